@@ -1,0 +1,341 @@
+// Package csr holds the graph type that every other package shares: compressed sparse rows.
+//
+// Row v lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are never
+// stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
+package csr
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows.
+//
+// The zero value is the empty graph. A Graph is read-only once built, and so is safe for concurrent use.
+type Graph struct {
+	// Offsets has one entry more than there are nodes: row v is Targets[Offsets[v]:Offsets[v+1]].
+	Offsets []int64
+	// Targets holds the rows one after the other, each strictly ascending.
+	Targets []int32
+}
+
+// Edge is one listed pair. In a directed graph it says that Source aggregates from Target (Target ∈ N_Source).
+type Edge struct{ Source, Target int32 }
+
+// Options says how a list of pairs is to be read. The zero value reads undirected edges.
+type Options struct {
+	// Directed keeps pairs as they are; otherwise each pair is stored in both rows.
+	Directed bool
+}
+
+// Report counts what was found in a list of pairs.
+type Report struct {
+	Listed     int64 // pairs in the input
+	SelfLoops  int64 // pairs dropped because both ends were the same node
+	Duplicates int64 // pairs dropped because an earlier one (in either direction, if undirected) said the same
+	Edges      int64 // distinct edges kept: Listed - SelfLoops - Duplicates
+}
+
+// String states the counts in one line.
+func (r Report) String() string {
+	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
+}
+
+// NodeError says that a listed pair names a node outside the graph.
+type NodeError struct {
+	Pair  int64 // position in the list, from 0
+	Node  int64 // the node it names
+	Nodes int   // how many nodes the graph has
+}
+
+func (e *NodeError) Error() string {
+	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
+}
+
+// FromEdges builds a graph of the given number of nodes from listed pairs, in linear time and memory. It returns a
+// [*NodeError] if a pair names a node outside the graph.
+func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
+	return FromSeq(nodes, func(yield func(int32, int32) bool) {
+		for _, e := range edges {
+			if !yield(e.Source, e.Target) {
+				return
+			}
+		}
+	}, o)
+}
+
+// FromSeq builds a graph from a sequence of pairs that can be replayed: it is run through twice, once to count and once
+// to place, so the pairs themselves need not be in memory. Peak memory is two arrays of targets, and one if the
+// pairs come in ascending order. It returns a [*NodeError] if a pair names a node outside the graph.
+func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
+	if nodes < 0 || nodes > math.MaxInt32 {
+		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
+	}
+	var report Report
+	offsets := make([]int64, nodes+1)
+	for u, v := range pairs {
+		for _, node := range [2]int32{u, v} {
+			if node < 0 || int(node) >= nodes {
+				return nil, Report{}, &NodeError{Pair: report.Listed, Node: int64(node), Nodes: nodes}
+			}
+		}
+		report.Listed++
+		if u == v {
+			report.SelfLoops++
+			continue
+		}
+		offsets[u+1]++
+		if !o.Directed {
+			offsets[v+1]++
+		}
+	}
+	for v := range nodes {
+		offsets[v+1] += offsets[v]
+	}
+	targets := make([]int32, offsets[nodes])
+	next := slices.Clone(offsets[:nodes])
+	var placed int64
+	for u, v := range pairs {
+		placed++
+		if u == v {
+			continue
+		}
+		// A sequence that changes between its two runs must not write outside its rows.
+		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
+			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first time", placed-1)
+		}
+		targets[next[u]] = v
+		next[u]++
+		if !o.Directed {
+			targets[next[v]] = u
+			next[v]++
+		}
+	}
+	if placed != report.Listed {
+		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d", report.Listed, placed)
+	}
+	g := &Graph{Offsets: offsets, Targets: targets}
+	g.sortRows(next)
+	dropped := g.dropRepeats()
+	if !o.Directed {
+		dropped /= 2
+	}
+	report.Duplicates = dropped
+	report.Edges = report.Listed - report.SelfLoops - dropped
+	return g, report, nil
+}
+
+// sortRows makes every row ascending. Transposing twice sorts all rows in linear time, whatever their order: a
+// transposed row is filled in order of its sources.
+func (g *Graph) sortRows(scratch []int64) {
+	if g.rowsAscend() {
+		return
+	}
+	t := g.transposeInto(make([]int32, len(g.Targets)), scratch)
+	copy(g.Offsets, t.transposeInto(g.Targets, scratch).Offsets)
+}
+
+func (g *Graph) rowsAscend() bool {
+	for v := range g.NumNodes() {
+		if !slices.IsSorted(g.Neighbors(int32(v))) {
+			return false
+		}
+	}
+	return true
+}
+
+// transposeInto writes the transposed targets into into, which must not be g.Targets, using scratch [nodes].
+func (g *Graph) transposeInto(into []int32, scratch []int64) *Graph {
+	nodes := g.NumNodes()
+	offsets := make([]int64, nodes+1)
+	for _, u := range g.Targets {
+		offsets[u+1]++
+	}
+	for v := range nodes {
+		offsets[v+1] += offsets[v]
+	}
+	copy(scratch, offsets)
+	for v := range nodes {
+		for _, u := range g.Neighbors(int32(v)) {
+			into[scratch[u]] = int32(v)
+			scratch[u]++
+		}
+	}
+	return &Graph{Offsets: offsets, Targets: into}
+}
+
+// dropRepeats removes repeated targets from ascending rows in place and returns how many there were.
+func (g *Graph) dropRepeats() int64 {
+	var kept int64
+	var begin int64
+	for v := range g.NumNodes() {
+		row := g.Targets[begin:g.Offsets[v+1]]
+		begin = g.Offsets[v+1]
+		for i, u := range row {
+			if i > 0 && row[i-1] == u {
+				continue
+			}
+			// Writing never overtakes reading, but it may reach row[i-1] of this row: rows shift left as a whole.
+			g.Targets[kept] = u
+			kept++
+		}
+		g.Offsets[v+1] = kept
+	}
+	dropped := int64(len(g.Targets)) - kept
+	g.Targets = g.Targets[:kept:kept]
+	return dropped
+}
+
+// New wraps rows that exist already, for instance read from a file, after checking all that [Graph] promises:
+// offsets ascend from 0 to len(targets), rows are strictly ascending, and name existing nodes other than their own.
+func New(offsets []int64, targets []int32) (*Graph, error) {
+	g := &Graph{Offsets: offsets, Targets: targets}
+	return g, g.check()
+}
+
+func (g *Graph) check() error {
+	if len(g.Offsets) == 0 {
+		if len(g.Targets) == 0 {
+			return nil
+		}
+		return fmt.Errorf("csr: %d targets without offsets", len(g.Targets))
+	}
+	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Targets)) {
+		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of targets", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Targets))
+	}
+	for v := range g.NumNodes() {
+		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Targets)) {
+			return fmt.Errorf("csr: row %d runs from %d to %d of %d targets", v, g.Offsets[v], g.Offsets[v+1], len(g.Targets))
+		}
+		last := int32(-1)
+		for _, u := range g.Neighbors(int32(v)) {
+			switch {
+			case u < 0 || int(u) >= g.NumNodes():
+				return fmt.Errorf("csr: row %d names node %d, but the graph has %d nodes", v, u, g.NumNodes())
+			case u == int32(v):
+				return fmt.Errorf("csr: row %d holds a self-loop", v)
+			case u <= last:
+				return fmt.Errorf("csr: row %d is not strictly ascending: %d after %d", v, u, last)
+			}
+			last = u
+		}
+	}
+	return nil
+}
+
+// NumNodes is the number of nodes.
+func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
+
+// NumEdges is the number of stored directed edges: twice the number of edges of an undirected graph.
+func (g *Graph) NumEdges() int64 { return int64(len(g.Targets)) }
+
+// Neighbors is N_v, ascending. It shares the graph's memory and must not be changed.
+func (g *Graph) Neighbors(v int32) []int32 { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
+
+// Degree is |N_v|.
+func (g *Graph) Degree(v int32) int { return int(g.Offsets[v+1] - g.Offsets[v]) }
+
+// MaxDegree is the largest |N_v|, 0 for a graph without nodes.
+func (g *Graph) MaxDegree() int {
+	most := 0
+	for v := range g.NumNodes() {
+		most = max(most, g.Degree(int32(v)))
+	}
+	return most
+}
+
+// HasEdge says whether u ∈ N_v, by binary search.
+func (g *Graph) HasEdge(v, u int32) bool {
+	_, found := slices.BinarySearch(g.Neighbors(v), u)
+	return found
+}
+
+// All yields every stored directed edge (v, u) with u ∈ N_v, in ascending order.
+func (g *Graph) All() iter.Seq2[int32, int32] {
+	return func(yield func(int32, int32) bool) {
+		for v := range g.NumNodes() {
+			for _, u := range g.Neighbors(int32(v)) {
+				if !yield(int32(v), u) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Reverse is the graph with every edge turned round: v is in row u of the result iff u is in row v of g.
+func (g *Graph) Reverse() *Graph {
+	return g.transposeInto(make([]int32, len(g.Targets)), make([]int64, g.NumNodes()))
+}
+
+// IsSymmetric says whether every edge is stored in both rows, so that the graph is undirected.
+func (g *Graph) IsSymmetric() bool {
+	// Reading rows in ascending order of v meets each row u's targets in ascending order: one cursor a row decides.
+	next := slices.Clone(g.Offsets)
+	for v, u := range g.All() {
+		if next[u] == g.Offsets[u+1] || g.Targets[next[u]] != v {
+			return false
+		}
+		next[u]++
+	}
+	return true
+}
+
+// Induced is the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of g;
+// index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
+// order the rows need no sorting.
+func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
+	index, err = g.indexOf(nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.filter(nodes, func(v, u int32) bool { return true }, index), index, nil
+}
+
+// InducedWhere is [Graph.Induced] without the edges for which keep(v, u), in g's numbers, is false.
+func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
+	index, err = g.indexOf(nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.filter(nodes, keep, index), index, nil
+}
+
+func (g *Graph) indexOf(nodes []int32) ([]int32, error) {
+	index := make([]int32, g.NumNodes())
+	for v := range index {
+		index[v] = -1
+	}
+	for i, v := range nodes {
+		if v < 0 || int(v) >= g.NumNodes() {
+			return nil, fmt.Errorf("csr: node %d at position %d: the graph has %d nodes", v, i, g.NumNodes())
+		}
+		if index[v] >= 0 {
+			return nil, fmt.Errorf("csr: node %d is listed twice, at positions %d and %d", v, index[v], i)
+		}
+		index[v] = int32(i)
+	}
+	return index, nil
+}
+
+func (g *Graph) filter(nodes []int32, keep func(v, u int32) bool, index []int32) *Graph {
+	sub := &Graph{Offsets: make([]int64, len(nodes)+1)}
+	var most int64
+	for _, v := range nodes {
+		most += int64(g.Degree(v))
+	}
+	sub.Targets = make([]int32, 0, most)
+	for i, v := range nodes {
+		for _, u := range g.Neighbors(v) {
+			if index[u] >= 0 && keep(v, u) {
+				sub.Targets = append(sub.Targets, index[u])
+			}
+		}
+		sub.Offsets[i+1] = int64(len(sub.Targets))
+	}
+	sub.Targets = slices.Clip(slices.Clone(sub.Targets))
+	sub.sortRows(make([]int64, len(nodes)))
+	return sub
+}
