@@ -1,0 +1,43 @@
+# Needs Go 1.26.5 or newer. Python 3 and a C compiler make it fast (XLA): without them nodemask computes in pure Go.
+
+FUZZTIME ?= 10m
+
+# Once for all recipes, so that set-up, build and tests agree. CGO_ENABLED=0 in the environment builds without XLA.
+ifndef CGO_ENABLED
+CGO_ENABLED := $(shell scripts/cgo.sh)
+endif
+export CGO_ENABLED
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test vet lint fuzz clean-setup
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: from GitHub; PJRT=none: not at all)
+	@scripts/setup.sh
+
+build: ## build bin/nodemask
+	@command -v go >/dev/null || { echo "make: go is not there: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
+	go build -o bin/nodemask ./cmd/nodemask
+
+demo: setup build ## set up, build, and train a GNN with and without node masking
+	bin/nodemask demo
+
+test: setup build vet ## set up, build, check and test everything
+	go test -timeout 8m ./...
+
+vet: ## check with gofmt and go vet
+	@unformatted=$$(gofmt -l */); [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
+	go vet ./...
+
+lint: vet ## check with staticcheck too
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
+	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)
+	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
+	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
+
+clean-setup: ## remove what setup and build made
+	rm -rf .nodemask bin
