@@ -12,7 +12,7 @@ export CGO_ENABLED
 .PHONY: help setup build demo test vet lint fuzz clean-setup
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: from GitHub; PJRT=none: not at all)
 	@scripts/setup.sh
