@@ -28,7 +28,7 @@ test: setup build vet ## set up, build, check and test everything
 	go test -timeout 8m ./...
 
 vet: ## check with gofmt and go vet
-	@unformatted=$$(gofmt -l */); [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
+	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l */) || exit 1; [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
 	go vet ./...
 
 lint: vet ## check with staticcheck too
