@@ -1,0 +1,35 @@
+package nmgnn
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// GIN is the masked layer of the Graph Isomorphism Network (eq. 8; eq. 3 without a mask):
+//
+//	h'_v = MLP( (1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u )
+//
+// The root's own term is never masked: a masked node still computes itself. Nothing is rescaled.
+type GIN struct {
+	Width   []int   // outputs of the MLP's linear layers, with ReLU between them
+	Epsilon float64 // what the root weighs beyond 1; 0 is GIN-0, the paper's
+}
+
+// Forward maps h [nodes, in] to [nodes, Width[last]]; mask is [nodes, 1], or nil for inactive.
+func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
+	// The MLP's first product comes before the sum, since W·Σh = Σ(W·h): rows are then Width[0] wide, not as wide as
+	// the features, and sparse features stay sparse.
+	w, b := LinearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
+	z := h.Times(w)
+	root := z
+	if l.Epsilon != 0 {
+		root = MulScalar(z, 1+l.Epsilon)
+	}
+	z = Add(Add(root, near.Sum(Masked(z, mask))), b)
+	for i, width := range l.Width[1:] {
+		w, b := LinearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
+		z = Add(Dense(activation.Relu(z)).Times(w), b)
+	}
+	return z
+}

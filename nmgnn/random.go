@@ -1,0 +1,81 @@
+package nmgnn
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own
+// generator gives other numbers on each backend; integers hashed this way are the same everywhere, so a seed means the
+// same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+type Random struct {
+	key     *Node // [2] uint32, fresh every epoch
+	streams uint32
+}
+
+// NewRandom makes a generator from a key [2] of uint32. Each draw from it takes the next stream.
+func NewRandom(key *Node) *Random { return &Random{key: key} }
+
+// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations stay.
+// A nil generator, as outside training, leaves x alone.
+func (r *Random) Dropout(x *Node, rate float64) *Node {
+	if r == nil || rate == 0 {
+		return x
+	}
+	positions := Reshape(Iota(x.Graph(), shapes.Make(dtypes.Uint32, x.Shape().Size()), 0), x.Shape().Dimensions...)
+	return Mul(x, r.stream().keep(positions, rate))
+}
+
+// stream fixes the number of the stream, so that one draw can be made in two orders of its positions.
+func (r *Random) stream() stream {
+	s := stream{key: r.key, number: r.streams}
+	r.streams++
+	return s
+}
+
+type stream struct {
+	key    *Node
+	number uint32
+}
+
+// keep is 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
+func (s stream) keep(positions *Node, rate float64) *Node {
+	g := positions.Graph()
+	half := func(i int) *Node {
+		k := Reshape(Slice(s.key, AxisElem(i)))
+		return mix(BitwiseXor(k, Const(g, s.number*0x9e3779b9+uint32(i))))
+	}
+	// Two rounds with a key each: positions of two streams never run in step.
+	bits := mix(Add(mix(BitwiseXor(positions, half(0))), half(1)))
+	below := Const(g, uint32(math.Round(rate*(1<<32-1))))
+	scale := Const(g, float32(1/(1-rate)))
+	zero := Const(g, float32(0))
+	return Where(LessThan(bits, below), BroadcastToShape(zero, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)),
+		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))
+}
+
+// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants are
+// those of Chris Wellons' "lowbias32".
+func mix(x *Node) *Node {
+	g := x.Graph()
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+	x = Mul(x, Const(g, uint32(0x7feb352d)))
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(15)))
+	x = Mul(x, Const(g, uint32(0x846ca68b)))
+	return BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+}
+
+// hostRandom is a generator on the host for one purpose of one trial. Purposes have streams of their own, so that runs
+// with and without masking start from the same weights and drop the same features.
+func hostRandom(seed uint64, purpose string) *rand.Rand {
+	// FNV-1a of the purpose: stable across versions and platforms, which a map's or maphash's hash is not.
+	h := uint64(14695981039346656037)
+	for i := range len(purpose) {
+		h = (h ^ uint64(purpose[i])) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(seed, h))
+}
