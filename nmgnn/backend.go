@@ -88,10 +88,10 @@ func openNamed(id string) (*Backend, error) {
 		return &Backend{Backend: b, ID: id}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
-			config = "cpu"
-			if _, err := findPlugin("cuda"); err == nil {
-				config = "cuda"
+			if b, err := openXLA("xla:cuda", "cuda"); err == nil {
+				return b, nil
 			}
+			config = "cpu"
 		}
 		return openXLA("xla:"+config, config)
 	}
@@ -137,8 +137,12 @@ func findPlugin(name string) (string, error) {
 	if path, found := installedPlugins()[name]; found {
 		return path, nil
 	}
-	return "", fmt.Errorf("no PJRT plugin %s: run 'make setup' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it (looked in %s)",
-		file, strings.Join(folders, ", "))
+	setup := "make setup"
+	if name == "cuda" {
+		setup = "CUDA=1 make setup"
+	}
+	return "", fmt.Errorf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it (looked in %s)",
+		file, setup, strings.Join(folders, ", "))
 }
 
 // pluginFolders lists where plugins may be, most specific first.
@@ -191,7 +195,7 @@ func firstLine(err error) string {
 // PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) Plan {
-	if strings.HasPrefix(b.ID, "go") {
+	if b.Plugin == "" {
 		return Plan{Kernel: BucketKernel, WideGather: true, DenseFeatures: density > 0.25, Transposed: true}
 	}
 	return Plan{Kernel: ScatterKernel, DenseFeatures: density > 0.05}

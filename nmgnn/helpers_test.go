@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -168,3 +170,5 @@ func directed(nodes int, pairs [][2]int32) (*csr.Graph, error) {
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: true})
 	return g, err
 }
+
+func shapeOf(dimensions ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dimensions...) }

@@ -25,6 +25,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	root := newRootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -43,9 +44,11 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nodemask",
 		Short:         "Train graph neural networks with and without node masking",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
+	root.AddCommand(newTrainCommand(), newDemoCommand())
 	return root
 }

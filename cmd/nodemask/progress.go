@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"nodemask/nmgnn"
+)
+
+// progressLine is one line on a terminal that follows the trials; it is silent anywhere else.
+type progressLine struct {
+	w            io.Writer
+	live         bool
+	width        func() int
+	now          func() time.Time
+	start, shown time.Time
+	trials, jobs int
+	done         int
+	spent        float64 // seconds of finished trials
+	text         string
+	name         string
+}
+
+func newProgressLine(w io.Writer, x nmgnn.Experiment, trials, jobs int) *progressLine {
+	p := &progressLine{w: w, trials: trials, jobs: jobs, now: time.Now}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.live = true
+		p.width = func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil || width < 20 {
+				return 80
+			}
+			return width
+		}
+	}
+	p.start = p.now()
+	p.show(fmt.Sprintf("%s %s: compiling …", x.Graph.Name, x.Setting))
+	return p
+}
+
+func (p *progressLine) epoch(e nmgnn.Progress) {
+	if !p.live || p.now().Sub(p.shown) < 100*time.Millisecond {
+		return
+	}
+	p.show(fmt.Sprintf("trial %d/%d · epoch %d · loss %.3f train %.3f validation · validation F1 %.1f%s",
+		e.Trial+1, p.trials, e.Epoch, e.Last.TrainLoss, e.Last.ValidationLoss, 100*e.Last.ValidationF1, p.left()))
+}
+
+// left is how long the rest will take, once a trial has told.
+func (p *progressLine) left() string {
+	if p.done == 0 {
+		return ""
+	}
+	each := p.spent / float64(p.done) / float64(p.jobs)
+	left := each*float64(p.trials) - p.now().Sub(p.start).Seconds()
+	return fmt.Sprintf(" · %s left", time.Duration(max(left, 0)*1e9).Round(time.Second))
+}
+
+func (p *progressLine) trial(_ int, r *nmgnn.Result) {
+	p.done++
+	p.spent += r.Seconds
+}
+
+func (p *progressLine) show(text string) {
+	if !p.live {
+		return
+	}
+	runes := []rune(text)
+	if width := p.width(); len(runes) >= width {
+		runes = runes[:width-1]
+	}
+	p.text = string(runes)
+	p.shown = p.now()
+	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
+}
+
+// clear wipes the line, so that something else can be printed.
+func (p *progressLine) clear() {
+	if p.live && p.text != "" {
+		fmt.Fprint(p.w, "\r\x1b[2K")
+		p.text = ""
+	}
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// trainFlags are the flags of train: an experiment, and how to run it.
+type trainFlags struct {
+	data, dataDir     string
+	setting, arrivals string
+	trainPercent      int
+	trials            int
+	seed, splitSeed   uint64
+	resplit           bool
+	preset            string
+	settings          nmgnn.Settings
+	rawFeatures       bool
+	backend           string
+	jobs              int
+	json              bool
+}
+
+func newTrainCommand() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Train a model on a graph, a number of times, and report its macro F1",
+		Long: `Train a model on a graph, a number of times, and report its macro F1.
+
+All trials share one split and differ in first weights, masks and dropout (--resplit draws a split for each).
+The same seed gives the same numbers to the last digit on the same backend.`,
+		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
+  nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
+		Args: noArguments,
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files")
+	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	flags.StringVar(&f.settings.Model, "model", "gin", "model: "+strings.Join(nmgnn.Models(), ", "))
+	flags.StringVar(&f.setting, "setting", string(datasets.Inductive), "inductive (train on the train nodes and the edges among them) or transductive (all nodes and edges are there)")
+	flags.IntVar(&f.trainPercent, "train", 10, "size of the train set, in percent of the nodes")
+	flags.Float64Var(&f.settings.KeepRate, "keep-rate", 1, "node masking: probability that a node is kept in an epoch; 1 is off")
+	flags.IntVar(&f.trials, "trials", 10, "number of trials")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
+	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
+	flags.BoolVar(&f.resplit, "resplit", false, "draw a split for each trial, from the trial's seed")
+	flags.StringVar(&f.preset, "preset", "standard", "settings that the flags below change: "+strings.Join(nmgnn.Presets(), ", "))
+	flags.IntVar(&f.settings.Layers, "layers", 2, "number of layers")
+	flags.IntVar(&f.settings.Hidden, "hidden", 64, "width of hidden layers")
+	flags.IntVar(&f.settings.MLPLayers, "mlp-layers", 1, "linear layers in each GIN layer's MLP")
+	flags.Float64Var(&f.settings.Epsilon, "epsilon", 0, "GIN's epsilon; 0 is GIN-0")
+	flags.Float64Var(&f.settings.Dropout, "dropout", 0.5, "probability that an entry of a layer's input is dropped")
+	flags.Float64Var(&f.settings.LearningRate, "learning-rate", 0.01, "learning rate of Adam")
+	flags.Float64Var(&f.settings.WeightDecay, "weight-decay", 5e-4, "L2, added to the gradient")
+	flags.IntVar(&f.settings.MaxEpochs, "max-epochs", 1000, "most epochs of a trial")
+	flags.IntVar(&f.settings.Patience, "patience", 50, "epochs without a better validation score before a trial stops")
+	flags.StringVar((*string)(&f.settings.StopOn), "stop-on", string(nmgnn.StopOnLoss), "validation score that stopping follows: loss or f1")
+	flags.BoolVar(&f.rawFeatures, "raw-features", false, "do not divide each node's features by their sum")
+	flags.StringVar(&f.arrivals, "arrivals", string(datasets.AllEdges), "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)")
+	flags.StringVar((*string)(&f.settings.MaskOver), "mask-over", string(nmgnn.MaskAll), "nodes that can be masked: all, or only the train nodes (train)")
+	flags.BoolVar(&f.settings.Rescale, "rescale", false, "divide what is kept by the keep rate; not in the paper")
+	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	return c
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return misusef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// merge takes the preset's value for every setting whose flag was not given.
+func (f *trainFlags) merge(c *cobra.Command) error {
+	preset, err := nmgnn.Preset(f.preset)
+	if err != nil {
+		return misuse{err}
+	}
+	given := f.settings
+	preset.NormalizeFeatures = preset.NormalizeFeatures && !f.rawFeatures
+	f.settings = preset
+	for name, take := range map[string]func(){
+		"model":         func() { f.settings.Model = given.Model },
+		"keep-rate":     func() { f.settings.KeepRate = given.KeepRate },
+		"layers":        func() { f.settings.Layers = given.Layers },
+		"hidden":        func() { f.settings.Hidden = given.Hidden },
+		"mlp-layers":    func() { f.settings.MLPLayers = given.MLPLayers },
+		"epsilon":       func() { f.settings.Epsilon = given.Epsilon },
+		"dropout":       func() { f.settings.Dropout = given.Dropout },
+		"learning-rate": func() { f.settings.LearningRate = given.LearningRate },
+		"weight-decay":  func() { f.settings.WeightDecay = given.WeightDecay },
+		"max-epochs":    func() { f.settings.MaxEpochs = given.MaxEpochs },
+		"patience":      func() { f.settings.Patience = given.Patience },
+		"stop-on":       func() { f.settings.StopOn = given.StopOn },
+		"mask-over":     func() { f.settings.MaskOver = given.MaskOver },
+		"rescale":       func() { f.settings.Rescale = given.Rescale },
+	} {
+		if c.Flags().Changed(name) {
+			take()
+		}
+	}
+	return nil
+}
+
+func (f *trainFlags) run(c *cobra.Command) error {
+	if err := f.merge(c); err != nil {
+		return err
+	}
+	if err := f.settings.Check(); err != nil {
+		return misuse{err}
+	}
+	setting, err := datasets.ParseSetting(f.setting)
+	if err != nil {
+		return misuse{err}
+	}
+	arrivals, err := datasets.ParseArrivals(f.arrivals)
+	if err != nil {
+		return misuse{err}
+	}
+	switch {
+	case f.trainPercent < 1 || f.trainPercent > 99:
+		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
+	case f.trials < 1 || f.trials > 1_000_000:
+		return misusef("--trials %d: expected 1 to 1000000", f.trials)
+	case f.jobs < 0:
+		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
+	}
+	backend, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
+	}
+	graph, err := openData(c.Context(), f.data, f.dataDir)
+	if err != nil {
+		return err
+	}
+	x := nmgnn.Experiment{Graph: graph, Settings: f.settings, Setting: setting, Arrivals: arrivals,
+		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit}
+	out := c.OutOrStdout()
+	var emit func(*nmgnn.Result) error
+	if f.json {
+		encoder := json.NewEncoder(out)
+		emit = func(r *nmgnn.Result) error { return encoder.Encode(newRecord(x, backend, r)) }
+	}
+	results, err := runTrials(c.Context(), c.ErrOrStderr(), backend, x, nmgnn.Seeds(f.seed, f.trials), f.jobs, emit)
+	if !f.json && len(results) > 0 {
+		fmt.Fprintln(out, describe(x))
+		fmt.Fprintln(out, trialTable(results))
+	}
+	return err
+}
+
+// openBackend opens a backend and says on w which one it is, and why not a better one.
+func openBackend(w io.Writer, id string) (*nmgnn.Backend, error) {
+	b, err := nmgnn.OpenBackend(id)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w, "backend: %s\n", b)
+	if b.ID == "go" && len(b.Skipped) > 0 {
+		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
+	}
+	return b, nil
+}
+
+// openData opens a data set by name or path. A name that cannot be is misuse; a file that cannot be read is not.
+func openData(ctx context.Context, name, folder string) (*datasets.Graph, error) {
+	g, err := datasets.Open(ctx, name, datasets.OpenOptions{Dir: folder})
+	var unknown *datasets.UnknownError
+	if errors.As(err, &unknown) {
+		return nil, misuse{err}
+	}
+	return g, err
+}
+
+// runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
+// seeds. When it is interrupted, the results so far come with the error.
+func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Experiment, seeds []uint64, jobs int, emit func(*nmgnn.Result) error) ([]*nmgnn.Result, error) {
+	if jobs == 0 {
+		jobs = 1
+		if b.Plugin == "" {
+			jobs = runtime.NumCPU()
+		}
+	}
+	line := newProgressLine(w, x, len(seeds), min(jobs, len(seeds)))
+	defer line.clear()
+	finished := make([]*nmgnn.Result, len(seeds))
+	emitted := 0
+	var broken error
+	flush := func(skipMissing bool) {
+		for ; emitted < len(seeds) && broken == nil; emitted++ {
+			if r := finished[emitted]; r != nil && emit != nil {
+				line.clear()
+				broken = emit(r)
+			} else if r == nil && !skipMissing {
+				return
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	_, err := x.Run(ctx, b, seeds, nmgnn.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *nmgnn.Result) {
+		finished[i] = r
+		line.trial(i, r)
+		if flush(false); broken != nil {
+			cancel()
+		}
+	}})
+	flush(true)
+	var results []*nmgnn.Result
+	for _, r := range finished {
+		if r != nil {
+			results = append(results, r)
+		}
+	}
+	switch {
+	case broken != nil:
+		return results, fmt.Errorf("writing the result: %w", broken)
+	case errors.Is(err, context.Canceled):
+		return results, fmt.Errorf("interrupted: %d of %d trials were finished", len(results), len(seeds))
+	}
+	return results, err
+}
+
+// record is one trial as a line of JSON. F1 and accuracy are in percent.
+type record struct {
+	Data         string            `json:"data"`
+	Setting      datasets.Setting  `json:"setting"`
+	TrainPercent int               `json:"train_percent"`
+	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`
+	nmgnn.Settings
+	Seed         uint64  `json:"seed"`
+	SplitSeed    uint64  `json:"split_seed"`
+	SplitHash    string  `json:"split_hash"`
+	MacroF1      float64 `json:"macro_f1"`
+	MicroF1      float64 `json:"micro_f1"`
+	Accuracy     float64 `json:"accuracy"`
+	ValidationF1 float64 `json:"validation_macro_f1"`
+	Loss         float64 `json:"validation_loss"`
+	BestEpoch    int     `json:"best_epoch"`
+	Epochs       int     `json:"epochs"`
+	Seconds      float64 `json:"seconds"`
+	Backend      string  `json:"backend"`
+	Device       string  `json:"device"`
+	Version      string  `json:"version"`
+}
+
+func newRecord(x nmgnn.Experiment, b *nmgnn.Backend, r *nmgnn.Result) record {
+	c := record{Data: x.Graph.Name, Setting: x.Setting, TrainPercent: x.TrainPercent, Settings: x.Settings,
+		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
+		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
+		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
+		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
+		Backend: b.ID, Device: b.Version(), Version: version()}
+	if x.Setting == datasets.Inductive {
+		c.Arrivals = x.Arrivals
+	}
+	return c
+}
+
+// describe is the experiment in one line.
+func describe(x nmgnn.Experiment) string {
+	masking := "no node masking"
+	if x.Settings.KeepRate != 1 {
+		masking = fmt.Sprintf("node masking, keep rate %v", x.Settings.KeepRate)
+	}
+	joined := ""
+	if x.Setting == datasets.Inductive && x.Arrivals == datasets.TrainEdges {
+		joined = ", arrivals joined to train nodes only"
+	}
+	return fmt.Sprintf("%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, x.Setting, x.TrainPercent, joined,
+		x.Settings.Layers, strings.ToUpper(x.Settings.Model), masking)
+}
+
+// meanStd are the mean and the sample's standard deviation of scores in percent; the deviation of one is 0.
+func meanStd(results []*nmgnn.Result, score func(nmgnn.Metrics) float64) (mean, std float64) {
+	scores := make([]float64, len(results))
+	for i, r := range results {
+		scores[i] = 100 * score(r.Test)
+	}
+	if mean, std = stat.MeanStdDev(scores, nil); len(scores) < 2 {
+		std = 0
+	}
+	return mean, std
+}
+
