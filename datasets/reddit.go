@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
@@ -128,6 +129,9 @@ func (z *npzFile) redditIDs(nodes int64) ([]string, error) {
 			continue
 		}
 		a, err := z.vector(member, nodes)
+		if errors.Is(err, errNPYObjects) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
