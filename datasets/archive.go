@@ -160,4 +160,3 @@ func readSums(path string) map[string]string {
 	}
 	return sums
 }
-

@@ -91,6 +91,11 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 	if err != nil || len(validator) == 0 {
 		have = 0
 	}
+	if file.Size > 0 && have == file.Size {
+		return nil // stopped between the last byte and the renaming
+	}
+	ctx, silence := watch(ctx, maxSilence)
+	defer silence.stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, file.URL, nil)
 	if err != nil {
 		return errFinal{err}
@@ -120,6 +125,9 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 			return errors.Join(err, writeValidator(part, ""))
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
+		if resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", have) {
+			return nil // all of it is here
+		}
 		return errors.Join(errors.New("the server has no more bytes than are here"), writeValidator(part, ""))
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return fmt.Errorf("the server answered %s", resp.Status)
@@ -147,13 +155,45 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 	if _, err := w.Seek(have, io.SeekStart); err != nil {
 		return errFinal{err}
 	}
-	if err := f.copy(w, resp.Body, part, file, have, total); err != nil {
+	if err := f.copy(w, silence.reader(resp.Body), part, file, have, total); err != nil {
 		return err
 	}
 	if err := w.Sync(); err != nil {
 		return f.diskError(part, err)
 	}
 	return nil
+}
+
+// maxSilence is how long a server may send nothing.
+const maxSilence = time.Minute
+
+// silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any length.
+type silenceWatch struct {
+	limit time.Duration
+	timer *time.Timer
+	stop  func()
+}
+
+func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceWatch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(limit+time.Minute, func() { cancel(fmt.Errorf("the server sent nothing for %v", limit)) })
+	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
+}
+
+// reader is r, with the watch reset by every read that brings something.
+func (s *silenceWatch) reader(r io.Reader) io.Reader { return watchedReader{s, r} }
+
+type watchedReader struct {
+	watch *silenceWatch
+	r     io.Reader
+}
+
+func (w watchedReader) Read(b []byte) (int, error) {
+	n, err := w.r.Read(b)
+	if n > 0 {
+		w.watch.timer.Reset(w.watch.limit)
+	}
+	return n, err
 }
 
 // copy writes the body, which must bring the part from have to total bytes.
