@@ -122,7 +122,15 @@ func (a *npyArray) chunk(n int) ([]byte, int, error) {
 	if err := a.fill(b); err != nil {
 		return nil, 0, err
 	}
-	a.left -= int64(n)
+	if a.left -= int64(n); a.left == 0 {
+		// A zip checks a member's checksum only when it is read to its end.
+		if _, err := io.ReadFull(a.r, make([]byte, 1)); !errors.Is(err, io.EOF) {
+			if err == nil {
+				err = errors.New("bytes follow after the last element")
+			}
+			return nil, 0, fmt.Errorf("%s: byte %d: %w", a.where, a.at, err)
+		}
+	}
 	return b, n, nil
 }
 

@@ -123,11 +123,12 @@ func (s *headerScanner) shape() ([]int64, error) {
 		if d > maxNPYElement || len(shape) == maxNPYDims {
 			return nil, fmt.Errorf("the header claims a shape beyond %d dimensions or %d elements", maxNPYDims, int64(maxNPYElement))
 		}
+		shape = append(shape, d)
 		// A zero may not hide a huge product, so it counts as one.
-		if product *= max(d, 1); product > maxNPYElement || product < 0 {
+		if d = max(d, 1); product > maxNPYElement/d {
 			return nil, fmt.Errorf("the header claims more than %d elements", int64(maxNPYElement))
 		}
-		shape = append(shape, d)
+		product *= d
 		if !s.accept(",") {
 			if err := s.expect(")"); err != nil {
 				return nil, err
