@@ -160,7 +160,7 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	case at.Info.Name == "reddit":
 		return ReadReddit(ctx, at.Dir)
 	case at.Dir != "":
-		return ReadPlanetoid(ctx, at.Dir, at.Info.Name)
+		return readPlanetoid(ctx, at.Dir, at.Info.Name)
 	}
 	return openEmbedded(at.Info.Name)
 }

@@ -5,10 +5,23 @@ import (
 	"errors"
 )
 
-func ReadPlanetoid(ctx context.Context, dir string, name string) (*Graph, error) {
-	return nil, errors.New("not yet")
+// The three functions below join Open to the Planetoid reader, the embedded graphs and the generators.
+
+func readPlanetoid(ctx context.Context, dir string, name string) (*Graph, error) {
+	return nil, errors.New("planetoid files cannot be read yet")
 }
 
-func openEmbedded(name string) (*Graph, error) { return nil, errors.New("not yet") }
+func openEmbedded(name string) (*Graph, error) {
+	return nil, errors.New(name + ": no graph is embedded yet")
+}
 
-func generate(name string) (*Graph, error) { return nil, errors.New("not yet") }
+func generate(name string) (*Graph, error) {
+	known := sbmParameters()
+	if name[0] == 'r' {
+		known = redditLikeParameters()
+	}
+	if _, err := readParameters(name, known); err != nil {
+		return nil, err
+	}
+	return nil, errors.New(name + ": no generator yet")
+}
