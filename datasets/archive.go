@@ -78,7 +78,7 @@ func (f *fetcher) unpack(ctx context.Context, archive, dir, name string) (err er
 		}
 		defer func() { err = errors.Join(err, w.Cleanup()) }()
 		if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
-			return fmt.Errorf("%s: unpacking %s: %w", archive, name, err)
+			return fmt.Errorf("%s: unpacking %s: %w", archive, name, f.diskError(filepath.Join(dir, name), err))
 		}
 		// Reading on to the end makes zip check the checksum.
 		if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {

@@ -161,3 +161,19 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz file, or a folder with nodes.csv and edges.csv
 }
+
+func ExampleCatalogue() {
+	for _, info := range Catalogue()[:3] {
+		fmt.Println(info.Name, info.Nodes, info.Edges, info.Features, info.Classes)
+	}
+	// Output:
+	// cora 2708 5278 1433 7
+	// citeseer 3327 4552 3703 6
+	// pubmed 19717 44324 500 3
+}
+
+func ExampleLocate() {
+	at, err := Locate("cora", OpenOptions{Getenv: func(string) string { return "" }, CacheDir: "nowhere"})
+	fmt.Println(at, err)
+	// Output: embedded <nil>
+}

@@ -265,3 +265,28 @@ func ExampleReadCSV() {
 	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbors(1))
 	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
 }
+
+func ExampleWriteCSV() {
+	g, err := ReadNPZ(context.Background(), "testdata/numpy/plain.npz")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "graph")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := WriteCSV(dir, g); err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	fmt.Print(string(text))
+	// Output:
+	// id,label,f0,f1,f2,f3
+	// α,pear,0,0.5,0,0
+	// b,apple,0,0,0,0
+	// c,apple,2,0,0,-1
+}

@@ -94,8 +94,13 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 	if file.Size > 0 && have == file.Size {
 		return nil // stopped between the last byte and the renaming
 	}
-	ctx, silence := watch(ctx, maxSilence)
+	ctx, silence := watch(ctx, f.silence)
 	defer silence.stop()
+	defer func() {
+		if cause := context.Cause(ctx); errors.Is(cause, errSilence) && err != nil {
+			err = cause
+		}
+	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, file.URL, nil)
 	if err != nil {
 		return errFinal{err}
@@ -167,6 +172,8 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 // maxSilence is how long a server may send nothing.
 const maxSilence = time.Minute
 
+var errSilence = errors.New("the server sent nothing")
+
 // silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any length.
 type silenceWatch struct {
 	limit time.Duration
@@ -176,7 +183,7 @@ type silenceWatch struct {
 
 func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceWatch) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(limit+time.Minute, func() { cancel(fmt.Errorf("the server sent nothing for %v", limit)) })
+	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })
 	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
 }
 

@@ -35,7 +35,8 @@ type FetchOptions struct {
 	// Note gets lines worth telling: files already there, repeats, checksums of what has none published. Nil: dropped.
 	Note func(line string)
 
-	open func(path string) (partFile, error) // tests: a disk that fills up
+	open    func(path string) (partFile, error) // tests: a disk that fills up
+	silence time.Duration                       // tests: how long a server may send nothing
 }
 
 // partFile is a file being written.
@@ -126,6 +127,9 @@ func newFetcher(o FetchOptions) *fetcher {
 	if o.open == nil {
 		o.open = func(path string) (partFile, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
 	}
+	if o.silence == 0 {
+		o.silence = maxSilence
+	}
 	return &fetcher{o}
 }
 
@@ -143,8 +147,12 @@ func wait(ctx context.Context, d time.Duration) error {
 // file downloads one file unless it is there and whole.
 func (f *fetcher) file(ctx context.Context, dir string, file File) error {
 	final := filepath.Join(dir, file.Name)
-	if sum, _, err := sumFile(ctx, final); err == nil && file.SHA256 != "" {
-		if sum == file.SHA256 {
+	if sum, size, err := sumFile(ctx, final); err == nil {
+		switch {
+		case file.SHA256 == "":
+			f.Note(fmt.Sprintf("%s: already there, %d bytes, SHA-256 %s", file.Name, size, sum))
+			return nil
+		case sum == file.SHA256:
 			f.Note(file.Name + ": already there, SHA-256 matches")
 			return nil
 		}

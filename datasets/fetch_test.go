@@ -276,6 +276,20 @@ func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
 	assert.Equal(t, "bytes=1000-", h.ranges[1])
 }
 
+func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
+	stuck := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Write(content[:1000])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
+	f.o.silence = 300 * time.Millisecond
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
+}
+
 // fullDisk takes a few bytes and then has no room.
 type fullDisk struct {
 	partFile
@@ -391,4 +405,14 @@ func TestFetchOfAKnownDataSetFromAMirrorChecksItsPublishedSums(t *testing.T) {
 	for _, c := range checks {
 		assert.False(t, c.Bad(), c.Name)
 	}
+}
+
+func ExampleFetch() {
+	// Needs a network, so this example is compiled and not run.
+	dir, err := Fetch(context.Background(), "citeseer", FetchOptions{Note: func(line string) { fmt.Println(line) }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("in", dir)
 }

@@ -239,3 +239,13 @@ func TestReadRedditNeedsLessThanOneAndAHalfTimesWhatItReturns(t *testing.T) {
 		})
 	}
 }
+
+func ExampleReadReddit() {
+	// Needs Reddit's files ('nodemask data fetch reddit'), so this example is compiled and not run.
+	g, err := ReadReddit(context.Background(), "reddit")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumNodes(), g.Report)
+}

@@ -337,6 +337,6 @@ func dataVerify(ctx context.Context, w io.Writer, name string, flags dataFlags) 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: as expected\n", g.Name, g.Source, g.NumNodes(), g.Report, g.Features.Width, g.NumClasses())
+	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(), g.Report, g.Features.Width, g.NumClasses())
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "nodemask:", err)
+	// Joined errors come in several lines; scripts read one.
+	fmt.Fprintln(os.Stderr, "nodemask:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var m misuse
 	if errors.As(err, &m) {
 		return 2
