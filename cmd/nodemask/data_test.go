@@ -123,3 +123,17 @@ func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		assert.True(t, strings.HasPrefix(stderr, "nodemask: "), stderr)
 	}
 }
+
+func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
+	var text strings.Builder
+	p := &progress{w: &text}
+	for _, total := range []int64{100, -1} {
+		p.show("a.bin", 0, total)
+		p.show("a.bin", 100, total)
+		p.show("b.bin", 50, total)
+		p.end()
+		p.end()
+	}
+	assert.Contains(t, text.String(), "a.bin")
+	assert.Contains(t, text.String(), "b.bin")
+}
