@@ -18,7 +18,7 @@ func newDemoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Train GIN on Cora with and without node masking, beside the paper's figures",
-		Args:  noArguments,
+		Args:  misuseArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if trials < 1 {
 				return misusef("--trials %d: expected at least 1", trials)
@@ -46,7 +46,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("setting", "GIN", "paper", "GIN + node masking", "paper")
+	t := newScoreTable("setting", "GIN", "paper", "GIN + node masking", "paper")
 	for _, row := range []struct {
 		setting  datasets.Setting
 		arrivals datasets.Arrivals

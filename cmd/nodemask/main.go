@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,8 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "nodemask:", err)
+	// Joined errors come in several lines; scripts read one.
+	fmt.Fprintln(os.Stderr, "nodemask:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var m misuse
 	if errors.As(err, &m) {
 		return 2
@@ -49,6 +51,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
-	root.AddCommand(newTrainCommand(), newDemoCommand())
+	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand())
 	return root
 }

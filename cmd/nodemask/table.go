@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn"
 )
 
-// newTable is a table in the one style that all commands share: numbers to the right from the second column on.
-func newTable(header ...any) table.Writer {
+// newScoreTable is a table of scores: numbers to the right from the second column on.
+func newScoreTable(header ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleRounded
 	style.Format.Header = text.FormatDefault
@@ -27,7 +27,7 @@ func newTable(header ...any) table.Writer {
 
 // trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*nmgnn.Result) string {
-	t := newTable("seed", "macro F1 %", "micro F1 %", "accuracy %", "best epoch", "epochs", "seconds")
+	t := newScoreTable("seed", "macro F1 %", "micro F1 %", "accuracy %", "best epoch", "epochs", "seconds")
 	for _, r := range results {
 		t.AppendRow(table.Row{r.Seed, percent(r.Test.MacroF1), percent(r.Test.MicroF1), percent(r.Test.Accuracy),
 			r.BestEpoch, len(r.History), fmt.Sprintf("%.1f", r.Seconds)})

@@ -44,7 +44,7 @@ All trials share one split and differ in first weights, masks and dropout (--res
 The same seed gives the same numbers to the last digit on the same backend.`,
 		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
   nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
-		Args: noArguments,
+		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -78,13 +78,6 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
-}
-
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return misusef("unexpected argument %q", args[0])
-	}
-	return nil
 }
 
 // merge takes the preset's value for every setting whose flag was not given.
@@ -146,9 +139,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	graph, err := openData(c.Context(), f.data, f.dataDir)
+	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
 	if err != nil {
-		return err
+		return dataError(err)
 	}
 	x := nmgnn.Experiment{Graph: graph, Settings: f.settings, Setting: setting, Arrivals: arrivals,
 		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit}
@@ -160,7 +153,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	results, err := runTrials(c.Context(), c.ErrOrStderr(), backend, x, nmgnn.Seeds(f.seed, f.trials), f.jobs, emit)
 	if !f.json && len(results) > 0 {
-		fmt.Fprintln(out, describe(x))
+		fmt.Fprintln(out, title(x))
 		fmt.Fprintln(out, trialTable(results))
 	}
 	return err
@@ -177,16 +170,6 @@ func openBackend(w io.Writer, id string) (*nmgnn.Backend, error) {
 		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
 	}
 	return b, nil
-}
-
-// openData opens a data set by name or path. A name that cannot be is misuse; a file that cannot be read is not.
-func openData(ctx context.Context, name, folder string) (*datasets.Graph, error) {
-	g, err := datasets.Open(ctx, name, datasets.OpenOptions{Dir: folder})
-	var unknown *datasets.UnknownError
-	if errors.As(err, &unknown) {
-		return nil, misuse{err}
-	}
-	return g, err
 }
 
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
@@ -241,6 +224,7 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 // record is one trial as a line of JSON. F1 and accuracy are in percent.
 type record struct {
 	Data         string            `json:"data"`
+	Source       string            `json:"source"`
 	Setting      datasets.Setting  `json:"setting"`
 	TrainPercent int               `json:"train_percent"`
 	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`
@@ -262,7 +246,7 @@ type record struct {
 }
 
 func newRecord(x nmgnn.Experiment, b *nmgnn.Backend, r *nmgnn.Result) record {
-	c := record{Data: x.Graph.Name, Setting: x.Setting, TrainPercent: x.TrainPercent, Settings: x.Settings,
+	c := record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent, Settings: x.Settings,
 		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
 		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
 		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
@@ -274,8 +258,8 @@ func newRecord(x nmgnn.Experiment, b *nmgnn.Backend, r *nmgnn.Result) record {
 	return c
 }
 
-// describe is the experiment in one line.
-func describe(x nmgnn.Experiment) string {
+// title is the experiment in one line.
+func title(x nmgnn.Experiment) string {
 	masking := "no node masking"
 	if x.Settings.KeepRate != 1 {
 		masking = fmt.Sprintf("node masking, keep rate %v", x.Settings.KeepRate)
@@ -299,4 +283,3 @@ func meanStd(results []*nmgnn.Result, score func(nmgnn.Metrics) float64) (mean, 
 	}
 	return mean, std
 }
-

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"nodemask/datasets"
+)
+
+// dataFlags are shared by the subcommands of data.
+type dataFlags struct {
+	dir  string
+	json bool
+}
+
+func (f dataFlags) options() datasets.OpenOptions { return datasets.OpenOptions{Dir: f.dir} }
+
+// newDataCommand is 'nodemask data': what data sets there are, where they live, and how to get them.
+func newDataCommand() *cobra.Command {
+	var flags dataFlags
+	data := &cobra.Command{
+		Use:   "data",
+		Short: "List, describe, fetch and verify data sets",
+		Long: `List, describe, fetch and verify data sets.
+
+NAME is one of those that 'nodemask data list' shows, the path of an .npz file, or a folder with nodes.csv and
+edges.csv. Files are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
+the program.`,
+		Args: misuseArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return misusef("data: expected list, info, fetch or verify; see 'nodemask data --help'")
+		},
+	}
+	data.PersistentFlags().StringVar(&flags.dir, "data-dir", "", "folder of data sets, looked in first")
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the known data sets and where they live",
+		Args:  misuseArgs(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return dataList(cmd.OutOrStdout(), flags) },
+	}
+	info := &cobra.Command{
+		Use:   "info NAME",
+		Short: "Read a data set and state its counts, classes, source and licence",
+		Args:  misuseArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return dataError(dataInfo(cmd.Context(), cmd.OutOrStdout(), args[0], flags))
+		},
+	}
+	for _, c := range []*cobra.Command{list, info} {
+		c.Flags().BoolVar(&flags.json, "json", false, "write JSON")
+	}
+	data.AddCommand(list, info, newFetchCommand(&flags), &cobra.Command{
+		Use:   "verify NAME",
+		Short: "Hold a data set's files against their checksums, and its counts against what is known",
+		Args:  misuseArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return dataError(dataVerify(cmd.Context(), cmd.OutOrStdout(), args[0], flags))
+		},
+	})
+	return data
+}
+
+func newFetchCommand(flags *dataFlags) *cobra.Command {
+	var o datasets.FetchOptions
+	fetch := &cobra.Command{
+		Use:   "fetch NAME",
+		Short: "Download a data set, or continue a download, and check its SHA-256",
+		Args:  misuseArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Dir = flags.dir
+			note := cmd.ErrOrStderr()
+			o.Note = func(line string) { fmt.Fprintln(note, line) }
+			if term.IsTerminal(int(os.Stderr.Fd())) {
+				bars := &progress{w: os.Stderr}
+				o.Progress = bars.show
+				o.Note = func(line string) { bars.end(); fmt.Fprintln(note, line) }
+				defer bars.end()
+			}
+			dir, err := datasets.Fetch(cmd.Context(), args[0], o)
+			if err != nil {
+				return dataError(err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), dir)
+			return nil
+		},
+	}
+	fetch.Flags().StringVar(&o.Mirror, "mirror", "", "https:// folder to fetch the same files from")
+	return fetch
+}
+
+// misuseArgs makes a wrong number of arguments end with exit code 2.
+func misuseArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return misusef("%s: %w", cmd.CommandPath(), err)
+		}
+		return nil
+	}
+}
+
+// dataError marks a name that cannot be as misuse.
+func dataError(err error) error {
+	var name *datasets.NameError
+	if errors.As(err, &name) {
+		return misuse{err}
+	}
+	return err
+}
+
+// progress draws a bar for each file.
+type progress struct {
+	w    io.Writer
+	file string
+	bar  *progressbar.ProgressBar
+}
+
+func (p *progress) show(file string, done, total int64) {
+	if p.bar == nil || p.file != file {
+		p.end()
+		p.file = file
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(file),
+			progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+	}
+	_ = p.bar.Set64(done)
+}
+
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		p.bar = nil
+	}
+}
+
+type listed struct {
+	datasets.Info
+	Where string `json:"where"`
+}
+
+func dataList(w io.Writer, flags dataFlags) error {
+	var all []listed
+	for _, info := range datasets.Catalogue() {
+		where := "not here: nodemask data fetch " + info.Name
+		at, err := datasets.Locate(info.Name, flags.options())
+		var missing *datasets.NotFoundError
+		switch {
+		case err == nil:
+			where = at.String()
+		case !errors.As(err, &missing):
+			return err
+		}
+		all = append(all, listed{info, where})
+	}
+	if flags.json {
+		return writeJSON(w, all)
+	}
+	t := newTable("name", "nodes", "edges", "features", "classes", "where", "what")
+	for _, l := range all {
+		t.AppendRow(table.Row{l.Name, count(int64(l.Nodes)), count(l.Edges), count(int64(l.Features)), count(int64(l.Classes)), l.Where, l.Description})
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(header)
+	return t
+}
+
+// count shows 0, which stands for "not fixed", as nothing.
+func count(n int64) any {
+	if n == 0 {
+		return ""
+	}
+	return n
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// described is what 'nodemask data info' states.
+type described struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Source      string       `json:"source"`
+	Licence     string       `json:"licence,omitempty"`
+	Homepage    string       `json:"homepage,omitempty"`
+	Nodes       int          `json:"nodes"`
+	Edges       int64        `json:"edges"`
+	Listed      int64        `json:"listed_pairs"`
+	SelfLoops   int64        `json:"self_loops"`
+	Duplicates  int64        `json:"duplicates"`
+	Isolated    int          `json:"isolated_nodes"`
+	Features    int          `json:"features"`
+	Sparse      bool         `json:"sparse"`
+	Nonzeros    int64        `json:"nonzeros"`
+	Unlabelled  int          `json:"unlabelled"`
+	Classes     []classCount `json:"classes"`
+	Files       []fileState  `json:"files,omitempty"`
+}
+
+type classCount struct {
+	Name  string `json:"name"`
+	Nodes int    `json:"nodes"`
+}
+
+type fileState struct {
+	datasets.FileCheck
+	State string `json:"state"`
+}
+
+func dataInfo(ctx context.Context, w io.Writer, name string, flags dataFlags) error {
+	at, err := datasets.Locate(name, flags.options())
+	if err != nil {
+		return err
+	}
+	g, err := datasets.Open(ctx, name, flags.options())
+	if err != nil {
+		return err
+	}
+	d := describe(g)
+	d.Description, d.Licence, d.Homepage = at.Info.Description, at.Info.Licence, at.Info.Homepage
+	checks, err := datasets.Verify(ctx, name, flags.options())
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		d.Files = append(d.Files, fileState{c, stateOf(c)})
+	}
+	if flags.json {
+		return writeJSON(w, d)
+	}
+	return d.write(w)
+}
+
+func describe(g *datasets.Graph) described {
+	d := described{
+		Name: g.Name, Source: g.Source, Nodes: g.NumNodes(),
+		Edges: g.Report.Edges, Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
+		Features: g.Features.Width, Sparse: g.Features.IsSparse(), Nonzeros: int64(len(g.Features.Values)),
+		Classes: make([]classCount, g.NumClasses()),
+	}
+	for _, v := range g.Features.Dense {
+		if v != 0 {
+			d.Nonzeros++
+		}
+	}
+	for i, name := range g.Classes {
+		d.Classes[i].Name = name
+	}
+	for v, label := range g.Labels {
+		if label == datasets.Unlabelled {
+			d.Unlabelled++
+		} else {
+			d.Classes[label].Nodes++
+		}
+		if g.Edges.Degree(int32(v)) == 0 {
+			d.Isolated++
+		}
+	}
+	return d
+}
+
+func (d described) write(w io.Writer) error {
+	t := newTable()
+	storage := "dense"
+	if d.Sparse {
+		storage = "sparse"
+	}
+	var classes []string
+	for _, c := range d.Classes {
+		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
+	}
+	for _, row := range []table.Row{
+		{"name", d.Name}, {"what", d.Description}, {"source", d.Source}, {"licence", d.Licence}, {"homepage", d.Homepage},
+		{"nodes", fmt.Sprintf("%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)},
+		{"edges", fmt.Sprintf("%d (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, d.Listed, d.SelfLoops, d.Duplicates)},
+		{"features", fmt.Sprintf("%d (%d nonzeros, %s)", d.Features, d.Nonzeros, storage)},
+		{"classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", "))},
+	} {
+		if row[1] != "" {
+			t.AppendRow(row)
+		}
+	}
+	for _, f := range d.Files {
+		t.AppendRow(table.Row{"file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State)})
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+func stateOf(c datasets.FileCheck) string {
+	switch {
+	case c.Err != nil:
+		return "cannot be read"
+	case c.Bad():
+		return "DIFFERS from " + c.Want + " (" + c.Origin + ")"
+	case c.Want == "":
+		return "no checksum known"
+	}
+	return "ok (" + c.Origin + ")"
+}
+
+func dataVerify(ctx context.Context, w io.Writer, name string, flags dataFlags) error {
+	checks, err := datasets.Verify(ctx, name, flags.options())
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for _, c := range checks {
+		fmt.Fprintf(w, "%s: %s\n", c.Path, stateOf(c))
+		if c.Bad() {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%s: %d of %d files are missing or damaged: run 'nodemask data fetch %s'", name, bad, len(checks), name)
+	}
+	g, err := datasets.Open(ctx, name, flags.options())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(), g.Report, g.Features.Width, g.NumClasses())
+	return err
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// nodemask runs the command and returns its exit code and what it wrote.
+func nodemask(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("NODEMASK_DATA", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	out, err := os.Create(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	diagnostics, err := os.Create(filepath.Join(dir, "err"))
+	require.NoError(t, err)
+	oldOut, oldErr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = out, diagnostics
+	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
+	code = run(args)
+	read := func(f *os.File) string {
+		_, err := f.Seek(0, io.SeekStart)
+		require.NoError(t, err)
+		b, err := io.ReadAll(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		return string(b)
+	}
+	return code, read(out), read(diagnostics)
+}
+
+func ownGraph(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "mine")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,ann\ncy,cy\n"), 0o666))
+	return dir
+}
+
+func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
+	code, out, _ := nodemask(t, "data", "list")
+	assert.Zero(t, code)
+	for _, name := range []string{"cora", "citeseer", "pubmed", "reddit", "reddit-like", "sbm", "embedded", "nodemask data fetch reddit"} {
+		assert.Contains(t, out, name)
+	}
+	code, out, _ = nodemask(t, "data", "list", "--json")
+	assert.Zero(t, code)
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
+	require.Len(t, all, 6)
+	assert.Equal(t, "cora", all[0]["name"])
+	assert.EqualValues(t, 5278, all[0]["edges"])
+}
+
+func TestDataInfoStatesTheCountsOfAUsersOwnGraph(t *testing.T) {
+	code, out, stderr := nodemask(t, "data", "info", ownGraph(t))
+	assert.Zero(t, code, stderr)
+	for _, line := range []string{"3 (1 isolated, 1 unlabelled)", "1 (3 pairs listed, 1 self-loops and 1 duplicates dropped)", "2 (3 nonzeros, dense)", "2 (ant: 1, cat: 1)"} {
+		assert.Contains(t, out, line)
+	}
+	code, out, stderr = nodemask(t, "data", "info", "--json", ownGraph(t))
+	assert.Zero(t, code, stderr)
+	var d described
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	assert.Equal(t, []classCount{{"ant", 1}, {"cat", 1}}, d.Classes)
+	assert.Equal(t, 1, d.Unlabelled)
+	assert.Equal(t, 1, d.Isolated)
+	assert.EqualValues(t, 3, d.Listed)
+}
+
+func TestDataVerifyFindsADamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ind.cora.x"), []byte("damaged"), 0o666))
+	code, out, stderr := nodemask(t, "data", "verify", "cora", "--data-dir", dir)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "ind.cora.x: DIFFERS from 23cfa55d91c6")
+	assert.Contains(t, out, "ind.cora.y: cannot be read")
+	assert.Equal(t, "nodemask: cora: 8 of 8 files are missing or damaged: run 'nodemask data fetch cora'\n", stderr)
+}
+
+func TestDataVerifyAcceptsAUsersOwnGraph(t *testing.T) {
+	code, out, stderr := nodemask(t, "data", "verify", ownGraph(t))
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, out, "3 nodes, 1 edges (3 pairs listed, 1 self-loops and 1 duplicates dropped), 2 features, 2 classes")
+}
+
+func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
+	broken := ownGraph(t)
+	require.NoError(t, os.WriteFile(filepath.Join(broken, "edges.csv"), []byte("source,target\nann,dan\n"), 0o666))
+	for _, c := range []struct {
+		code int
+		args string
+		says string
+	}{
+		{2, "data", "expected list, info, fetch or verify"},
+		{2, "data nonsense", "nonsense"},
+		{2, "data info", "accepts 1 arg"},
+		{2, "data info coro", "no such data set"},
+		{2, "data info cora:x=1", "takes no parameters"},
+		{2, "data verify coro", "no such data set"},
+		{2, "data fetch coro", "no such data set"},
+		{2, "data fetch sbm", "nothing to fetch"},
+		{2, "data list extra", "data list"},
+		{2, "data list --nonsense", "unknown flag"},
+		{2, "data info " + t.TempDir(), "the folder has no nodes.csv"},
+		{1, "data info reddit", "nodemask data fetch reddit"},
+		{1, "data info nowhere.npz", "nowhere.npz is not there"},
+		{1, "data info " + broken, "edges.csv: line 2"},
+		{1, "data fetch cora --mirror http://127.0.0.1:1/ --data-dir " + t.TempDir(), "https://"},
+	} {
+		code, _, stderr := nodemask(t, strings.Fields(c.args)...)
+		assert.Equal(t, c.code, code, c.args)
+		assert.Contains(t, stderr, c.says, c.args)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "%s: %q", c.args, stderr)
+		assert.True(t, strings.HasPrefix(stderr, "nodemask: "), stderr)
+	}
+}
+
+func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
+	var text strings.Builder
+	p := &progress{w: &text}
+	for _, total := range []int64{100, -1} {
+		p.show("a.bin", 0, total)
+		p.show("a.bin", 100, total)
+		p.show("b.bin", 50, total)
+		p.end()
+		p.end()
+	}
+	assert.Contains(t, text.String(), "a.bin")
+	assert.Contains(t, text.String(), "b.bin")
+}

@@ -1,0 +1,179 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func zipOf(files map[string][]byte) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range files {
+		w, err := z.Create(name)
+		must(err)
+		_, err = w.Write(text)
+		must(err)
+	}
+	must(z.Close())
+	return b.Bytes()
+}
+
+// planetoidDir is the folder of real Planetoid files, which are not part of the repository.
+func planetoidDir(t testing.TB) string {
+	for _, dir := range []string{os.Getenv("NODEMASK_TEST_DATA"), filepath.Join("..", "..", "shared", "datasets")} {
+		if dir == "" {
+			continue
+		}
+		for _, sub := range []string{"planetoid", ""} {
+			if _, err := os.Stat(filepath.Join(dir, sub, "ind.cora.x")); err == nil {
+				return filepath.Join(dir, sub)
+			}
+		}
+	}
+	t.Skip("no Planetoid files: set NODEMASK_TEST_DATA to the folder that holds planetoid/ind.cora.x and so on")
+	return ""
+}
+
+// nowhere looks for data only where a test says.
+func nowhere(t testing.TB, dir string) OpenOptions {
+	return OpenOptions{Dir: dir, Getenv: func(string) string { return "" }, CacheDir: t.TempDir()}
+}
+
+func TestCatalogueIsComplete(t *testing.T) {
+	names := map[string]bool{}
+	for _, info := range Catalogue() {
+		assert.False(t, names[info.Name])
+		names[info.Name] = true
+		assert.NotEmpty(t, info.Description)
+		assert.NotEmpty(t, info.Licence)
+		if info.Generated() {
+			continue
+		}
+		assert.NotZero(t, info.Nodes*info.Features*info.Classes*int(info.Edges), info.Name)
+		files := info.Files
+		if info.Archive != nil {
+			files = []File{*info.Archive}
+		}
+		for _, f := range files {
+			u, err := url.Parse(f.URL)
+			require.NoError(t, err)
+			assert.Equal(t, "https", u.Scheme)
+			assert.Equal(t, f.Name, filepath.Base(u.Path))
+			if info.Archive == nil {
+				assert.Len(t, f.SHA256, 64)
+				assert.NotZero(t, f.Size)
+			}
+		}
+	}
+	assert.Len(t, names, 6)
+}
+
+func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
+	dir := planetoidDir(t)
+	for _, name := range []string{"cora", "citeseer", "pubmed"} {
+		checks, err := Verify(t.Context(), name, nowhere(t, dir))
+		require.NoError(t, err)
+		info, err := Lookup(name)
+		require.NoError(t, err)
+		for i, c := range checks {
+			assert.False(t, c.Bad(), c.Name)
+			assert.Equal(t, "published", c.Origin)
+			stat, err := os.Stat(c.Path)
+			require.NoError(t, err)
+			assert.Equal(t, info.Files[i].Size, stat.Size(), c.Name)
+		}
+	}
+}
+
+func TestLocateLooksInTheFlagThenTheEnvironmentThenTheCache(t *testing.T) {
+	flag, env, cache := t.TempDir(), t.TempDir(), t.TempDir()
+	o := OpenOptions{Dir: flag, Getenv: func(name string) string {
+		assert.Equal(t, "NODEMASK_DATA", name)
+		return env
+	}, CacheDir: cache}
+	_, err := Locate("reddit", o)
+	var missing *NotFoundError
+	require.ErrorAs(t, err, &missing)
+	assert.Equal(t, []string{flag, env, cache}, missing.Folders)
+	requireOneLine(t, err, "run 'nodemask data fetch reddit'")
+	at, err := Locate("cora", o)
+	require.NoError(t, err)
+	assert.Equal(t, "embedded", at.String())
+	for _, dir := range []string{cache, filepath.Join(env, "reddit"), flag} {
+		require.NoError(t, os.MkdirAll(dir, 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), nil, 0o666))
+		at, err := Locate("reddit", o)
+		require.NoError(t, err)
+		assert.Equal(t, dir, at.Dir)
+	}
+}
+
+func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
+	_, err := Open(t.Context(), "coro", nowhere(t, ""))
+	var name *NameError
+	require.ErrorAs(t, err, &name)
+	requireOneLine(t, err, `"coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of`)
+	for _, path := range []string{"coro.npz", "some/where"} {
+		_, err = Open(t.Context(), path, nowhere(t, ""))
+		var missing *NotFoundError
+		require.ErrorAs(t, err, &missing, path)
+	}
+	_, err = Open(t.Context(), "cora:seed=1", nowhere(t, ""))
+	require.ErrorAs(t, err, &name)
+}
+
+func TestOpenReadsAUsersOwnFiles(t *testing.T) {
+	g, err := Open(t.Context(), tiny().write(t, "mine.npz"), nowhere(t, ""))
+	require.NoError(t, err)
+	assert.Equal(t, "mine", g.Name)
+	dir := filepath.Join(t.TempDir(), "graph")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	_, err = Open(t.Context(), dir, nowhere(t, ""))
+	requireOneLine(t, err, "the folder has no nodes.csv")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
+	g, err = Open(t.Context(), dir, nowhere(t, ""))
+	require.NoError(t, err)
+	assert.Equal(t, "graph", g.Name)
+	assert.Equal(t, dir, g.Source)
+}
+
+func TestOpenHoldsCountsAgainstTheCatalogue(t *testing.T) {
+	g, err := readMembers(t, tiny())
+	require.NoError(t, err)
+	info, err := Lookup("cora")
+	require.NoError(t, err)
+	requireOneLine(t, info.check(g), "3 nodes: expected 2708")
+	assert.NoError(t, Info{}.check(g))
+}
+
+func ExampleOpen() {
+	_, err := Open(context.Background(), "coro", OpenOptions{})
+	fmt.Println(err)
+	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz file, or a folder with nodes.csv and edges.csv
+}
+
+func ExampleCatalogue() {
+	for _, info := range Catalogue()[:3] {
+		fmt.Println(info.Name, info.Nodes, info.Edges, info.Features, info.Classes)
+	}
+	// Output:
+	// cora 2708 5278 1433 7
+	// citeseer 3327 4552 3703 6
+	// pubmed 19717 44324 500 3
+}
+
+func ExampleLocate() {
+	at, err := Locate("cora", OpenOptions{Getenv: func(string) string { return "" }, CacheDir: "nowhere"})
+	fmt.Println(at, err)
+	// Output: embedded <nil>
+}

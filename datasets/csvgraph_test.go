@@ -1,0 +1,292 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+const (
+	tinyNodes = "id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"
+	tinyEdges = "source,target\nann,bob\nbob,ann\ncy,cy\ncy,bob\n"
+)
+
+func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
+	n, err := newCSVTable(t.Context(), strings.NewReader(nodes), csvNodesFile)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newCSVTable(t.Context(), strings.NewReader(edges), csvEdgesFile)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(n, e)
+}
+
+func sameGraph(t testing.TB, want, got *Graph) {
+	t.Helper()
+	require.Equal(t, want.Edges.Offsets, got.Edges.Offsets)
+	require.ElementsMatch(t, want.Edges.Targets, got.Edges.Targets)
+	require.Equal(t, want.Classes, got.Classes)
+	require.Equal(t, want.Labels, got.Labels)
+	require.Equal(t, want.NodeIDs, got.NodeIDs)
+	require.Equal(t, want.Features.Width, got.Features.Width)
+	a, b := make([]float32, want.Features.Width), make([]float32, want.Features.Width)
+	for v := range want.NumNodes() {
+		require.Equal(t, want.Features.rowInto(a, v), got.Features.rowInto(b, v), "row %d", v)
+	}
+}
+
+func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
+	g, err := csvFrom(t, tinyNodes, tinyEdges)
+	require.NoError(t, err)
+	sound(t, g)
+	assert.Equal(t, []string{"ann", "bob", "cy"}, g.NodeIDs)
+	assert.Equal(t, []string{"ant", "cat"}, g.Classes)
+	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
+	assert.Equal(t, []int32{1, 0, 2, 1}, g.Edges.Targets)
+	assert.Equal(t, csr.Report{Listed: 4, SelfLoops: 1, Duplicates: 1, Edges: 2}, g.Report)
+	assert.Equal(t, []float32{1, 0, 0, 0, 0.5, -0.2}, g.Features.Dense, "half is not zero: dense")
+}
+
+func TestReadCSVToleratesByteOrderMarkCRLFBlankLinesQuotesAndSpaces(t *testing.T) {
+	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ", "src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
+	require.NoError(t, err)
+	assert.Equal(t, []string{`a, "b"`, "c"}, g.NodeIDs)
+	assert.Equal(t, []int32{0, Unlabelled}, g.Labels)
+	assert.Equal(t, []float32{1, 2}, g.Features.Dense)
+	assert.Equal(t, int64(1), g.Report.Edges)
+}
+
+func TestReadCSVSortsClassesByValueOrAsPeopleDo(t *testing.T) {
+	for labels, want := range map[string][]string{
+		"10 9 -1 0.5":           {"-1", "0.5", "9", "10"},
+		"class10 class9 Class1": {"Class1", "class9", "class10"},
+		"b 10 9 a":              {"9", "10", "a", "b"},
+		"x01 x1 x001":           {"x001", "x01", "x1"},
+		"v1.10 v1.9 v1 v":       {"v", "v1", "v1.9", "v1.10"},
+	} {
+		nodes := "id,label\n"
+		for i, label := range strings.Fields(labels) {
+			nodes += fmt.Sprintf("%d,%s\n", i, label)
+		}
+		g, err := csvFrom(t, nodes, "source,target\n")
+		require.NoError(t, err)
+		assert.Equal(t, want, g.Classes)
+		for v, label := range strings.Fields(labels) {
+			assert.Equal(t, label, g.Classes[g.Labels[v]])
+		}
+	}
+}
+
+func TestClassOrderIsATotalOrder(t *testing.T) {
+	names := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("a01.-e")), 1, 6, -1), 3, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		s := names.Draw(t, "names")
+		order := classOrder(s)
+		for _, a := range s {
+			for _, b := range s {
+				assert.Equal(t, order(a, b), -order(b, a))
+				assert.Equal(t, a == b, order(a, b) == 0)
+				for _, c := range s {
+					if order(a, b) < 0 && order(b, c) < 0 {
+						assert.Negative(t, order(a, c))
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
+	for name, c := range map[string]struct{ nodes, edges, says string }{
+		"no such node":    {tinyNodes, tinyEdges + "ann,dan\n", `edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
+		"not a number":    {"id,label,x\n1,a,high\n", tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
+		"NaN":             {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
+		"infinity":        {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
+		"beyond 32 bits":  {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},
+		"empty feature":   {"id,label,x\n1,a,\n", tinyEdges, "the feature is empty: write 0"},
+		"ragged row":      {"id,label,x\n1,a,0\n2,b\n", tinyEdges, "nodes.csv: line 3: 2 columns: expected 3"},
+		"ragged edge":     {tinyNodes, "source,target\nann\n", "edges.csv: line 2: 1 columns: expected 2"},
+		"duplicate id":    {"id,label\n1,a\n2,a\n1,b\n", tinyEdges, `nodes.csv: line 4: the id "1" is there already (node 0`},
+		"empty id":        {"id,label\n,a\n", tinyEdges, "line 2: the id is empty"},
+		"no id column":    {"name,label\n1,a\n", tinyEdges, `nodes.csv: line 1: no column "id": the header reads "name,label"`},
+		"no label column": {"id,x\n1,0\n", tinyEdges, `no column "label"`},
+		"no header":       {tinyNodes, "ann,bob\n", `edges.csv: line 1: no column "source": the header reads "ann,bob"`},
+		"open quote":      {"id,label\n\"1,a\n", tinyEdges, "nodes.csv: line 2: column 1: a quote is not closed"},
+		"text after":      {"id,label\n\"1\"x,a\n", tinyEdges, `found "x,a" after the closing quote`},
+		"empty file":      {"", tinyEdges, "nodes.csv: empty"},
+		"no nodes":        {"id,label\n", tinyEdges, "no nodes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := csvFrom(t, c.nodes, c.edges)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestReadCSVCapsALine(t *testing.T) {
+	n, err := newCSVTable(t.Context(), endless{}, csvNodesFile)
+	require.ErrorContains(t, err, "nodes.csv: line 1: longer than 16777216 bytes")
+	assert.Nil(t, n)
+}
+
+func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := ReadCSV(ctx, dir)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
+	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
+		for _, ascending := range []bool{true, false} {
+			b := newFeatureBuilder(10)
+			var want []float32
+			rows := 1000
+			for v := range rows {
+				at := float64(v) / float64(rows)
+				if !ascending {
+					at = 1 - at
+				}
+				row := make([]float32, 10)
+				if at < density {
+					for j := range row {
+						row[j] = rand.Float32() + 1
+					}
+				}
+				want = append(want, row...)
+				b.Add(row)
+			}
+			f := b.Finish()
+			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
+			if f.IsSparse() {
+				f = toDense(f)
+			}
+			assert.Equal(t, want, f.Dense)
+		}
+	}
+}
+
+func TestWriteCSVThenReadCSVGivesTheSameGraph(t *testing.T) {
+	names := rapid.StringOfN(rapid.RuneFrom([]rune("ab1, \"é\t")), 1, 4, -1)
+	rapid.Check(t, func(rt *rapid.T) {
+		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
+		n := len(ids)
+		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
+			return csr.Edge{Source: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"), Target: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
+		}), 0, 12).Draw(rt, "edges")
+		g := &Graph{NodeIDs: ids, Labels: make([]int32, n)}
+		var err error
+		g.Edges, g.Report, err = csr.FromEdges(n, edges, csr.Options{})
+		require.NoError(rt, err)
+		var classes classIndex
+		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
+		features := newFeatureBuilder(2)
+		for v := range n {
+			g.Labels[v] = classes.Add([]byte(label.Draw(rt, "label")))
+			features.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
+		}
+		g.Classes = classes.Finish(g.Labels)
+		g.Features = features.Finish()
+		dir := t.TempDir()
+		require.NoError(rt, WriteCSV(dir, g))
+		again, err := ReadCSV(context.Background(), dir)
+		require.NoError(rt, err)
+		sameGraph(t, g, again)
+	})
+}
+
+func TestWriteCSVRefusesNamesThatCannotBeReadBack(t *testing.T) {
+	for _, ids := range [][]string{{"a", "a"}, {"a", ""}, {"a", "b\nc"}, {"a"}} {
+		g := &Graph{NodeIDs: ids, Labels: []int32{0, 0}, Classes: []string{"x"}, Features: Features{Rows: 2}, Edges: &csr.Graph{Offsets: make([]int64, 3)}}
+		dir := t.TempDir()
+		require.Error(t, WriteCSV(dir, g))
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Empty(t, files)
+	}
+}
+
+// BenchmarkReadCSV reads a million edges and a hundred thousand nodes of eight features.
+func BenchmarkReadCSV(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,label,a,b,c,d,e,f,g,h\n")
+	for v := range 100_000 {
+		fmt.Fprintf(&nodes, "n%d,%d", v, r.IntN(5))
+		for range 8 {
+			fmt.Fprintf(&nodes, ",%.4f", r.Float32())
+		}
+		nodes.WriteByte('\n')
+	}
+	edges.WriteString("source,target\n")
+	for range 1_000_000 {
+		fmt.Fprintf(&edges, "n%d,n%d\n", r.IntN(100_000), r.IntN(100_000))
+	}
+	b.SetBytes(int64(nodes.Len() + edges.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := csvFrom(b, nodes.String(), edges.String()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(1.1e6*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func ExampleReadCSV() {
+	dir, err := os.MkdirTemp("", "graph")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
+	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
+	g, err := ReadCSV(context.Background(), dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbors(1))
+	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
+}
+
+func ExampleWriteCSV() {
+	g, err := ReadNPZ(context.Background(), "testdata/numpy/plain.npz")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "graph")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := WriteCSV(dir, g); err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	fmt.Print(string(text))
+	// Output:
+	// id,label,f0,f1,f2,f3
+	// α,pear,0,0.5,0,0
+	// b,apple,0,0,0,0
+	// c,apple,2,0,0,-1
+}

@@ -1,0 +1,318 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxDownload caps files whose size is not known beforehand.
+const maxDownload = 16 << 30
+
+// errFinal marks an error that a repeat cannot mend.
+type errFinal struct{ error }
+
+func (e errFinal) Unwrap() error { return e.error }
+
+func defaultClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 20 * time.Second}).DialContext,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   20 * time.Second,
+		ResponseHeaderTimeout: 60 * time.Second,
+		ForceAttemptHTTP2:     true,
+	}}
+}
+
+var errNotHTTPS = errors.New("refused: expected an address that starts with https://")
+
+func onlyHTTPS(req *http.Request, via []*http.Request) error {
+	if req.URL.Scheme != "https" {
+		return fmt.Errorf("redirect to %s %w", req.URL.Redacted(), errNotHTTPS)
+	}
+	if len(via) >= 10 {
+		return errors.New("more than 10 redirects")
+	}
+	return nil
+}
+
+// download brings part to its full length, with repeats.
+func (f *fetcher) download(ctx context.Context, part string, file File) error {
+	u, err := url.Parse(file.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%s: %.200q %w", file.Name, file.URL, errNotHTTPS)
+	}
+	for n := 1; ; n++ {
+		err := f.attempt(ctx, part, file)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", file.Name, ctx.Err())
+		}
+		var final errFinal
+		if errors.As(err, &final) || n > f.Retries {
+			return fmt.Errorf("%s: %s: %w", file.Name, file.URL, err)
+		}
+		pause := f.Backoff(n)
+		f.Note(fmt.Sprintf("%s: %v: trying again in %v (%d of %d)", file.Name, err, pause, n, f.Retries))
+		if err := f.Wait(ctx, pause); err != nil {
+			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", file.Name, err)
+		}
+	}
+}
+
+// attempt makes one request and writes what it yields. It continues a part if the server still has that version.
+func (f *fetcher) attempt(ctx context.Context, part string, file File) (err error) {
+	w, err := f.open(part)
+	if err != nil {
+		return errFinal{err}
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	have, err := w.Seek(0, io.SeekEnd)
+	if err != nil {
+		return errFinal{err}
+	}
+	validator, err := os.ReadFile(validatorFile(part))
+	if err != nil || len(validator) == 0 {
+		have = 0
+	}
+	if file.Size > 0 && have == file.Size {
+		return nil // stopped between the last byte and the renaming
+	}
+	ctx, silence := watch(ctx, f.silence)
+	defer silence.stop()
+	defer func() {
+		if cause := context.Cause(ctx); errors.Is(cause, errSilence) && err != nil {
+			err = cause
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, file.URL, nil)
+	if err != nil {
+		return errFinal{err}
+	}
+	req.Header.Set("Accept-Encoding", "identity") // sizes and ranges must be those of the file
+	if have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		req.Header.Set("If-Range", string(validator))
+	}
+	resp, err := f.Client.Do(req)
+	if err != nil {
+		var certificate *tls.CertificateVerificationError
+		if errors.Is(err, errNotHTTPS) || errors.As(err, &certificate) {
+			return errFinal{unwrapURL(err)}
+		}
+		return unwrapURL(err)
+	}
+	defer resp.Body.Close()
+	total := int64(-1)
+	switch resp.StatusCode {
+	case http.StatusOK:
+		have = 0
+		total = resp.ContentLength
+	case http.StatusPartialContent:
+		if total, err = continues(resp, have); err != nil {
+			// Not the rest that was asked for: start anew next time.
+			return errors.Join(err, writeValidator(part, ""))
+		}
+	case http.StatusRequestedRangeNotSatisfiable:
+		if resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", have) {
+			return nil // all of it is here
+		}
+		return errors.Join(errors.New("the server has no more bytes than are here"), writeValidator(part, ""))
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return fmt.Errorf("the server answered %s", resp.Status)
+	default:
+		err := fmt.Errorf("the server answered %.80q", resp.Status)
+		if resp.StatusCode >= 500 {
+			return err
+		}
+		return errFinal{err}
+	}
+	if file.Size > 0 && total >= 0 && total != file.Size {
+		return errFinal{fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name", total, file.Size)}
+	}
+	if err := enoughRoom(filepath.Dir(part), max(total, file.Size)-have); err != nil {
+		return errFinal{err}
+	}
+	if resp.StatusCode == http.StatusOK {
+		if err := w.Truncate(0); err != nil {
+			return f.diskError(part, err)
+		}
+		if err := writeValidator(part, validatorOf(resp)); err != nil {
+			return f.diskError(part, err)
+		}
+	}
+	if _, err := w.Seek(have, io.SeekStart); err != nil {
+		return errFinal{err}
+	}
+	if err := f.copy(w, silence.reader(resp.Body), part, file, have, total); err != nil {
+		return err
+	}
+	if err := w.Sync(); err != nil {
+		return f.diskError(part, err)
+	}
+	return nil
+}
+
+// maxSilence is how long a server may send nothing.
+const maxSilence = time.Minute
+
+var errSilence = errors.New("the server sent nothing")
+
+// silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any length.
+type silenceWatch struct {
+	limit time.Duration
+	timer *time.Timer
+	stop  func()
+}
+
+func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceWatch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w for %v", errSilence, limit)) })
+	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
+}
+
+// reader is r, with the watch reset by every read that brings something.
+func (s *silenceWatch) reader(r io.Reader) io.Reader { return watchedReader{s, r} }
+
+type watchedReader struct {
+	watch *silenceWatch
+	r     io.Reader
+}
+
+func (w watchedReader) Read(b []byte) (int, error) {
+	n, err := w.r.Read(b)
+	if n > 0 {
+		w.watch.timer.Reset(w.watch.limit)
+	}
+	return n, err
+}
+
+// copy writes the body, which must bring the part from have to total bytes.
+func (f *fetcher) copy(w io.Writer, body io.Reader, part string, file File, have, total int64) error {
+	limit := total
+	if limit < 0 {
+		limit = maxDownload
+		if file.Size > 0 {
+			limit = file.Size
+		}
+	}
+	buf := make([]byte, 128<<10)
+	done := have
+	f.Progress(file.Name, done, total)
+	for {
+		n, readErr := body.Read(buf)
+		if done+int64(n) > limit {
+			return errFinal{fmt.Errorf("the server sends more than the %d bytes expected", limit)}
+		}
+		if _, err := w.Write(buf[:n]); err != nil {
+			return f.diskError(part, err)
+		}
+		done += int64(n)
+		if n > 0 {
+			f.Progress(file.Name, done, total)
+		}
+		switch {
+		case readErr == nil:
+		case errors.Is(readErr, io.EOF):
+			if expected := max(total, file.Size); expected > 0 && done != expected {
+				return fmt.Errorf("the server stopped after %d of %d bytes", done, expected)
+			}
+			return nil
+		default:
+			if total >= 0 {
+				return fmt.Errorf("the server stopped after %d of %d bytes (%w)", done, total, readErr)
+			}
+			return fmt.Errorf("the server stopped after %d bytes (%w)", done, readErr)
+		}
+	}
+}
+
+// diskError puts a full disk into words; no repeat helps against it.
+func (f *fetcher) diskError(part string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; what arrived is kept", filepath.Dir(part))}
+	}
+	return errFinal{err}
+}
+
+// continues checks that a partial answer starts where it was asked to, and returns the whole file's size or -1.
+func continues(resp *http.Response, have int64) (int64, error) {
+	text := resp.Header.Get("Content-Range")
+	var begin, end int64
+	var total string
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%s", &begin, &end, &total); err != nil || begin != have || end < begin {
+		return 0, fmt.Errorf("the server answered with the range %.80q: expected one from byte %d", text, have)
+	}
+	if total == "*" {
+		return -1, nil
+	}
+	size, err := strconv.ParseInt(total, 10, 64)
+	if err != nil || size <= end {
+		return 0, fmt.Errorf("the server answered with the range %.80q", text)
+	}
+	return size, nil
+}
+
+// validatorOf identifies the version a server sent, "" if it does not say so strongly enough to continue from.
+func validatorOf(resp *http.Response) string {
+	if tag := resp.Header.Get("ETag"); tag != "" && len(tag) < 1024 {
+		if strings.HasPrefix(tag, "W/") {
+			return ""
+		}
+		return tag
+	}
+	return ""
+}
+
+// unwrapURL leaves out the address, which the caller states anyway.
+func unwrapURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// sumFile is the SHA-256 and size of a file.
+func sumFile(ctx context.Context, path string) (string, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, contextReader{ctx, f})
+	if err != nil {
+		return "", n, fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+// contextReader ends reading when the context is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}

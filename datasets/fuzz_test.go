@@ -1,0 +1,105 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"strings"
+	"testing"
+
+	"nodemask/csr"
+)
+
+// sound stops the test if a reader returned a graph that breaks what Graph promises.
+func sound(t *testing.T, g *Graph) {
+	t.Helper()
+	n := g.NumNodes()
+	if _, err := csr.New(g.Edges.Offsets, g.Edges.Targets); err != nil {
+		t.Fatal(err)
+	}
+	if !g.Edges.IsSymmetric() {
+		t.Fatal("the graph is not symmetric")
+	}
+	if len(g.Labels) != n || g.NodeIDs != nil && len(g.NodeIDs) != n || g.Features.Rows != n {
+		t.Fatalf("%d nodes, %d labels, %d ids, %d rows of features", n, len(g.Labels), len(g.NodeIDs), g.Features.Rows)
+	}
+	for v, label := range g.Labels {
+		if label < Unlabelled || int(label) >= len(g.Classes) {
+			t.Fatalf("node %d has label %d of %d classes", v, label, len(g.Classes))
+		}
+	}
+	f := g.Features
+	if !f.IsSparse() {
+		if len(f.Dense) != f.Rows*f.Width {
+			t.Fatalf("%d numbers for [%d, %d]", len(f.Dense), f.Rows, f.Width)
+		}
+		return
+	}
+	for v := range n {
+		last := int32(-1)
+		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+			if c, x := f.Columns[i], f.Values[i]; c <= last || int(c) >= f.Width || x-x != 0 || x == 0 {
+				t.Fatalf("row %d has %g in column %d after column %d", v, x, c, last)
+			}
+			last = f.Columns[i]
+		}
+	}
+	if r := g.Report; r.Edges != g.Edges.NumEdges()/2 || r.Listed != r.Edges+r.SelfLoops+r.Duplicates {
+		t.Fatalf("the report %v does not fit %d stored edges", r, g.Edges.NumEdges())
+	}
+}
+
+// FuzzNPZ reads whole zips, and zips with undamaged directories around arrays of any bytes.
+func FuzzNPZ(f *testing.F) {
+	m := tiny()
+	dense := npy("<f4", []int{3, 2}, []float32{1, 0, 0, 0, 0.5, 2})
+	f.Add(m.zip(zip.Deflate), m["adj_indptr"], m["adj_indices"], m["adj_shape"], m["labels"], m["attr_data"], m["attr_indices"], dense)
+	f.Add(m.zip(zip.Store), npy("<i8", []int{4}, []int64{0, 1, 1, 2}), npy("<u2", []int{2}, []uint16{1, 2}), m["adj_shape"],
+		npy("<U2", []int{3}, []uint32{'a', 0, 'b', '2', 0, 0}), []byte{}, []byte{}, dense)
+	f.Add([]byte("PK"), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows())
+	f.Fuzz(func(t *testing.T, raw, indptr, indices, shape, labels, data, columns, dense []byte) {
+		changed := members{"adj_indptr": indptr, "adj_indices": indices, "adj_shape": shape, "labels": labels, "attr_data": data, "attr_indices": columns}
+		if len(data) == 0 {
+			changed["attr_data"], changed["attr_matrix"] = nil, dense
+		}
+		scipy := members{"row": indptr, "col": indices, "shape": shape}
+		for _, b := range [][]byte{raw, tiny().with(changed).zip(zip.Store), scipy.zip(zip.Store)} {
+			z, err := newNPZ(t.Context(), bytes.NewReader(b), int64(len(b)), "fuzz.npz")
+			if err != nil {
+				continue
+			}
+			if g, err := readNPZ(z); err == nil {
+				sound(t, g)
+			}
+			if p, err := scipyPairs(z, 3); err == nil {
+				_, _, _ = undirected(p, 3)
+			}
+		}
+	})
+}
+
+// FuzzCSV reads any two texts as nodes and edges, and what can be read must survive being written.
+func FuzzCSV(f *testing.F) {
+	f.Add(tinyNodes, tinyEdges)
+	f.Add("\ufeffid,label,x\r\n\"a,\"\"1\"\"\",,1e3\r\n", "source,target,weight\n\n")
+	f.Add("label,id\n10,a\n9,b\n", "dst,src\na,b\nb,a\nb,b\n")
+	f.Add("id,label,x\n1,2,NaN\n", "source,target\n1")
+	f.Fuzz(func(t *testing.T, nodes, edges string) {
+		g, err := csvFrom(t, nodes, edges)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("the error takes several lines: %q", err)
+			}
+			return
+		}
+		sound(t, g)
+		dir := t.TempDir()
+		if err := WriteCSV(dir, g); err != nil {
+			return // names that cannot be written on one line
+		}
+		again, err := ReadCSV(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameGraph(t, g, again)
+	})
+}

@@ -1,0 +1,127 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+
+	"nodemask/csr"
+)
+
+// npzPairs is a sequence of pairs that is streamed from an npz each time it runs, so that a graph can be built without
+// holding the pairs in memory. An error ends the sequence early and stays in err.
+type npzPairs struct {
+	z       *npzFile
+	nodes   int64
+	rows    string  // member of row numbers, or "" if offsets are set
+	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
+	columns string  // member of column numbers
+	entries int64
+	err     error
+}
+
+// cooPairs is the sequence of pairs in two members of equal length.
+func cooPairs(z *npzFile, rows, columns string, nodes int64) (*npzPairs, error) {
+	a, err := z.vector(rows, -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Close(); err != nil {
+		return nil, err
+	}
+	p := &npzPairs{z: z, nodes: nodes, rows: rows, columns: columns, entries: a.Len()}
+	return p, p.check()
+}
+
+// csrPairs is the sequence of pairs in compressed sparse rows.
+func csrPairs(z *npzFile, indptr, indices string, nodes int64) (*npzPairs, error) {
+	a, err := z.vector(indices, -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Close(); err != nil {
+		return nil, err
+	}
+	p := &npzPairs{z: z, nodes: nodes, columns: indices, entries: a.Len()}
+	if p.offsets, err = z.rowOffsets(indptr, nodes, p.entries); err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+func (p *npzPairs) check() error {
+	a, err := p.z.vector(p.columns, p.entries)
+	if err != nil {
+		return err
+	}
+	return a.Close()
+}
+
+// All yields the pairs. It may run any number of times.
+func (p *npzPairs) All(yield func(int32, int32) bool) {
+	if p.err == nil {
+		p.err = p.run(yield)
+	}
+}
+
+func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
+	columns, err := p.z.vector(p.columns, p.entries)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, columns.Close()) }()
+	var rows npyMember
+	if p.rows != "" {
+		if rows, err = p.z.vector(p.rows, p.entries); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+	}
+	var us, vs [4096]int32
+	row := int32(0)
+	for at := int64(0); at < p.entries; {
+		n := int(min(p.entries-at, int64(len(us))))
+		if p.rows != "" {
+			if err := rows.Indices(us[:n], p.nodes, "node"); err != nil {
+				return err
+			}
+		} else {
+			for i := range n {
+				for at+int64(i) >= p.offsets[row+1] {
+					row++
+				}
+				us[i] = row
+			}
+		}
+		if err := columns.Indices(vs[:n], p.nodes, "node"); err != nil {
+			return err
+		}
+		for i, u := range us[:n] {
+			if !yield(u, vs[i]) {
+				return nil
+			}
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+// undirected builds the graph of pairs that may be listed in one direction or in both. Files nearly always list both,
+// so reading them as directed first takes half the memory.
+func undirected(p *npzPairs, nodes int) (*csr.Graph, csr.Report, error) {
+	g, report, err := csr.FromSeq(nodes, p.All, csr.Options{Directed: true})
+	if p.err != nil {
+		return nil, report, p.err
+	}
+	if err != nil {
+		return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+	}
+	if !g.IsSymmetric() {
+		if g, _, err = csr.FromSeq(nodes, g.All(), csr.Options{}); err != nil {
+			return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+		}
+	}
+	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
+	report.Edges = g.NumEdges() / 2
+	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
+	return g, report, nil
+}

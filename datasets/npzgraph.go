@@ -1,0 +1,245 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ReadNPZ reads a graph of your own from one npz file in the layout of the gnn-benchmark collection:
+//
+//	adj_indptr, adj_indices, adj_shape        the edges, as scipy's compressed sparse rows [nodes, nodes]
+//	attr_data, attr_indices, attr_indptr, attr_shape    the features, sparse [nodes, width]; or
+//	attr_matrix                               the features, dense [nodes, width]
+//	labels                                    [nodes] numbers or text; -1 or "" is a node without a label
+//	node_names, class_names                   optional text
+//
+// Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
+// in the graph's Report. Weights (adj_data) are ignored. Members of Python objects are never unpickled: names stored so
+// are left out, all else stored so is an error. Errors name the file, the member and the place in it.
+func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
+	z, err := openNPZ(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	g, err := readNPZ(z)
+	if err != nil {
+		return nil, err
+	}
+	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	g.Source = path
+	return g, nil
+}
+
+func readNPZ(z *npzFile) (*Graph, error) {
+	const layout = "a graph in the gnn-benchmark layout"
+	if err := z.Require(layout, "adj_indptr", "adj_indices", "adj_shape", "labels"); err != nil {
+		return nil, err
+	}
+	rows, columns, err := z.shape("adj_shape")
+	if err != nil {
+		return nil, err
+	}
+	if rows != columns {
+		return nil, fmt.Errorf("%s: adj_shape: [%d, %d]: expected a square", z.name, rows, columns)
+	}
+	// The shape is only a claim: indptr holds one number for each node, and those were counted.
+	pairs, err := csrPairs(z, "adj_indptr", "adj_indices", rows)
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{}
+	if g.Edges, g.Report, err = undirected(pairs, int(rows)); err != nil {
+		return nil, err
+	}
+	if g.Labels, g.Classes, err = z.labels("labels", "class_names", rows); err != nil {
+		return nil, err
+	}
+	if g.NodeIDs, err = z.names("node_names", rows); err != nil {
+		return nil, err
+	}
+	switch {
+	case z.Has("attr_data"):
+		g.Features, err = z.sparse("attr", rows)
+	case z.Has("attr_matrix"):
+		g.Features, err = z.dense("attr_matrix", rows)
+	default:
+		err = fmt.Errorf("%s: no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found %s", z.name, z.Names())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// labels reads class labels, numbers or text, one for each node. Numbers index the member named classes if that is
+// there; else the distinct labels are the classes.
+func (z *npzFile) labels(member, classes string, nodes int64) ([]int32, []string, error) {
+	a, err := z.vector(member, nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.Close()
+	labels := make([]int32, nodes)
+	var index classIndex
+	if a.Kind == 'U' || a.Kind == 'S' {
+		var one [1]string
+		for v := range labels {
+			if err := a.Strings(one[:]); err != nil {
+				return nil, nil, err
+			}
+			labels[v] = index.Add([]byte(one[0]))
+		}
+		return labels, index.Finish(labels), nil
+	}
+	values := make([]int64, nodes)
+	if err := a.Ints(values); err != nil {
+		return nil, nil, err
+	}
+	most := int64(Unlabelled)
+	for v, label := range values {
+		if label < int64(Unlabelled) || label >= math.MaxInt32 {
+			return nil, nil, fmt.Errorf("%s: node %d has label %d: expected 0 and up, or %d for a node without a label", a.where, v, label, Unlabelled)
+		}
+		most = max(most, label)
+	}
+	names, err := z.names(classes, -1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if names != nil {
+		if most >= int64(len(names)) {
+			return nil, nil, fmt.Errorf("%s: a node has label %d, but %s names %d classes", a.where, most, classes, len(names))
+		}
+		for v, label := range values {
+			labels[v] = int32(label)
+		}
+		return labels, names, nil
+	}
+	var text []byte
+	for v, label := range values {
+		text = text[:0]
+		if label != int64(Unlabelled) {
+			text = strconv.AppendInt(text, label, 10)
+		}
+		labels[v] = index.Add(text)
+	}
+	return labels, index.Finish(labels), nil
+}
+
+// names reads a member of text; nil if it is not there or holds Python objects, since names can be done without.
+func (z *npzFile) names(member string, want int64) ([]string, error) {
+	if !z.Has(member) {
+		return nil, nil
+	}
+	names, err := z.strings(member, want)
+	if errors.Is(err, errNPYObjects) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// sparse reads the compressed sparse rows prefix_data, _indices, _indptr and _shape.
+func (z *npzFile) sparse(prefix string, rows int64) (Features, error) {
+	data, indices, indptr, shape := prefix+"_data", prefix+"_indices", prefix+"_indptr", prefix+"_shape"
+	if err := z.Require("a sparse matrix", data, indices, indptr, shape); err != nil {
+		return Features{}, err
+	}
+	height, width, err := z.shape(shape)
+	if err != nil {
+		return Features{}, err
+	}
+	if height != rows || width > maxWidth {
+		return Features{}, fmt.Errorf("%s: %s: [%d, %d]: expected %d rows, one for each node, and a width up to %d", z.name, shape, height, width, rows, maxWidth)
+	}
+	values, err := z.vector(data, -1)
+	if err != nil {
+		return Features{}, err
+	}
+	defer values.Close()
+	columns, err := z.vector(indices, values.Len())
+	if err != nil {
+		return Features{}, err
+	}
+	defer columns.Close()
+	f := Features{Rows: int(rows), Width: int(width)}
+	if f.Offsets, err = z.rowOffsets(indptr, rows, values.Len()); err != nil {
+		return Features{}, err
+	}
+	f.Columns, f.Values = make([]int32, values.Len()), make([]float32, values.Len())
+	if err := columns.Indices(f.Columns, width, "column"); err != nil {
+		return Features{}, err
+	}
+	if err := values.Float32s(f.Values); err != nil {
+		return Features{}, err
+	}
+	f, row := canonical(f)
+	if row >= 0 {
+		return Features{}, fmt.Errorf("%s: %s: row %d: repeated entries add up to more than 32 bits hold", z.name, data, row)
+	}
+	return f, nil
+}
+
+// rowOffsets reads indptr, and checks that it ascends from 0 to the number of entries.
+func (z *npzFile) rowOffsets(member string, rows, entries int64) ([]int64, error) {
+	offsets, err := z.ints(member, rows+1)
+	if err != nil {
+		return nil, err
+	}
+	if offsets[0] != 0 || offsets[rows] != entries {
+		return nil, fmt.Errorf("%s: %s: runs from %d to %d: expected 0 to %d, the number of entries", z.name, member, offsets[0], offsets[rows], entries)
+	}
+	for v := range rows {
+		if offsets[v] > offsets[v+1] {
+			return nil, fmt.Errorf("%s: %s: element %d: %d after %d: expected ascending offsets", z.name, member, v+1, offsets[v+1], offsets[v])
+		}
+	}
+	return offsets, nil
+}
+
+// canonical puts each row into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
+// returns the first row whose sum is not finite, or -1.
+func canonical(f Features) (Features, int) {
+	type entry struct {
+		column int32
+		value  float32
+	}
+	var row []entry
+	var kept, begin int64
+	for v := range f.Rows {
+		end := f.Offsets[v+1]
+		row = row[:0]
+		for i := begin; i < end; i++ {
+			row = append(row, entry{f.Columns[i], f.Values[i]})
+		}
+		begin = end
+		if byColumn := func(a, b entry) int { return cmp.Compare(a.column, b.column) }; !slices.IsSortedFunc(row, byColumn) {
+			slices.SortStableFunc(row, byColumn)
+		}
+		for i := 0; i < len(row); {
+			column, sum := row[i].column, float32(0)
+			for ; i < len(row) && row[i].column == column; i++ {
+				sum += row[i].value
+			}
+			if sum-sum != 0 { // an infinity or NaN
+				return Features{}, v
+			}
+			if sum != 0 {
+				f.Columns[kept], f.Values[kept] = column, sum
+				kept++
+			}
+		}
+		f.Offsets[v+1] = kept
+	}
+	if kept < int64(len(f.Values)) {
+		f.Columns, f.Values = slices.Clone(f.Columns[:kept]), slices.Clone(f.Values[:kept])
+	}
+	return f, -1
+}

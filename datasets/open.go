@@ -1,0 +1,200 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
+type OpenOptions struct {
+	// Dir is looked in first, for instance a --data-dir flag; "": nowhere.
+	Dir string
+	// Getenv reads the environment, of which only NODEMASK_DATA is asked for: the folder looked in next. Nil: os.Getenv.
+	Getenv func(string) string
+	// CacheDir is looked in last. "": the folder nodemask in the user's cache folder, where [Fetch] puts files.
+	CacheDir string
+}
+
+// folders lists the folders to look in, in order.
+func (o OpenOptions) folders() []string {
+	var dirs []string
+	for _, dir := range []string{o.Dir, o.environment(), o.cache()} {
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func (o OpenOptions) environment() string {
+	if o.Getenv == nil {
+		return os.Getenv("NODEMASK_DATA")
+	}
+	return o.Getenv("NODEMASK_DATA")
+}
+
+// cache is "" if the system names no cache folder, as for a user without a home.
+func (o OpenOptions) cache() string {
+	if o.CacheDir != "" {
+		return o.CacheDir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "nodemask")
+}
+
+// NotFoundError says that a known data set is not on this machine.
+type NotFoundError struct {
+	Name    string
+	File    string   // the first file looked for
+	Folders []string // where
+	Fetch   bool     // whether it can be fetched
+}
+
+func (e *NotFoundError) Error() string {
+	where := "nowhere: no folder is known"
+	if len(e.Folders) > 0 {
+		where = strings.Join(e.Folders, ", ")
+	}
+	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
+	if e.Fetch {
+		text += fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or NODEMASK_DATA", e.Name)
+	}
+	return text
+}
+
+// Location says where a data set lives.
+type Location struct {
+	Info Info   `json:"info"`
+	Dir  string `json:"dir,omitempty"`  // folder of its files; "" if embedded or generated
+	Path string `json:"path,omitempty"` // a user's own file or folder
+}
+
+// String is Location for people.
+func (l Location) String() string {
+	switch {
+	case l.Path != "":
+		return l.Path
+	case l.Dir != "":
+		return l.Dir
+	case l.Info.Generated():
+		return "generated"
+	}
+	return "embedded"
+}
+
+// Locate says where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
+// cache (each itself, or its folder of the data set's name or called planetoid), then the library itself. It returns a
+// [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
+func Locate(name string, o OpenOptions) (Location, error) {
+	info, err := Lookup(name)
+	if err != nil {
+		if _, missing := os.Stat(name); missing == nil {
+			return Location{Info: Info{Name: name}, Path: name}, nil
+		}
+		if strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".npz") {
+			return Location{}, &NotFoundError{Name: name, File: filepath.Base(name), Folders: []string{filepath.Dir(name)}}
+		}
+		return Location{}, err
+	}
+	if info.Generated() {
+		return Location{Info: info}, nil
+	}
+	folders := o.folders()
+	for _, folder := range folders {
+		for _, dir := range []string{folder, filepath.Join(folder, info.Name), filepath.Join(folder, "planetoid")} {
+			if holdsAny(dir, info.Files) {
+				return Location{Info: info, Dir: dir}, nil
+			}
+		}
+	}
+	if info.Embedded {
+		return Location{Info: info}, nil
+	}
+	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
+}
+
+// holdsAny: a folder with some of the files is chosen, so that its reader can say which are missing.
+func holdsAny(dir string, files []File) bool {
+	for _, f := range files {
+		if _, err := os.Stat(filepath.Join(dir, f.Name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
+// "sbm:nodes=1000,classes=5,degree=8,seed=1"), the path of an .npz file (see [ReadNPZ]), or a folder with nodes.csv and
+// edges.csv (see [ReadCSV]). Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
+// files are looked for, and for errors. Counts are held against the catalogue's.
+func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
+	at, err := Locate(name, o)
+	if err != nil {
+		return nil, err
+	}
+	g, err := openAt(ctx, name, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.Info.check(g); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case at.Path != "":
+		return openPath(ctx, at.Path)
+	case at.Info.Generated():
+		return generate(name)
+	case at.Info.Name == "reddit":
+		return ReadReddit(ctx, at.Dir)
+	case at.Dir != "":
+		return readPlanetoid(ctx, at.Dir, at.Info.Name)
+	}
+	return openEmbedded(at.Info.Name)
+}
+
+func openPath(ctx context.Context, path string) (*Graph, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return ReadNPZ(ctx, path)
+	}
+	for _, file := range []string{csvNodesFile, csvEdgesFile} {
+		if _, err := os.Stat(filepath.Join(path, file)); err != nil {
+			return nil, &NameError{Name: path, Problem: "the folder has no " + file + ": expected " + csvNodesFile + " and " + csvEdgesFile}
+		}
+	}
+	return ReadCSV(ctx, path)
+}
+
+// check holds what was read against the catalogue.
+func (i Info) check(g *Graph) error {
+	for _, c := range []struct {
+		what            string
+		found, expected int64
+	}{
+		{"nodes", int64(g.NumNodes()), int64(i.Nodes)},
+		{"edges", g.Edges.NumEdges() / 2, i.Edges},
+		{"features", int64(g.Features.Width), int64(i.Features)},
+		{"classes", int64(g.NumClasses()), int64(i.Classes)},
+	} {
+		if c.expected != 0 && c.found != c.expected {
+			return fmt.Errorf("%s (%s): %d %s: expected %d. These are not the files of this data set: fetch it again", i.Name, g.Source, c.found, c.what, c.expected)
+		}
+	}
+	return nil
+}
