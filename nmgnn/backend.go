@@ -116,7 +116,7 @@ func openXLA(id, config string) (*Backend, error) {
 	}
 	b, err := newXLA(with)
 	if err != nil {
-		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin %s does not start: %s", path, firstLine(err))}
+		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
 	}
 	return &Backend{Backend: b, ID: id, Plugin: path}, nil
 }
@@ -184,6 +184,17 @@ func moduleRoot() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// pluginProblem is what the system's loader said, where go-xla repeats it with every function it passed through.
+func pluginProblem(err error) string {
+	text := firstLine(err)
+	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {
+		if said, _, found = strings.Cut(said, `"`); found {
+			return said
+		}
+	}
+	return text
 }
 
 // firstLine is an error's message without the stack traces that GoMLX's errors carry.

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// smallGraph writes a graph of 40 nodes in two classes that features tell apart.
+func smallGraph(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "small")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	nodes, edges := "id,label,x,y\n", "source,target\n"
+	name := func(v int) string { return string(rune('a'+v%26)) + string(rune('a'+v/26)) }
+	for v := range 40 {
+		nodes += name(v) + [2]string{",even,1,0\n", ",odd,0,1\n"}[v%2]
+		edges += name(v) + "," + name((v+2)%40) + "\n" + name(v) + "," + name((v*7+4)%40) + "\n"
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(nodes), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(edges), 0o666))
+	return dir
+}
+
+func quickTrain(dir string, more ...string) []string {
+	return append([]string{"train", "--data", dir, "--backend", "go", "--train", "30", "--trials", "3", "--max-epochs", "5", "--hidden", "4"}, more...)
+}
+
+func jsonLines(t *testing.T, out string) (lines []map[string]any) {
+	t.Helper()
+	for scanner := bufio.NewScanner(strings.NewReader(out)); scanner.Scan(); {
+		var line map[string]any
+		require.NoError(t, json.Unmarshal(scanner.Bytes(), &line), scanner.Text())
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
+	code, out, diagnostics := nodemask(t, quickTrain(smallGraph(t), "--keep-rate", "0.5")...)
+	require.Zero(t, code, diagnostics)
+	assert.Contains(t, out, "small, inductive, 30% to train on: 2-layer GIN, node masking, keep rate 0.5")
+	assert.Contains(t, out, "mean ± std")
+	assert.Equal(t, 3, strings.Count(out, "│          1 │")+strings.Count(out, "│          2 │")+strings.Count(out, "│          3 │"))
+	assert.Contains(t, diagnostics, "backend: go")
+}
+
+func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
+	dir := smallGraph(t)
+	code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers", "3")...)
+	require.Zero(t, code, diagnostics)
+	lines := jsonLines(t, out)
+	require.Len(t, lines, 3)
+	for i, line := range lines {
+		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash", "macro_f1", "micro_f1", "accuracy",
+			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate", "weight_decay", "stop_on"} {
+			assert.Contains(t, line, key)
+		}
+		assert.EqualValues(t, 7+i, line["seed"])
+		assert.Equal(t, "small", line["data"])
+		assert.Equal(t, dir, line["source"])
+		assert.Equal(t, "gin", line["model"])
+		assert.Equal(t, "transductive", line["setting"])
+		assert.EqualValues(t, 30, line["train_percent"])
+		assert.EqualValues(t, 1, line["keep_rate"])
+		assert.EqualValues(t, 3, line["layers"])
+		assert.EqualValues(t, 5, line["epochs"])
+		assert.Equal(t, "go", line["backend"])
+		assert.Equal(t, lines[0]["split_hash"], line["split_hash"])
+		assert.GreaterOrEqual(t, line["macro_f1"], 0.0)
+		assert.LessOrEqual(t, line["macro_f1"], 100.0)
+		assert.NotContains(t, line, "arrivals", "nodes arrive in the inductive setting only")
+	}
+}
+
+func TestTrainGivesTheSameNumbersForOneSeedHoweverManyJobs(t *testing.T) {
+	dir := smallGraph(t)
+	var first []map[string]any
+	for _, jobs := range []string{"1", "3", "1"} {
+		code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--jobs", jobs, "--keep-rate", "0.5")...)
+		require.Zero(t, code, diagnostics)
+		lines := jsonLines(t, out)
+		for _, line := range lines {
+			delete(line, "seconds")
+		}
+		if first == nil {
+			first = lines
+		}
+		require.Equal(t, first, lines)
+	}
+	assert.NotEqual(t, first[0]["validation_loss"], first[1]["validation_loss"], "seeds differ")
+}
+
+func TestTrainWithResplitDrawsASplitForEachTrial(t *testing.T) {
+	_, out, _ := nodemask(t, quickTrain(smallGraph(t), "--json", "--resplit")...)
+	lines := jsonLines(t, out)
+	require.Len(t, lines, 3)
+	assert.NotEqual(t, lines[0]["split_hash"], lines[1]["split_hash"])
+	assert.Equal(t, lines[0]["seed"], lines[0]["split_seed"])
+}
+
+func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
+	dir := smallGraph(t)
+	for want, args := range map[string][]string{
+		"--train 0: expected 1 to 99":                   {"--train", "0"},
+		"--train 100: expected 1 to 99":                 {"--train", "100"},
+		"keep rate 1.5: expected a probability":         {"--keep-rate", "1.5"},
+		"keep rate 0: expected a probability":           {"--keep-rate", "0"},
+		"keep rate NaN: expected a probability":         {"--keep-rate", "NaN"},
+		`no model "gim": known are gin`:                 {"--model", "gim"},
+		`no setting "inductiv"`:                         {"--setting", "inductiv"},
+		`no arrivals "some"`:                            {"--arrivals", "some"},
+		`no preset "best"`:                              {"--preset", "best"},
+		"--trials 0: expected":                          {"--trials", "0"},
+		"--jobs -1: expected":                           {"--jobs", "-1"},
+		"layers: 0: expected":                           {"--layers", "0"},
+		"dropout 1: expected":                           {"--dropout", "1"},
+		`early stopping on "luck"`:                      {"--stop-on", "luck"},
+		"unknown flag: --kepe-rate":                     {"--kepe-rate", "1"},
+		`invalid argument "ten"`:                        {"--trials", "ten"},
+		`"nowhere": no such data set: expected one of`:  {"--data", "nowhere"},
+		`unknown command "please" for "nodemask train"`: {"please"},
+	} {
+		code, out, diagnostics := nodemask(t, quickTrain(dir, args...)...)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, diagnostics, want)
+		assert.Empty(t, out, args)
+		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
+	}
+}
+
+func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
+	dir := smallGraph(t)
+	broken := smallGraph(t)
+	require.NoError(t, os.WriteFile(filepath.Join(broken, "edges.csv"), []byte("source,target\naa,nobody\n"), 0o666))
+	for want, args := range map[string][]string{
+		"backend xla:tpu: no PJRT plugin pjrt_c_api_tpu_plugin.so: run 'make setup'": {"--backend", "xla:tpu"},
+		"backend abacus: no such backend: expected one of xla:cuda, xla:cpu, go":     {"--backend", "abacus"},
+		`edges.csv: line 2`:            {"--data", broken},
+		"reddit_data.npz is not there": {"--data", "reddit"},
+		"the learning rate":            {"--data", dir, "--learning-rate", "1e30", "--dropout", "0"},
+	} {
+		code, out, diagnostics := nodemask(t, quickTrain(dir, args...)...)
+		assert.Equal(t, 1, code, args)
+		assert.Contains(t, diagnostics, want)
+		assert.Empty(t, out, args)
+		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
+	}
+}
+
+func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
+	plugin := filepath.Join(t.TempDir(), "pjrt_c_api_cpu_plugin.so")
+	require.NoError(t, os.WriteFile(plugin, []byte("not a library"), 0o666))
+	code, _, diagnostics := nodemask(t, quickTrain(smallGraph(t), "--backend", "xla:"+plugin)...)
+	assert.Equal(t, 1, code)
+	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
+}
+
+// errorLines counts the lines of diagnostics that are not about which backend was chosen.
+func errorLines(diagnostics string) int {
+	n := 0
+	for line := range strings.Lines(diagnostics) {
+		if !strings.HasPrefix(line, "backend: ") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAnInterruptEndsTrainCleanlyWithTheTrialsThatWereFinished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds the command")
+	}
+	binary := filepath.Join(t.TempDir(), "nodemask")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, string(build))
+	args := quickTrain(smallGraph(t), "--json", "--jobs", "1")
+	for i, a := range args {
+		if a == "--trials" {
+			args[i+1] = "1000000"
+		}
+	}
+	command := exec.Command(binary, args...)
+	var diagnostics bytes.Buffer
+	command.Stderr = &diagnostics
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan(), "a first trial")
+	require.NoError(t, command.Process.Signal(syscall.SIGINT))
+	finished := 1
+	for lines.Scan() {
+		finished++
+		require.True(t, json.Valid(lines.Bytes()), "no half line")
+	}
+	var exit *exec.ExitError
+	require.ErrorAs(t, command.Wait(), &exit)
+	assert.Equal(t, 1, exit.ExitCode())
+	assert.Contains(t, diagnostics.String(), "of 1000000 trials were finished")
+	assert.Less(t, finished, 1000000)
+	assert.Equal(t, 1, errorLines(diagnostics.String()), diagnostics.String())
+}
