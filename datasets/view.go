@@ -2,89 +2,124 @@ package datasets
 
 import (
 	"fmt"
-	"slices"
 
 	"nodemask/csr"
 )
 
-// Setting says what of the graph there is when a model is trained.
+// Setting says what a model may see while it learns.
 type Setting string
 
 const (
-	// Inductive training sees the train nodes and the edges among them. Validation and test nodes arrive later.
+	// Inductive: the train graph holds the train nodes only; the others arrive later, with their edges.
 	Inductive Setting = "inductive"
-	// Transductive training sees all nodes and edges, and the labels of the train nodes alone.
+	// Transductive: the whole graph is there from the start; only the labels of the other nodes are held back.
 	Transductive Setting = "transductive"
 )
 
-// ParseSetting returns the setting of that name.
-func ParseSetting(name string) (Setting, error) {
-	if s := Setting(name); s == Inductive || s == Transductive {
-		return s, nil
+// ParseSetting reads "inductive" or "transductive".
+func ParseSetting(s string) (Setting, error) {
+	switch setting := Setting(s); setting {
+	case Inductive, Transductive:
+		return setting, nil
 	}
-	return "", fmt.Errorf("no setting %q: expected %s or %s", name, Inductive, Transductive)
+	return "", fmt.Errorf("datasets: setting %q: expected %q or %q", s, Inductive, Transductive)
 }
 
-// Arrivals says which edges nodes bring along that arrive after training, in the inductive setting. The paper leaves
-// it open.
+// Arrivals says which edges come along with the nodes that arrive after training, in the inductive setting.
 type Arrivals string
 
 const (
-	// AllEdges joins arriving nodes to train nodes and to each other.
+	// AllEdges: every edge among the nodes that are there. This is the default, and the paper's.
 	AllEdges Arrivals = "all-edges"
-	// TrainEdges joins arriving nodes to train nodes only.
+	// TrainEdges: only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
 )
 
-// ParseArrivals returns the arrivals of that name.
-func ParseArrivals(name string) (Arrivals, error) {
-	if a := Arrivals(name); a == AllEdges || a == TrainEdges {
-		return a, nil
+// ParseArrivals reads "all-edges" or "train-edges"; the empty string is "all-edges".
+func ParseArrivals(s string) (Arrivals, error) {
+	switch arrivals := Arrivals(s); arrivals {
+	case "":
+		return AllEdges, nil
+	case AllEdges, TrainEdges:
+		return arrivals, nil
 	}
-	return "", fmt.Errorf("no arrivals %q: expected %s or %s", name, AllEdges, TrainEdges)
+	return "", fmt.Errorf("datasets: arrivals %q: expected %q or %q", s, AllEdges, TrainEdges)
 }
 
-// Phase is the graph that there is in one phase, and the nodes that count in it.
+// Phase is the graph as it is while a model trains, is validated or is tested.
 type Phase struct {
-	Edges *csr.Graph // among the phase's own nodes
-	Nodes []int32    // node of the whole graph behind each node of the phase, ascending
-	Score []int32    // nodes of the phase whose labels count, ascending
+	Edges *csr.Graph // in local numbers
+	Nodes []int32    // the node of the whole graph behind each local node, ascending
+	Score []int32    // local nodes whose labels count in this phase, ascending
 }
 
-// View is a graph as it stands in the phases of training, by a split and a setting.
+// View is a split graph as a model sees it, phase by phase. Phases may share memory with each other and with the
+// graph: read them only.
 type View struct {
 	Setting                 Setting
-	Arrivals                Arrivals // of the inductive setting
+	Arrivals                Arrivals
 	Train, Validation, Test Phase
 }
 
-// NewView prepares the phases. Transductive: the whole graph in all three. Inductive: the train graph is the train nodes
-// and the edges among them; the validation graph adds the validation nodes and their edges to it; the test graph is all
-// nodes (unlabelled ones too) with all edges. With [TrainEdges], edges without a train node are left out.
+// NewView lays out the three phases of g under s.
+//
+// Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the train
+// nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other node
+// (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]).
+//
+// It is an error if the setting or arrivals is unknown, if [TrainEdges] is asked of the transductive setting, where
+// nothing arrives, or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
-	if _, err := ParseSetting(string(setting)); err != nil {
+	setting, err := ParseSetting(string(setting))
+	if err != nil {
 		return nil, err
 	}
+	arrivals, err = ParseArrivals(string(arrivals))
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Labels) != g.NumNodes() {
+		return nil, fmt.Errorf("datasets: view: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
+	}
+	if err := s.check(g); err != nil {
+		return nil, err
+	}
+	view := &View{Setting: setting, Arrivals: arrivals}
 	all := make([]int32, g.NumNodes())
 	for v := range all {
 		all[v] = int32(v)
 	}
 	if setting == Transductive {
-		phase := func(score []int32) Phase { return Phase{Edges: g.Edges, Nodes: all, Score: score} }
-		return &View{Setting: setting, Train: phase(s.Train), Validation: phase(s.Validation), Test: phase(s.Test)}, nil
+		if arrivals != AllEdges {
+			return nil, fmt.Errorf("datasets: view: arrivals %q in the %s setting, where no node arrives: expected %q", arrivals, setting, AllEdges)
+		}
+		view.Train = Phase{Edges: g.Edges, Nodes: all, Score: s.Train}
+		view.Validation = Phase{Edges: g.Edges, Nodes: all, Score: s.Validation}
+		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		return view, nil
 	}
-	if _, err := ParseArrivals(string(arrivals)); err != nil {
-		return nil, err
-	}
-	train := make([]bool, g.NumNodes())
+
+	const train, validation = 1, 2
+	set := make([]uint8, g.NumNodes())
 	for _, v := range s.Train {
-		train[v] = true
+		set[v] = train
 	}
-	keep := func(v, u int32) bool { return arrivals == AllEdges || train[v] || train[u] }
+	for _, v := range s.Validation {
+		set[v] = validation
+	}
+	known := make([]int32, 0, len(s.Train)+len(s.Validation))
+	for v, in := range set {
+		if in != 0 {
+			known = append(known, int32(v))
+		}
+	}
+	keep := func(v, u int32) bool {
+		return arrivals == AllEdges || set[v] == train || set[u] == train
+	}
 	phase := func(nodes, score []int32) (Phase, error) {
 		edges, index, err := g.Edges.InducedWhere(nodes, keep)
 		if err != nil {
-			return Phase{}, err
+			return Phase{}, fmt.Errorf("datasets: view: %w", err)
 		}
 		local := make([]int32, len(score))
 		for i, v := range score {
@@ -92,17 +127,18 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 		}
 		return Phase{Edges: edges, Nodes: nodes, Score: local}, nil
 	}
-	view := &View{Setting: setting, Arrivals: arrivals}
-	known := slices.Concat(s.Train, s.Validation)
-	slices.Sort(known)
-	for _, p := range []struct {
-		into         *Phase
-		nodes, score []int32
-	}{{&view.Train, s.Train, s.Train}, {&view.Validation, known, s.Validation}, {&view.Test, all, s.Test}} {
-		var err error
-		if *p.into, err = phase(p.nodes, p.score); err != nil {
-			return nil, err
-		}
+	if view.Train, err = phase(s.Train, s.Train); err != nil {
+		return nil, err
+	}
+	if view.Validation, err = phase(known, s.Validation); err != nil {
+		return nil, err
+	}
+	if arrivals == AllEdges {
+		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		return view, nil
+	}
+	if view.Test, err = phase(all, s.Test); err != nil {
+		return nil, err
 	}
 	return view, nil
 }
