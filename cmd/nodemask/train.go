@@ -128,6 +128,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misuse{err}
 	}
 	switch {
+	case setting == datasets.Transductive && arrivals != datasets.AllEdges:
+		return misusef("--arrivals %s: nodes arrive in the inductive setting only", arrivals)
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case f.trials < 1 || f.trials > 1_000_000:
