@@ -1,0 +1,196 @@
+package datasets
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// SplitOptions says how [Stratified] divides the labelled nodes.
+type SplitOptions struct {
+	// TrainPercent of the labelled nodes are train nodes, 1 to 99. It has no default: the zero value is an error.
+	TrainPercent int
+	// ValidationShare of the labelled nodes left after the train set are validation nodes, above 0 and below 1; the
+	// rest are test nodes. 0 means 0.10.
+	ValidationShare float64
+	// Seed chooses which nodes go where. Every value, 0 too, is a split of its own.
+	Seed uint64
+}
+
+// Split is three disjoint sets of nodes that together are all labelled nodes of a graph.
+type Split struct {
+	TrainPercent            int     // as asked for
+	ValidationShare         float64 // as used: 0.10 if the default was asked for
+	Seed                    uint64
+	Train, Validation, Test []int32 // node numbers, ascending
+}
+
+// Stratified draws a split in which every class has its share of each set, within one node. Unlabelled nodes are in no
+// set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train nodes and round(rest·
+// ValidationShare) validation nodes; the classes with the largest remainders get the nodes that rounding down leaves
+// over.
+//
+// The same graph and options give the same split on every platform and with every version of Go. It is an error if the
+// options are out of range, if a label is not a class, or if one of the three sets would be empty.
+func Stratified(g *Graph, o SplitOptions) (*Split, error) {
+	if o.TrainPercent < 1 || o.TrainPercent > 99 {
+		return nil, fmt.Errorf("datasets: split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
+	}
+	if o.ValidationShare == 0 {
+		o.ValidationShare = 0.10
+	}
+	if !(o.ValidationShare > 0 && o.ValidationShare < 1) {
+		return nil, fmt.Errorf("datasets: split: ValidationShare is %v: expected more than 0 and less than 1 (0 means 0.10)", o.ValidationShare)
+	}
+	members, err := nodesByClass(g)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, len(members))
+	total := 0
+	for c, nodes := range members {
+		all[c] = len(nodes)
+		total += len(nodes)
+	}
+	trains := apportion(all, float64(o.TrainPercent), 100)
+	rest := make([]int, len(all))
+	for c := range all {
+		rest[c] = all[c] - trains[c]
+	}
+	validations := apportion(rest, o.ValidationShare, 1)
+
+	s := &Split{TrainPercent: o.TrainPercent, ValidationShare: o.ValidationShare, Seed: o.Seed}
+	for c, nodes := range members {
+		// One stream a class: the nodes of one class do not decide where another's go.
+		shuffle(nodes, rand.NewPCG(o.Seed, uint64(c)))
+		t, v := trains[c], trains[c]+validations[c]
+		s.Train = append(s.Train, nodes[:t]...)
+		s.Validation = append(s.Validation, nodes[t:v]...)
+		s.Test = append(s.Test, nodes[v:]...)
+	}
+	slices.Sort(s.Train)
+	slices.Sort(s.Validation)
+	slices.Sort(s.Test)
+	if len(s.Train) == 0 || len(s.Validation) == 0 || len(s.Test) == 0 {
+		return nil, fmt.Errorf("datasets: split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d train, %d validation and %d test nodes: each set needs at least one, so change the shares or use a larger graph",
+			total, o.TrainPercent, o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
+	}
+	return s, nil
+}
+
+// nodesByClass lists each class's nodes in ascending order.
+func nodesByClass(g *Graph) ([][]int32, error) {
+	if len(g.Labels) != g.NumNodes() {
+		return nil, fmt.Errorf("datasets: split: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
+	}
+	members := make([][]int32, g.NumClasses())
+	for v, c := range g.Labels {
+		if c == Unlabelled {
+			continue
+		}
+		if c < 0 || int(c) >= len(members) {
+			return nil, fmt.Errorf("datasets: split: node %d has label %d: expected 0 to %d, or %d for none", v, c, len(members)-1, Unlabelled)
+		}
+		members[c] = append(members[c], int32(v))
+	}
+	return members, nil
+}
+
+// apportion gives each class times/over of its size, rounded down or up so that the sum is the rounded share of all:
+// the method of largest remainders. Ties go to the lower class. Percentages come as a fraction because n·29/100 is exact
+// where n·0.29 is not, and halves must round alike everywhere.
+func apportion(sizes []int, times, over float64) []int {
+	given := make([]int, len(sizes))
+	remainders := make([]float64, len(sizes))
+	order := make([]int, len(sizes))
+	total, sum := 0, 0
+	for c, size := range sizes {
+		// The conversion keeps compilers from fusing the product into the subtraction, which would round elsewhere.
+		exact := float64(float64(size) * times / over)
+		given[c] = int(exact)
+		remainders[c] = exact - float64(given[c])
+		order[c] = c
+		total += size
+		sum += given[c]
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case remainders[a] > remainders[b]:
+			return -1
+		case remainders[a] < remainders[b]:
+			return 1
+		}
+		return 0
+	})
+	left := int(math.Round(float64(total)*times/over)) - sum
+	for _, c := range order {
+		if left <= 0 {
+			break
+		}
+		if given[c] < sizes[c] {
+			given[c]++
+			left--
+		}
+	}
+	return given
+}
+
+// shuffle is Fisher and Yates's, written out so that a split never depends on the version of the standard library.
+func shuffle(nodes []int32, source rand.Source) {
+	for i := len(nodes) - 1; i > 0; i-- {
+		j := below(source, uint64(i+1))
+		nodes[i], nodes[j] = nodes[j], nodes[i]
+	}
+}
+
+// below draws uniformly from 0 to n-1 by Lemire's method; n must not be 0.
+func below(source rand.Source, n uint64) uint64 {
+	high, low := bits.Mul64(source.Uint64(), n)
+	for floor := -n % n; low < floor; {
+		high, low = bits.Mul64(source.Uint64(), n)
+	}
+	return high
+}
+
+// Hash names the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64) and nodes
+// (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
+func (s *Split) Hash() string {
+	h := sha256.New()
+	for _, set := range [][]int32{s.Train, s.Validation, s.Test} {
+		encoded := binary.LittleEndian.AppendUint64(nil, uint64(len(set)))
+		for _, v := range set {
+			encoded = binary.LittleEndian.AppendUint32(encoded, uint32(v))
+		}
+		h.Write(encoded)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// check says whether s can be a split of g: disjoint ascending sets of labelled nodes of g.
+func (s *Split) check(g *Graph) error {
+	seen := make([]string, g.NumNodes())
+	for _, set := range []struct {
+		name  string
+		nodes []int32
+	}{{"train", s.Train}, {"validation", s.Validation}, {"test", s.Test}} {
+		for i, v := range set.nodes {
+			switch {
+			case v < 0 || int(v) >= g.NumNodes():
+				return fmt.Errorf("datasets: split: the %s set names node %d, but graph %q has %d nodes: was the split drawn on another graph?", set.name, v, g.Name, g.NumNodes())
+			case seen[v] != "":
+				return fmt.Errorf("datasets: split: node %d is in the %s and the %s set: expected one place a node", v, seen[v], set.name)
+			case i > 0 && v <= set.nodes[i-1]:
+				return fmt.Errorf("datasets: split: the %s set is not ascending: %d after %d", set.name, v, set.nodes[i-1])
+			case g.Labels[v] == Unlabelled:
+				return fmt.Errorf("datasets: split: the %s set names node %d, which has no label", set.name, v)
+			}
+			seen[v] = set.name
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+// labelled is a graph without edges or features.
+func labelled(classes int, labels ...int32) *Graph {
+	g := &Graph{Name: "toy", Edges: &csr.Graph{Offsets: make([]int64, len(labels)+1)}, Labels: labels, Features: Features{Rows: len(labels)}}
+	for c := range classes {
+		g.Classes = append(g.Classes, fmt.Sprint(c))
+	}
+	return g
+}
+
+func TestStratifiedOfFiveNodesWorkedByHand(t *testing.T) {
+	// Classes of 3 and 2 nodes. 40 % of 5 is 2 train nodes: the exact shares are 1.2 and 0.8, rounded down 1 and 0; the
+	// larger remainder, 0.8, gets the one left. 2 and 1 remain; a third of 3 is 1 validation node: 0.67 and 0.33.
+	g := labelled(2, 0, 1, 0, 1, 0)
+	s, err := Stratified(g, SplitOptions{TrainPercent: 40, ValidationShare: 1.0 / 3})
+	require.NoError(t, err)
+	count := func(set []int32, class int32) (n int) {
+		for _, v := range set {
+			if g.Labels[v] == class {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, []int{1, 1}, []int{count(s.Train, 0), count(s.Train, 1)})
+	assert.Equal(t, []int{1, 0}, []int{count(s.Validation, 0), count(s.Validation, 1)})
+	assert.Equal(t, []int{1, 1}, []int{count(s.Test, 0), count(s.Test, 1)})
+}
+
+func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.IntRange(1, 6).Draw(t, "classes")
+		labels := rapid.SliceOfN(rapid.Int32Range(-1, int32(classes-1)), 30, 300).Draw(t, "labels")
+		g := labelled(classes, labels...)
+		o := SplitOptions{
+			TrainPercent:    rapid.IntRange(10, 90).Draw(t, "percent"),
+			ValidationShare: rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.5, 0.9}).Draw(t, "share"),
+			Seed:            rapid.Uint64().Draw(t, "seed"),
+		}
+		s, err := Stratified(g, o)
+		if err != nil {
+			require.Contains(t, err.Error(), "each set needs at least one")
+			return
+		}
+		require.NoError(t, s.check(g), "ascending, disjoint, labelled")
+
+		sizes := make([]int, classes)
+		total := 0
+		for _, c := range labels {
+			if c != Unlabelled {
+				sizes[c]++
+				total++
+			}
+		}
+		require.Equal(t, total, len(s.Train)+len(s.Validation)+len(s.Test), "the sets cover the labelled nodes")
+		require.Equal(t, int(math.Round(float64(total*o.TrainPercent)/100)), len(s.Train))
+		rest := total - len(s.Train)
+		require.Equal(t, int(math.Round(s.ValidationShare*float64(rest))), len(s.Validation))
+		train, validation := make([]int, classes), make([]int, classes)
+		for _, v := range s.Train {
+			train[labels[v]]++
+		}
+		for _, v := range s.Validation {
+			validation[labels[v]]++
+		}
+		for c, n := range sizes {
+			require.InDelta(t, float64(n*o.TrainPercent)/100, float64(train[c]), 1)
+			require.InDelta(t, float64(n-train[c])*s.ValidationShare, float64(validation[c]), 1)
+		}
+
+		again, err := Stratified(g, o)
+		require.NoError(t, err)
+		require.Equal(t, s, again)
+		require.Equal(t, s.Hash(), again.Hash())
+	})
+}
+
+func TestEverySeedIsASplitOfItsOwn(t *testing.T) {
+	g := labelled(2, slices.Repeat([]int32{0, 1}, 100)...)
+	seen := map[string]uint64{}
+	for seed := range uint64(200) {
+		s, err := Stratified(g, SplitOptions{TrainPercent: 10, Seed: seed})
+		require.NoError(t, err)
+		before, repeated := seen[s.Hash()]
+		require.False(t, repeated, "seeds %d and %d", before, seed)
+		seen[s.Hash()] = seed
+	}
+}
+
+func TestEveryNodeIsDrawnAboutEquallyOften(t *testing.T) {
+	g := labelled(1, make([]int32, 20)...)
+	drawn := make([]int, 20)
+	const seeds = 4000
+	for seed := range uint64(seeds) {
+		s, err := Stratified(g, SplitOptions{TrainPercent: 25, Seed: seed})
+		require.NoError(t, err)
+		for _, v := range s.Train {
+			drawn[v]++
+		}
+	}
+	for v, n := range drawn { // binomial: mean 1000, standard deviation 27
+		assert.InDelta(t, seeds/4, n, 140, "node %d", v)
+	}
+}
+
+func TestSplitHashIsTheSameOnEveryPlatform(t *testing.T) {
+	g := labelled(3, slices.Repeat([]int32{0, 1, 1, 2, -1}, 40)...)
+	s, err := Stratified(g, SplitOptions{TrainPercent: 20, Seed: 7})
+	require.NoError(t, err)
+	assert.Equal(t, "9c53832e89609625", s.Hash(), "published results name splits by this hash: it must never change")
+}
+
+func TestStratifiedSaysWhatIsAllowed(t *testing.T) {
+	g := labelled(2, slices.Repeat([]int32{0, 1}, 10)...)
+	for _, c := range []struct {
+		g    *Graph
+		o    SplitOptions
+		want string
+	}{
+		{g, SplitOptions{}, "TrainPercent is 0: expected 1 to 99"},
+		{g, SplitOptions{TrainPercent: 100}, "TrainPercent is 100: expected 1 to 99"},
+		{g, SplitOptions{TrainPercent: 10, ValidationShare: 1}, "ValidationShare is 1: expected more than 0 and less than 1"},
+		{g, SplitOptions{TrainPercent: 10, ValidationShare: -0.1}, "ValidationShare is -0.1"},
+		{g, SplitOptions{TrainPercent: 10, ValidationShare: math.NaN()}, "ValidationShare is NaN"},
+		{labelled(1, 0, 0, 0), SplitOptions{TrainPercent: 50}, "3 labelled nodes at TrainPercent 50 and ValidationShare 0.1 make 2 train, 0 validation and 1 test nodes"},
+		{labelled(1, 0, 3), SplitOptions{TrainPercent: 50}, "node 1 has label 3: expected 0 to 0, or -1"},
+		{&Graph{Edges: &csr.Graph{Offsets: make([]int64, 3)}, Labels: []int32{0}}, SplitOptions{TrainPercent: 50}, "1 labels for 2 nodes"},
+	} {
+		_, err := Stratified(c.g, c.o)
+		assert.ErrorContains(t, err, c.want)
+	}
+}

@@ -1,0 +1,144 @@
+package datasets
+
+import (
+	"fmt"
+
+	"nodemask/csr"
+)
+
+// Setting says what a model may see while it learns.
+type Setting string
+
+const (
+	// Inductive: the train graph holds the train nodes only; the others arrive later, with their edges.
+	Inductive Setting = "inductive"
+	// Transductive: the whole graph is there from the start; only the labels of the other nodes are held back.
+	Transductive Setting = "transductive"
+)
+
+// ParseSetting reads "inductive" or "transductive".
+func ParseSetting(s string) (Setting, error) {
+	switch setting := Setting(s); setting {
+	case Inductive, Transductive:
+		return setting, nil
+	}
+	return "", fmt.Errorf("datasets: setting %q: expected %q or %q", s, Inductive, Transductive)
+}
+
+// Arrivals says which edges come along with the nodes that arrive after training, in the inductive setting.
+type Arrivals string
+
+const (
+	// AllEdges: every edge among the nodes that are there. This is the default, and the paper's.
+	AllEdges Arrivals = "all-edges"
+	// TrainEdges: only edges with a train node at one end or both.
+	TrainEdges Arrivals = "train-edges"
+)
+
+// ParseArrivals reads "all-edges" or "train-edges"; the empty string is "all-edges".
+func ParseArrivals(s string) (Arrivals, error) {
+	switch arrivals := Arrivals(s); arrivals {
+	case "":
+		return AllEdges, nil
+	case AllEdges, TrainEdges:
+		return arrivals, nil
+	}
+	return "", fmt.Errorf("datasets: arrivals %q: expected %q or %q", s, AllEdges, TrainEdges)
+}
+
+// Phase is the graph as it is while a model trains, is validated or is tested.
+type Phase struct {
+	Edges *csr.Graph // in local numbers
+	Nodes []int32    // the node of the whole graph behind each local node, ascending
+	Score []int32    // local nodes whose labels count in this phase, ascending
+}
+
+// View is a split graph as a model sees it, phase by phase. Phases may share memory with each other and with the
+// graph: read them only.
+type View struct {
+	Setting                 Setting
+	Arrivals                Arrivals
+	Train, Validation, Test Phase
+}
+
+// NewView lays out the three phases of g under s.
+//
+// Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the train
+// nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other node
+// (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]).
+//
+// It is an error if the setting or arrivals is unknown, if [TrainEdges] is asked of the transductive setting, where
+// nothing arrives, or if s is not a split of g.
+func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
+	setting, err := ParseSetting(string(setting))
+	if err != nil {
+		return nil, err
+	}
+	arrivals, err = ParseArrivals(string(arrivals))
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Labels) != g.NumNodes() {
+		return nil, fmt.Errorf("datasets: view: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
+	}
+	if err := s.check(g); err != nil {
+		return nil, err
+	}
+	view := &View{Setting: setting, Arrivals: arrivals}
+	all := make([]int32, g.NumNodes())
+	for v := range all {
+		all[v] = int32(v)
+	}
+	if setting == Transductive {
+		if arrivals != AllEdges {
+			return nil, fmt.Errorf("datasets: view: arrivals %q in the %s setting, where no node arrives: expected %q", arrivals, setting, AllEdges)
+		}
+		view.Train = Phase{Edges: g.Edges, Nodes: all, Score: s.Train}
+		view.Validation = Phase{Edges: g.Edges, Nodes: all, Score: s.Validation}
+		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		return view, nil
+	}
+
+	const train, validation = 1, 2
+	set := make([]uint8, g.NumNodes())
+	for _, v := range s.Train {
+		set[v] = train
+	}
+	for _, v := range s.Validation {
+		set[v] = validation
+	}
+	known := make([]int32, 0, len(s.Train)+len(s.Validation))
+	for v, in := range set {
+		if in != 0 {
+			known = append(known, int32(v))
+		}
+	}
+	keep := func(v, u int32) bool {
+		return arrivals == AllEdges || set[v] == train || set[u] == train
+	}
+	phase := func(nodes, score []int32) (Phase, error) {
+		edges, index, err := g.Edges.InducedWhere(nodes, keep)
+		if err != nil {
+			return Phase{}, fmt.Errorf("datasets: view: %w", err)
+		}
+		local := make([]int32, len(score))
+		for i, v := range score {
+			local[i] = index[v]
+		}
+		return Phase{Edges: edges, Nodes: nodes, Score: local}, nil
+	}
+	if view.Train, err = phase(s.Train, s.Train); err != nil {
+		return nil, err
+	}
+	if view.Validation, err = phase(known, s.Validation); err != nil {
+		return nil, err
+	}
+	if arrivals == AllEdges {
+		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
+		return view, nil
+	}
+	if view.Test, err = phase(all, s.Test); err != nil {
+		return nil, err
+	}
+	return view, nil
+}
