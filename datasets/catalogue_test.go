@@ -131,6 +131,13 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
+func TestOpenFindsTheEmbeddedCora(t *testing.T) {
+	g, err := Open(t.Context(), "cora", nowhere(t, ""))
+	require.NoError(t, err)
+	assert.Equal(t, "embedded", g.Source)
+	assert.Equal(t, int64(5278), g.Report.Edges)
+}
+
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 	g, err := Open(t.Context(), tiny().write(t, "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)
