@@ -1,6 +1,11 @@
 package datasets
 
 import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,6 +31,80 @@ func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
 	}
 }
 
+func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
+	g, err := PubMed()
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	assert.Equal(t, 19717, g.NumNodes())
+	assert.Equal(t, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, g.Report)
+	assert.Equal(t, 500, g.Features.Width)
+	assert.Equal(t, int64(988031), g.Features.NonZeros())
+	assert.Equal(t, []int{4103, 7739, 7875}, classSizes(g))
+}
+
+func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
+	want, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "pubmed", PlanetoidOptions{})
+	require.NoError(t, err)
+	got, err := PubMed()
+	require.NoError(t, err)
+	want.Source = got.Source
+	assert.True(t, reflect.DeepEqual(want, got))
+}
+
+func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
+	planetoid, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "cora", PlanetoidOptions{})
+	require.NoError(t, err)
+	linqs, err := Cora()
+	require.NoError(t, err)
+	ours, theirs := signatures(planetoid), signatures(linqs)
+	place := map[uint64][]int32{}
+	for v, s := range theirs {
+		place[s] = append(place[s], int32(v))
+	}
+	match := make([]int32, len(ours))
+	for v, s := range ours {
+		require.NotEmpty(t, place[s], "node %d has no counterpart", v)
+		match[v], place[s] = place[s][0], place[s][1:]
+	}
+	for v, u := range match {
+		require.Equal(t, linqs.Classes[linqs.Labels[u]], planetoid.Classes[planetoid.Labels[v]])
+		var neighbours []int32
+		for _, w := range planetoid.Edges.Neighbors(int32(v)) {
+			neighbours = append(neighbours, match[w])
+		}
+		slices.Sort(neighbours)
+		require.Equal(t, linqs.Edges.Neighbors(u), neighbours, "node %d", v)
+	}
+}
+
+// signatures tells nodes apart by their features and those of the nodes up to three edges away. It does not look at
+// labels, so that a matching of nodes shows how the classes correspond.
+func signatures(g *Graph) []uint64 {
+	now := make([]uint64, g.NumNodes())
+	for v := range now {
+		h := fnv.New64a()
+		for i := g.Features.Offsets[v]; i < g.Features.Offsets[v+1]; i++ {
+			fmt.Fprint(h, g.Features.Columns[i], g.Features.Values[i], ";")
+		}
+		now[v] = h.Sum64()
+	}
+	for range 3 {
+		next := make([]uint64, len(now))
+		for v := range now {
+			var near []uint64
+			for _, u := range g.Edges.Neighbors(int32(v)) {
+				near = append(near, now[u])
+			}
+			slices.Sort(near)
+			h := fnv.New64a()
+			fmt.Fprint(h, now[v], near)
+			next[v] = h.Sum64()
+		}
+		now = next
+	}
+	return now
+}
+
 func classSizes(g *Graph) []int {
 	sizes := make([]int, g.NumClasses())
 	for _, c := range g.Labels {
@@ -39,6 +118,14 @@ func classSizes(g *Graph) []int {
 func BenchmarkCora(b *testing.B) {
 	for b.Loop() {
 		if _, err := Cora(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPubMed(b *testing.B) {
+	for b.Loop() {
+		if _, err := PubMed(); err != nil {
 			b.Fatal(err)
 		}
 	}

