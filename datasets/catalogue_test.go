@@ -131,11 +131,21 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
-func TestOpenFindsTheEmbeddedCora(t *testing.T) {
-	g, err := Open(t.Context(), "cora", nowhere(t, ""))
-	require.NoError(t, err)
-	assert.Equal(t, "embedded", g.Source)
-	assert.Equal(t, int64(5278), g.Report.Edges)
+func TestOpenFindsTheEmbeddedGraphs(t *testing.T) {
+	for _, name := range []string{"cora", "pubmed"} {
+		g, err := Open(t.Context(), name, nowhere(t, ""))
+		require.NoError(t, err)
+		assert.Equal(t, "embedded", g.Source)
+	}
+}
+
+func TestOpenReadsPlanetoidFilesBeforeEmbeddedGraphs(t *testing.T) {
+	dir := planetoidDir(t)
+	for _, name := range []string{"cora", "citeseer", "pubmed"} {
+		g, err := Open(t.Context(), name, nowhere(t, dir))
+		require.NoError(t, err)
+		assert.Equal(t, dir, g.Source)
+	}
 }
 
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
