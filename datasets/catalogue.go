@@ -95,7 +95,7 @@ func planetoidInfo(name, description string, embedded bool, c counts) Info {
 	}
 	for _, part := range []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"} {
 		file := "ind." + name + "." + part
-		info.Files = append(info.Files, File{Name: file, URL: planetoidURL + file, Size: planetoidSizes[file], SHA256: planetoidSHA256[file]})
+		info.Files = append(info.Files, File{Name: file, URL: planetoidURL + file, Size: planetoidSizes[file], SHA256: planetoidSums[file]})
 	}
 	return info
 }

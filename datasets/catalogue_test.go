@@ -131,6 +131,23 @@ func TestOpenTellsAnUnknownNameFromAMissingFile(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
+func TestOpenFindsTheEmbeddedGraphs(t *testing.T) {
+	for _, name := range []string{"cora", "pubmed"} {
+		g, err := Open(t.Context(), name, nowhere(t, ""))
+		require.NoError(t, err)
+		assert.Equal(t, "embedded", g.Source)
+	}
+}
+
+func TestOpenReadsPlanetoidFilesBeforeEmbeddedGraphs(t *testing.T) {
+	dir := planetoidDir(t)
+	for _, name := range []string{"cora", "citeseer", "pubmed"} {
+		g, err := Open(t.Context(), name, nowhere(t, dir))
+		require.NoError(t, err)
+		assert.Equal(t, dir, g.Source)
+	}
+}
+
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 	g, err := Open(t.Context(), tiny().write(t, "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)

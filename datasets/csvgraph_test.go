@@ -44,7 +44,7 @@ func sameGraph(t testing.TB, want, got *Graph) {
 	require.Equal(t, want.Features.Width, got.Features.Width)
 	a, b := make([]float32, want.Features.Width), make([]float32, want.Features.Width)
 	for v := range want.NumNodes() {
-		require.Equal(t, want.Features.rowInto(a, v), got.Features.rowInto(b, v), "row %d", v)
+		require.Equal(t, want.Features.Row(v, a), got.Features.Row(v, b), "row %d", v)
 	}
 }
 

@@ -101,25 +101,12 @@ func writeCSVNodes(w *bufio.Writer, g *Graph) {
 		if label := g.Labels[v]; label != Unlabelled {
 			w.WriteString(csvField(g.Classes[label]))
 		}
-		for _, x := range g.Features.rowInto(row, v) {
+		for _, x := range g.Features.Row(v, row) {
 			text = strconv.AppendFloat(append(text[:0], ','), float64(x), 'g', -1, 32)
 			w.Write(text)
 		}
 		w.WriteByte('\n')
 	}
-}
-
-// rowInto fills row [Width] with row v.
-func (f Features) rowInto(row []float32, v int) []float32 {
-	if !f.IsSparse() {
-		copy(row, f.Dense[v*f.Width:])
-		return row
-	}
-	clear(row)
-	for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-		row[f.Columns[i]] = f.Values[i]
-	}
-	return row
 }
 
 // csvField quotes what would be read differently otherwise.

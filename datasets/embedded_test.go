@@ -1,6 +1,11 @@
 package datasets
 
 import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,67 +14,118 @@ import (
 	"nodemask/csr"
 )
 
-func TestCoraHasThePublishedCounts(t *testing.T) {
+func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
 	g, err := Cora()
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
-	assert.Equal(t, "cora", g.Name)
-	assert.Equal(t, "embedded", g.Source)
 	assert.Equal(t, 2708, g.NumNodes())
-	assert.Equal(t, 1433, g.Features.Width)
-	assert.EqualValues(t, 49216, g.Features.NonZeros())
 	assert.Equal(t, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278}, g.Report)
-	assert.EqualValues(t, 2*5278, g.Edges.NumEdges())
-	for _, value := range g.Features.Values {
-		require.EqualValues(t, 1, value)
+	assert.Equal(t, int64(2*5278), g.Edges.NumEdges())
+	assert.Equal(t, 1433, g.Features.Width)
+	assert.Equal(t, int64(49216), g.Features.NonZeros())
+	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
+	assert.Equal(t, []int{298, 418, 818, 426, 217, 180, 351}, classSizes(g))
+	assert.Equal(t, "31336", g.NodeIDs[0])
+	for _, x := range g.Features.Values {
+		require.Equal(t, float32(1), x)
 	}
-	// Sizes of the classes as in the table of Sen et al.'s release.
-	sizes := map[string]int{}
-	for _, label := range g.Labels {
-		sizes[g.Classes[label]]++
-	}
-	assert.Equal(t, map[string]int{
-		"Case_Based": 298, "Genetic_Algorithms": 418, "Neural_Networks": 818, "Probabilistic_Methods": 426,
-		"Reinforcement_Learning": 217, "Rule_Learning": 180, "Theory": 351,
-	}, sizes)
-	assert.IsIncreasing(t, g.Classes)
 }
 
-func TestCoraKeepsTheOrderOfTheLINQSRelease(t *testing.T) {
-	g, err := Cora()
+func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
+	g, err := PubMed()
 	require.NoError(t, err)
-	// The first two lines of cora.content, and the first pair of cora.cites: 35 and 1033.
-	assert.Equal(t, []string{"31336", "1061127"}, g.NodeIDs[:2])
-	assert.Equal(t, "Neural_Networks", g.Classes[g.Labels[0]])
-	assert.Equal(t, "Rule_Learning", g.Classes[g.Labels[1]])
-	index := map[string]int32{}
-	for v, id := range g.NodeIDs {
-		index[id] = int32(v)
+	require.NoError(t, g.Check())
+	assert.Equal(t, 19717, g.NumNodes())
+	assert.Equal(t, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, g.Report)
+	assert.Equal(t, 500, g.Features.Width)
+	assert.Equal(t, int64(988031), g.Features.NonZeros())
+	assert.Equal(t, []int{4103, 7739, 7875}, classSizes(g))
+}
+
+func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
+	want, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "pubmed", PlanetoidOptions{})
+	require.NoError(t, err)
+	got, err := PubMed()
+	require.NoError(t, err)
+	want.Source = got.Source
+	assert.True(t, reflect.DeepEqual(want, got))
+}
+
+func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
+	planetoid, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "cora", PlanetoidOptions{})
+	require.NoError(t, err)
+	linqs, err := Cora()
+	require.NoError(t, err)
+	ours, theirs := signatures(planetoid), signatures(linqs)
+	place := map[uint64][]int32{}
+	for v, s := range theirs {
+		place[s] = append(place[s], int32(v))
 	}
-	assert.True(t, g.Edges.HasEdge(index["35"], index["1033"]))
-	assert.True(t, g.Edges.HasEdge(index["1033"], index["35"]))
+	match := make([]int32, len(ours))
+	for v, s := range ours {
+		require.NotEmpty(t, place[s], "node %d has no counterpart", v)
+		match[v], place[s] = place[s][0], place[s][1:]
+	}
+	for v, u := range match {
+		require.Equal(t, linqs.Classes[linqs.Labels[u]], planetoid.Classes[planetoid.Labels[v]])
+		var neighbours []int32
+		for _, w := range planetoid.Edges.Neighbors(int32(v)) {
+			neighbours = append(neighbours, match[w])
+		}
+		slices.Sort(neighbours)
+		require.Equal(t, linqs.Edges.Neighbors(u), neighbours, "node %d", v)
+	}
 }
 
-func TestEachCallOfCoraReturnsAGraphOfItsOwn(t *testing.T) {
-	a, err := Cora()
-	require.NoError(t, err)
-	a.Labels[0], a.Features.Values[0], a.Edges.Targets[0], a.Classes[0] = 99, 99, 99, "changed"
-	b, err := Cora()
-	require.NoError(t, err)
-	require.NoError(t, b.Check())
-	assert.Equal(t, "Case_Based", b.Classes[0])
+// signatures tells nodes apart by their features and those of the nodes up to three edges away. It does not look at
+// labels, so that a matching of nodes shows how the classes correspond.
+func signatures(g *Graph) []uint64 {
+	now := make([]uint64, g.NumNodes())
+	for v := range now {
+		h := fnv.New64a()
+		for i := g.Features.Offsets[v]; i < g.Features.Offsets[v+1]; i++ {
+			fmt.Fprint(h, g.Features.Columns[i], g.Features.Values[i], ";")
+		}
+		now[v] = h.Sum64()
+	}
+	for range 3 {
+		next := make([]uint64, len(now))
+		for v := range now {
+			var near []uint64
+			for _, u := range g.Edges.Neighbors(int32(v)) {
+				near = append(near, now[u])
+			}
+			slices.Sort(near)
+			h := fnv.New64a()
+			fmt.Fprint(h, now[v], near)
+			next[v] = h.Sum64()
+		}
+		now = next
+	}
+	return now
 }
 
-func TestADamagedEmbeddedFileIsAnErrorThatSaysWhatToDo(t *testing.T) {
-	_, err := embedded("cora", coraBin[:1000])
-	require.Error(t, err)
-	assert.Contains(t, err.Error(), "embedded/cora.bin: byte 8: the checksum does not match")
-	assert.Contains(t, err.Error(), "build it")
+func classSizes(g *Graph) []int {
+	sizes := make([]int, g.NumClasses())
+	for _, c := range g.Labels {
+		if c != Unlabelled {
+			sizes[c]++
+		}
+	}
+	return sizes
 }
 
 func BenchmarkCora(b *testing.B) {
 	for b.Loop() {
 		if _, err := Cora(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPubMed(b *testing.B) {
+	for b.Loop() {
+		if _, err := PubMed(); err != nil {
 			b.Fatal(err)
 		}
 	}

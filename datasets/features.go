@@ -3,39 +3,33 @@ package datasets
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"nodemask/csr"
 )
 
-// FromDense makes a dense matrix of rows that are width wide, from row-major values.
-func FromDense(values []float32, width int) (Features, error) {
-	if width < 1 || len(values)%width != 0 {
-		return Features{}, fmt.Errorf("datasets: %d values do not make rows of %d", len(values), width)
+// FromDense wraps a row-major matrix [rows, width] without copying it. It is an error if the sizes do not fit.
+func FromDense(rows, width int, values []float32) (Features, error) {
+	f := Features{Rows: rows, Width: width, Dense: values}
+	if values == nil {
+		f.Dense = []float32{}
 	}
-	return Features{Rows: len(values) / width, Width: width, Dense: values}, nil
+	if err := f.checkShape(); err != nil {
+		return Features{}, fmt.Errorf("datasets: %w", err)
+	}
+	return f, nil
 }
 
-// NonZeros is the number of stored entries: of a dense matrix, those that are not zero.
-func (f Features) NonZeros() int64 {
-	if f.IsSparse() {
-		return int64(len(f.Values))
-	}
-	count := int64(0)
-	for _, value := range f.Dense {
-		if value != 0 {
-			count++
-		}
-	}
-	return count
-}
-
-// Row writes row v as Width numbers into into, which is grown if needed, and returns it.
+// Row is row v as a dense slice [Width]. It is written into into if that has room, and a new slice otherwise. Row
+// panics if there is no row v, as indexing a slice does.
 func (f Features) Row(v int, into []float32) []float32 {
-	if !f.IsSparse() {
-		return append(into[:0], f.Dense[v*f.Width:(v+1)*f.Width]...)
+	if cap(into) < f.Width {
+		into = make([]float32, f.Width)
 	}
-	into = slices.Grow(into[:0], f.Width)[:f.Width]
+	into = into[:f.Width]
+	if !f.IsSparse() {
+		copy(into, f.Dense[v*f.Width:(v+1)*f.Width])
+		return into
+	}
 	clear(into)
 	for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
 		into[f.Columns[i]] = f.Values[i]
@@ -43,92 +37,111 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// Select is the matrix of the given rows, in their order.
-func (f Features) Select(rows []int32) Features {
-	out := Features{Rows: len(rows), Width: f.Width}
-	if !f.IsSparse() {
-		out.Dense = make([]float32, 0, len(rows)*f.Width)
-		for _, v := range rows {
-			out.Dense = append(out.Dense, f.Dense[int(v)*f.Width:(int(v)+1)*f.Width]...)
+// NonZeros counts the entries that are not 0, whether the matrix is dense or sparse.
+func (f Features) NonZeros() int64 {
+	values := f.Dense
+	if f.IsSparse() {
+		values = f.Values
+	}
+	var n int64
+	for _, x := range values {
+		if x != 0 {
+			n++
 		}
-		return out
 	}
-	out.Offsets = make([]int64, len(rows)+1)
-	for i, v := range rows {
-		out.Offsets[i+1] = out.Offsets[i] + f.Offsets[v+1] - f.Offsets[v]
-	}
-	out.Columns = make([]int32, 0, out.Offsets[len(rows)])
-	out.Values = make([]float32, 0, out.Offsets[len(rows)])
-	for _, v := range rows {
-		out.Columns = append(out.Columns, f.Columns[f.Offsets[v]:f.Offsets[v+1]]...)
-		out.Values = append(out.Values, f.Values[f.Offsets[v]:f.Offsets[v+1]]...)
-	}
-	return out
+	return n
 }
 
-// RowNormalized is the matrix with each row divided by its sum. A row whose sum is zero stays as it is.
-func (f Features) RowNormalized() Features {
-	divide := func(row []float32) {
-		sum := 0.0
-		for _, value := range row {
-			sum += float64(value)
-		}
-		if sum == 0 {
-			return
-		}
-		for i := range row {
-			row[i] = float32(float64(row[i]) / sum)
-		}
-	}
+// Select is the matrix [len(nodes), Width] of the given rows, in that order; a row may be taken more than once. It is
+// a copy, dense or sparse as f is. Select panics if there is no such row, as indexing a slice does.
+func (f Features) Select(nodes []int32) Features {
+	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {
-		f.Dense = slices.Clone(f.Dense)
+		sub.Dense = make([]float32, 0, len(nodes)*f.Width)
+		for _, v := range nodes {
+			sub.Dense = append(sub.Dense, f.Dense[int(v)*f.Width:(int(v)+1)*f.Width]...)
+		}
+		return sub
+	}
+	sub.Offsets = make([]int64, len(nodes)+1)
+	for i, v := range nodes {
+		sub.Offsets[i+1] = sub.Offsets[i] + f.Offsets[v+1] - f.Offsets[v]
+	}
+	sub.Columns = make([]int32, 0, sub.Offsets[len(nodes)])
+	sub.Values = make([]float32, 0, sub.Offsets[len(nodes)])
+	for _, v := range nodes {
+		sub.Columns = append(sub.Columns, f.Columns[f.Offsets[v]:f.Offsets[v+1]]...)
+		sub.Values = append(sub.Values, f.Values[f.Offsets[v]:f.Offsets[v+1]]...)
+	}
+	return sub
+}
+
+// RowNormalized is the matrix with each row divided by its sum; a row that sums to 0 stays as it is. The values are a
+// copy; a sparse result shares its offsets and columns with f.
+func (f Features) RowNormalized() Features {
+	if !f.IsSparse() {
+		f.Dense = append([]float32{}, f.Dense...)
 		for v := range f.Rows {
-			divide(f.Dense[v*f.Width : (v+1)*f.Width])
+			normalize(f.Dense[v*f.Width : (v+1)*f.Width])
 		}
 		return f
 	}
-	f.Values = slices.Clone(f.Values)
+	f.Values = append([]float32{}, f.Values...)
 	for v := range f.Rows {
-		divide(f.Values[f.Offsets[v]:f.Offsets[v+1]])
+		normalize(f.Values[f.Offsets[v]:f.Offsets[v+1]])
 	}
 	return f
 }
 
-// Check returns an error that names the row if the matrix is not what its fields promise, or holds a value that is not
-// a finite number.
-func (f Features) Check() error {
-	if f.Rows < 0 || f.Width < 0 {
-		return fmt.Errorf("datasets: features of %d rows and %d columns", f.Rows, f.Width)
+func normalize(row []float32) {
+	var sum float64
+	for _, x := range row {
+		sum += float64(x)
 	}
-	finite := func(value float32) bool { return !math.IsNaN(float64(value)) && !math.IsInf(float64(value), 0) }
+	if sum == 0 {
+		return
+	}
+	for i, x := range row {
+		row[i] = float32(float64(x) / sum)
+	}
+}
+
+// Check says whether f holds what [Features] promises: sizes that fit, columns strictly ascending and in range, and
+// finite values. The error names the row and column of the first fault.
+func (f Features) Check() error {
+	if err := f.check(); err != nil {
+		return fmt.Errorf("datasets: %w", err)
+	}
+	return nil
+}
+
+func (f Features) check() error {
+	if err := f.checkShape(); err != nil {
+		return err
+	}
 	if !f.IsSparse() {
-		if len(f.Dense) != f.Rows*f.Width {
-			return fmt.Errorf("datasets: %d dense features: expected %d rows of %d", len(f.Dense), f.Rows, f.Width)
-		}
-		for i, value := range f.Dense {
-			if !finite(value) {
-				return fmt.Errorf("datasets: node %d: feature %d is %v: expected a finite number", i/f.Width, i%f.Width, value)
+		for i, x := range f.Dense {
+			if !finite(x) {
+				return fmt.Errorf("features: row %d, column %d is %v: expected a finite number", i/f.Width, i%f.Width, x)
 			}
 		}
 		return nil
 	}
-	if f.Dense != nil || len(f.Offsets) != f.Rows+1 || len(f.Columns) != len(f.Values) ||
-		f.Offsets[0] != 0 || f.Offsets[f.Rows] != int64(len(f.Values)) {
-		return fmt.Errorf("datasets: sparse features of %d rows: %d offsets, %d columns and %d values do not fit together",
-			f.Rows, len(f.Offsets), len(f.Columns), len(f.Values))
-	}
 	for v := range f.Rows {
-		if f.Offsets[v] > f.Offsets[v+1] || f.Offsets[v+1] > int64(len(f.Values)) {
-			return fmt.Errorf("datasets: node %d: features run from %d to %d of %d", v, f.Offsets[v], f.Offsets[v+1], len(f.Values))
+		begin, end := f.Offsets[v], f.Offsets[v+1]
+		if begin > end || end > int64(len(f.Columns)) {
+			return fmt.Errorf("features: row %d runs from %d to %d of %d nonzeros", v, begin, end, len(f.Columns))
 		}
 		last := int32(-1)
-		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+		for i := begin; i < end; i++ {
 			c := f.Columns[i]
-			if c <= last || int(c) >= f.Width {
-				return fmt.Errorf("datasets: node %d: feature %d after %d: expected ascending columns below %d", v, c, last, f.Width)
-			}
-			if !finite(f.Values[i]) {
-				return fmt.Errorf("datasets: node %d: feature %d is %v: expected a finite number", v, c, f.Values[i])
+			switch {
+			case c < 0 || int(c) >= f.Width:
+				return fmt.Errorf("features: row %d names column %d: expected 0 to %d", v, c, f.Width-1)
+			case c <= last:
+				return fmt.Errorf("features: row %d: column %d after %d: expected ascending columns without repeats", v, c, last)
+			case !finite(f.Values[i]):
+				return fmt.Errorf("features: row %d, column %d is %v: expected a finite number", v, c, f.Values[i])
 			}
 			last = c
 		}
@@ -136,24 +149,66 @@ func (f Features) Check() error {
 	return nil
 }
 
-// Check returns an error if the parts of the graph do not fit together: as many features, labels and names as nodes,
-// labels that are classes, edges in both directions, finite features.
+func (f Features) checkShape() error {
+	if f.Rows < 0 || f.Width < 0 || f.Rows > math.MaxInt32 || f.Width > math.MaxInt32 {
+		return fmt.Errorf("features: shape [%d, %d]: expected sizes from 0 to %d", f.Rows, f.Width, math.MaxInt32)
+	}
+	if !f.IsSparse() {
+		if f.Columns != nil || f.Values != nil {
+			return fmt.Errorf("features: columns or values without offsets: expected dense or sparse, not both")
+		}
+		if int64(len(f.Dense)) != int64(f.Rows)*int64(f.Width) {
+			return fmt.Errorf("features: %d values for shape [%d, %d]: expected %d", len(f.Dense), f.Rows, f.Width, int64(f.Rows)*int64(f.Width))
+		}
+		return nil
+	}
+	switch {
+	case f.Dense != nil:
+		return fmt.Errorf("features: both dense values and offsets: expected one of the two")
+	case len(f.Offsets) != f.Rows+1:
+		return fmt.Errorf("features: %d offsets for %d rows: expected %d", len(f.Offsets), f.Rows, f.Rows+1)
+	case len(f.Columns) != len(f.Values):
+		return fmt.Errorf("features: %d columns beside %d values: expected as many", len(f.Columns), len(f.Values))
+	case f.Offsets[0] != 0 || f.Offsets[f.Rows] != int64(len(f.Columns)):
+		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros", f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
+	}
+	return nil
+}
+
+func finite(x float32) bool { return x-x == 0 }
+
+// Check says whether g holds what [Graph] promises: sizes that agree, labels in range, edges stored in both rows,
+// sound and finite features. The error names the first fault.
 func (g *Graph) Check() error {
-	n := g.NumNodes()
+	if err := g.check(); err != nil {
+		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)
+	}
+	return nil
+}
+
+func (g *Graph) check() error {
+	if g.Edges == nil {
+		return fmt.Errorf("no edges: expected a graph, if only one without edges")
+	}
+	// A reader may have built the rows by hand, so look again.
 	if _, err := csr.New(g.Edges.Offsets, g.Edges.Targets); err != nil {
 		return err
 	}
-	if !g.Edges.IsSymmetric() {
-		return fmt.Errorf("datasets: %s: an edge is stored in one direction only: expected an undirected graph", g.Name)
+	nodes := g.NumNodes()
+	switch {
+	case !g.Edges.IsSymmetric():
+		return fmt.Errorf("some edge is stored in one direction only: expected both")
+	case g.Features.Rows != nodes:
+		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, nodes)
+	case len(g.Labels) != nodes:
+		return fmt.Errorf("%d labels for %d nodes", len(g.Labels), nodes)
+	case g.NodeIDs != nil && len(g.NodeIDs) != nodes:
+		return fmt.Errorf("%d node names for %d nodes", len(g.NodeIDs), nodes)
 	}
-	if g.Features.Rows != n || len(g.Labels) != n || g.NodeIDs != nil && len(g.NodeIDs) != n {
-		return fmt.Errorf("datasets: %s: %d nodes, %d rows of features, %d labels and %d names: expected as many of each",
-			g.Name, n, g.Features.Rows, len(g.Labels), len(g.NodeIDs))
-	}
-	for v, label := range g.Labels {
-		if label != Unlabelled && (label < 0 || int(label) >= g.NumClasses()) {
-			return fmt.Errorf("datasets: %s: node %d has label %d: expected 0 to %d, or %d for none", g.Name, v, label, g.NumClasses()-1, Unlabelled)
+	for v, c := range g.Labels {
+		if c != Unlabelled && (c < 0 || int(c) >= g.NumClasses()) {
+			return fmt.Errorf("node %d has label %d: expected 0 to %d, or %d for none", v, c, g.NumClasses()-1, Unlabelled)
 		}
 	}
-	return g.Features.Check()
+	return g.Features.check()
 }

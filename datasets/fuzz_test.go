@@ -5,43 +5,13 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"nodemask/csr"
 )
 
 // sound stops the test if a reader returned a graph that breaks what Graph promises.
 func sound(t *testing.T, g *Graph) {
 	t.Helper()
-	n := g.NumNodes()
-	if _, err := csr.New(g.Edges.Offsets, g.Edges.Targets); err != nil {
+	if err := g.Check(); err != nil {
 		t.Fatal(err)
-	}
-	if !g.Edges.IsSymmetric() {
-		t.Fatal("the graph is not symmetric")
-	}
-	if len(g.Labels) != n || g.NodeIDs != nil && len(g.NodeIDs) != n || g.Features.Rows != n {
-		t.Fatalf("%d nodes, %d labels, %d ids, %d rows of features", n, len(g.Labels), len(g.NodeIDs), g.Features.Rows)
-	}
-	for v, label := range g.Labels {
-		if label < Unlabelled || int(label) >= len(g.Classes) {
-			t.Fatalf("node %d has label %d of %d classes", v, label, len(g.Classes))
-		}
-	}
-	f := g.Features
-	if !f.IsSparse() {
-		if len(f.Dense) != f.Rows*f.Width {
-			t.Fatalf("%d numbers for [%d, %d]", len(f.Dense), f.Rows, f.Width)
-		}
-		return
-	}
-	for v := range n {
-		last := int32(-1)
-		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-			if c, x := f.Columns[i], f.Values[i]; c <= last || int(c) >= f.Width || x-x != 0 || x == 0 {
-				t.Fatalf("row %d has %g in column %d after column %d", v, x, c, last)
-			}
-			last = f.Columns[i]
-		}
 	}
 	if r := g.Report; r.Edges != g.Edges.NumEdges()/2 || r.Listed != r.Edges+r.SelfLoops+r.Duplicates {
 		t.Fatalf("the report %v does not fit %d stored edges", r, g.Edges.NumEdges())

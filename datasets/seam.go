@@ -3,19 +3,28 @@ package datasets
 import (
 	"context"
 	"errors"
+	"os"
 )
 
-// The three functions below join Open to the Planetoid reader, the embedded graphs and the generators.
+// The functions below join Open to the Planetoid reader, the embedded graphs and the generators.
 
 func readPlanetoid(ctx context.Context, dir string, name string) (*Graph, error) {
-	return nil, errors.New("planetoid files cannot be read yet")
+	g, err := ReadPlanetoid(ctx, os.DirFS(dir), name, PlanetoidOptions{})
+	if err != nil {
+		return nil, err
+	}
+	g.Source = dir
+	return g, nil
 }
 
 func openEmbedded(name string) (*Graph, error) {
-	if name == "cora" {
+	switch name {
+	case "cora":
 		return Cora()
+	case "pubmed":
+		return PubMed()
 	}
-	return nil, errors.New(name + ": no graph is embedded yet")
+	return nil, errors.New(name + " is not embedded")
 }
 
 func generate(name string) (*Graph, error) {

@@ -39,7 +39,7 @@ func twoCamps(t testing.TB) *datasets.Graph {
 	}
 	g, report, err := csr.FromEdges(n, edges, csr.Options{})
 	require.NoError(t, err)
-	features, err := datasets.FromDense(x, 4)
+	features, err := datasets.FromDense(n, 4, x)
 	require.NoError(t, err)
 	return &datasets.Graph{Name: "two camps", Edges: g, Features: features, Labels: labels, Classes: []string{"even", "odd"}, Report: report}
 }

@@ -254,13 +254,8 @@ func describe(g *datasets.Graph) described {
 	d := described{
 		Name: g.Name, Source: g.Source, Nodes: g.NumNodes(),
 		Edges: g.Report.Edges, Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
-		Features: g.Features.Width, Sparse: g.Features.IsSparse(), Nonzeros: int64(len(g.Features.Values)),
+		Features: g.Features.Width, Sparse: g.Features.IsSparse(), Nonzeros: int64(g.Features.NonZeros()),
 		Classes: make([]classCount, g.NumClasses()),
-	}
-	for _, v := range g.Features.Dense {
-		if v != 0 {
-			d.Nonzeros++
-		}
 	}
 	for i, name := range g.Classes {
 		d.Classes[i].Name = name

@@ -1,7 +1,7 @@
 package datasets
 
-// planetoidSHA256 holds the SHA-256 of each Planetoid file.
-var planetoidSHA256 = map[string]string{
+// planetoidSums holds the SHA-256 of the 24 files as Planetoid published them. Read only.
+var planetoidSums = map[string]string{
 	"ind.citeseer.allx":       "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668",
 	"ind.citeseer.ally":       "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
 	"ind.citeseer.graph":      "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7",

@@ -1,0 +1,398 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// This file reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
+// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3. It is not Python: the opcodes
+// build values of the types below, a GLOBAL must be on the list in pickle_numpy.go, and nothing is ever run.
+//
+// Lengths are looked at before anything is allocated, strings stay in the file's memory, and all else that opcodes make
+// is counted against maxPickleMemory.
+
+const (
+	// maxPickle is the largest file read. The largest Planetoid file has 7.6 MB.
+	maxPickle = 64 << 20
+	// maxPickleStack is far more than the 2,003 that Python's batches of 1,000 entries need.
+	maxPickleStack = 1 << 16
+	maxPickleMemo  = 1 << 20
+	// maxPickleMemory bounds what one pickle's values take up. PubMed's graph, the largest, takes 10 MiB.
+	maxPickleMemory = 256 << 20
+
+	// What a value, an entry of a list and a kept value are counted as: about what they take, growth included.
+	valueMemory = 32
+	entryMemory = 48
+)
+
+// The values a pickle can hold. Integers are int64, floats float64, booleans bool, and the strings of both Pythons are
+// pickleString, which shares the file's memory. Arrays and matrices are in pickle_numpy.go.
+type (
+	pickleNone   struct{}
+	pickleString []byte
+	pickleTuple  []any
+	pickleList   struct{ items []any }
+	pickleDict   struct{ entries []pickleEntry }
+	pickleEntry  struct{ key, value any } // in the file's order; a key given twice is there twice
+	pickleGlobal string
+)
+
+// pickleError says what is wrong with a pickle, and where.
+type pickleError struct {
+	Offset int // of the opcode
+	Reason string
+}
+
+func (e *pickleError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
+
+// pickleMistake begins the reason of an error that is this reader's own fault.
+const pickleMistake = "a mistake in the pickle reader"
+
+// unpickler runs a pickle's opcodes. Faults are raised by fail and turned into an error by unpickle, so that each
+// opcode reads as what it does.
+type unpickler struct {
+	data  []byte
+	next  int // the byte to read next
+	at    int // where the current opcode began
+	stack []any
+	marks []int // stack heights
+	memo  map[uint64]any
+	spent int // bytes counted against maxPickleMemory
+}
+
+func (p *unpickler) fail(format string, args ...any) {
+	panic(&pickleError{Offset: p.at, Reason: fmt.Sprintf(format, args...)})
+}
+
+// unpickle reads the one value that data holds. Errors are of type *pickleError.
+func unpickle(data []byte) (value any, err error) {
+	if len(data) > maxPickle {
+		return nil, &pickleError{Reason: fmt.Sprintf("a pickle of %s: expected at most %s", bytesText(uint64(len(data))), bytesText(maxPickle))}
+	}
+	p := &unpickler{data: data, memo: map[uint64]any{}}
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case *pickleError:
+			value, err = nil, fault
+		default:
+			// No input is known to come here, and the fuzz test fails on any that does.
+			value, err = nil, &pickleError{Offset: p.at, Reason: fmt.Sprintf("%s: %v", pickleMistake, fault)}
+		}
+	}()
+	for !p.step() {
+	}
+	value = p.pop()
+	if len(p.stack) > 0 || len(p.marks) > 0 {
+		p.fail("the pickle ends with %d values too many: expected one", len(p.stack))
+	}
+	if p.next != len(data) {
+		p.fail("%d bytes follow the end of the pickle: expected none", len(data)-p.next)
+	}
+	return value, nil
+}
+
+// step runs one opcode and says whether it was the last.
+func (p *unpickler) step() (done bool) {
+	p.at = p.next
+	switch op := p.take(1)[0]; op {
+	case 0x80: // PROTO
+		if v := p.take(1)[0]; v > 3 {
+			p.fail("pickle protocol %d: expected 0 to 3", v)
+		}
+	case '.': // STOP
+		return true
+	case '(': // MARK
+		if len(p.marks) == maxPickleStack {
+			p.fail("more than %d open marks", maxPickleStack)
+		}
+		p.marks = append(p.marks, len(p.stack))
+	case '0': // POP
+		p.pop()
+	case '1': // POP_MARK
+		p.popMark()
+	case '2': // DUP
+		p.push(p.top())
+
+	case 'N': // NONE
+		p.push(pickleNone{})
+	case 0x88: // NEWTRUE
+		p.push(true)
+	case 0x89: // NEWFALSE
+		p.push(false)
+	case 'K': // BININT1
+		p.push(int64(p.take(1)[0]))
+	case 'M': // BININT2
+		p.push(int64(binary.LittleEndian.Uint16(p.take(2))))
+	case 'J': // BININT
+		p.push(int64(int32(binary.LittleEndian.Uint32(p.take(4)))))
+	case 0x8a: // LONG1
+		p.push(p.long(p.take(int(p.take(1)[0]))))
+	case 'I': // INT
+		p.push(p.textInt(p.line()))
+	case 'L': // LONG
+		s := p.line()
+		if n := len(s); n > 0 && s[n-1] == 'L' {
+			s = s[:n-1]
+		}
+		p.push(p.parseInt(s))
+	case 'G': // BINFLOAT
+		p.push(math.Float64frombits(binary.BigEndian.Uint64(p.take(8))))
+	case 'F': // FLOAT
+		s := p.line()
+		if len(s) > 64 {
+			p.fail("a number of %d characters: expected at most 64", len(s))
+		}
+		x, err := strconv.ParseFloat(string(s), 64)
+		if err != nil {
+			p.fail("%q is not a number", s)
+		}
+		p.push(x)
+
+	case 'U', 'C': // SHORT_BINSTRING, SHORT_BINBYTES
+		p.push(pickleString(p.take(int(p.take(1)[0]))))
+	case 'T', 'X', 'B': // BINSTRING, BINUNICODE, BINBYTES
+		n := binary.LittleEndian.Uint32(p.take(4))
+		if n > maxPickle {
+			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s", bytesText(uint64(n)), bytesText(maxPickle))
+		}
+		p.push(pickleString(p.take(int(n))))
+	case 'S': // STRING
+		p.push(p.quoted(p.line()))
+	case 'V': // UNICODE
+		p.push(p.rawUnicode(p.line()))
+
+	case ')': // EMPTY_TUPLE
+		p.push(pickleTuple{})
+	case 0x85: // TUPLE1
+		p.tuple(1)
+	case 0x86: // TUPLE2
+		p.tuple(2)
+	case 0x87: // TUPLE3
+		p.tuple(3)
+	case 't': // TUPLE
+		p.push(pickleTuple(p.popMark()))
+	case ']': // EMPTY_LIST
+		p.push(&pickleList{})
+	case 'l': // LIST
+		p.push(&pickleList{items: p.popMark()})
+	case 'a': // APPEND
+		item := p.pop()
+		p.extend([]any{item})
+	case 'e': // APPENDS
+		items := p.popMark()
+		p.extend(items)
+	case '}': // EMPTY_DICT
+		p.push(&pickleDict{})
+	case 'd': // DICT
+		items := p.popMark()
+		p.push(&pickleDict{})
+		p.setItems(items)
+	case 's': // SETITEM
+		value := p.pop()
+		key := p.pop()
+		p.setItems([]any{key, value})
+	case 'u': // SETITEMS
+		items := p.popMark()
+		p.setItems(items)
+
+	case 'p': // PUT
+		p.put(p.memoKey(p.line()))
+	case 'q': // BINPUT
+		p.put(uint64(p.take(1)[0]))
+	case 'r': // LONG_BINPUT
+		p.put(uint64(binary.LittleEndian.Uint32(p.take(4))))
+	case 'g': // GET
+		p.get(p.memoKey(p.line()))
+	case 'h': // BINGET
+		p.get(uint64(p.take(1)[0]))
+	case 'j': // LONG_BINGET
+		p.get(uint64(binary.LittleEndian.Uint32(p.take(4))))
+
+	case 'c': // GLOBAL
+		module, name := p.line(), p.line()
+		p.push(p.global(module, name))
+	case 'R', 0x81: // REDUCE, NEWOBJ
+		args := p.pop()
+		p.push(p.call(p.pop(), args))
+	case 'b': // BUILD
+		state := p.pop()
+		p.build(p.top(), state)
+	default:
+		p.fail("opcode 0x%02x is not one that graph files use", op)
+	}
+	return false
+}
+
+// take reads n bytes, which stay in the file's memory.
+func (p *unpickler) take(n int) []byte {
+	if left := len(p.data) - p.next; n > left {
+		p.fail("the file ends too early: %d bytes are left where %d are needed", left, n)
+	}
+	p.next += n
+	return p.data[p.next-n : p.next : p.next]
+}
+
+// line reads up to a newline, which it drops.
+func (p *unpickler) line() []byte {
+	for i := p.next; i < len(p.data); i++ {
+		if p.data[i] == '\n' {
+			line := p.data[p.next:i:i]
+			p.next = i + 1
+			return line
+		}
+	}
+	p.fail("the file ends in the middle of a line")
+	return nil
+}
+
+func (p *unpickler) push(v any) {
+	if len(p.stack) == maxPickleStack {
+		p.fail("more than %d values on the stack", maxPickleStack)
+	}
+	p.spend(valueMemory)
+	p.stack = append(p.stack, v)
+}
+
+// spend counts bytes before they are allocated.
+func (p *unpickler) spend(bytes int) {
+	p.spent += bytes
+	if p.spent > maxPickleMemory {
+		p.fail("this pickle's values take more than %s; those of a graph file need far less", bytesText(maxPickleMemory))
+	}
+}
+
+// floor is the height of the stack below which only a mark's own opcodes may reach.
+func (p *unpickler) floor() int {
+	if n := len(p.marks); n > 0 {
+		return p.marks[n-1]
+	}
+	return 0
+}
+
+func (p *unpickler) top() any {
+	if len(p.stack) <= p.floor() {
+		p.fail("a value is missing from the stack")
+	}
+	return p.stack[len(p.stack)-1]
+}
+
+func (p *unpickler) pop() any {
+	v := p.top()
+	p.stack = p.stack[:len(p.stack)-1]
+	return v
+}
+
+// popMark takes all values above the last mark, in a slice of their own.
+func (p *unpickler) popMark() []any {
+	if len(p.marks) == 0 {
+		p.fail("a mark is missing from the stack")
+	}
+	begin := p.floor()
+	p.marks = p.marks[:len(p.marks)-1]
+	p.spend(entryMemory * (len(p.stack) - begin))
+	items := append([]any(nil), p.stack[begin:]...)
+	p.stack = p.stack[:begin]
+	return items
+}
+
+func (p *unpickler) tuple(n int) {
+	t := make(pickleTuple, n)
+	for i := n - 1; i >= 0; i-- {
+		t[i] = p.pop()
+	}
+	p.push(t)
+}
+
+func (p *unpickler) extend(items []any) {
+	list, ok := p.top().(*pickleList)
+	if !ok {
+		p.fail("items are added to %s: expected a list", pickleKind(p.top()))
+	}
+	p.spend(entryMemory * len(items))
+	list.items = append(list.items, items...)
+}
+
+func (p *unpickler) setItems(items []any) {
+	dict, ok := p.top().(*pickleDict)
+	if !ok {
+		p.fail("entries are set in %s: expected a dictionary", pickleKind(p.top()))
+	}
+	if len(items)%2 != 0 {
+		p.fail("a dictionary's last key has no value")
+	}
+	p.spend(entryMemory * len(items))
+	for i := 0; i < len(items); i += 2 {
+		dict.entries = append(dict.entries, pickleEntry{items[i], items[i+1]})
+	}
+}
+
+func (p *unpickler) put(key uint64) {
+	if _, old := p.memo[key]; !old && len(p.memo) == maxPickleMemo {
+		p.fail("more than %d values are kept for later", maxPickleMemo)
+	}
+	p.spend(2 * entryMemory)
+	p.memo[key] = p.top()
+}
+
+func (p *unpickler) get(key uint64) {
+	v, ok := p.memo[key]
+	if !ok {
+		p.fail("value %d is asked for before it was kept", key)
+	}
+	p.push(v)
+}
+
+func (p *unpickler) memoKey(s []byte) uint64 {
+	key, err := strconv.ParseUint(string(s[:min(len(s), 32)]), 10, 64)
+	if err != nil || len(s) > 32 {
+		p.fail("%q is not the number of a kept value", s[:min(len(s), 32)])
+	}
+	return key
+}
+
+// pickleKind names a value's type in an error.
+func pickleKind(v any) string {
+	switch v := v.(type) {
+	case pickleNone:
+		return "None"
+	case bool:
+		return "a boolean"
+	case int64, float64:
+		return "a number"
+	case pickleString:
+		return "a string"
+	case pickleTuple:
+		return fmt.Sprintf("a tuple of %d", len(v))
+	case *pickleList:
+		return "a list"
+	case *pickleDict:
+		return "a dictionary"
+	case pickleGlobal:
+		return string(v)
+	case *pickleType:
+		return "a numpy dtype"
+	case *pickleArray:
+		return "a numpy array"
+	case *pickleMatrix:
+		return "a scipy matrix"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// bytesText writes a number of bytes for people: "2.0 GiB".
+func bytesText(n uint64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	x, unit := float64(n)/1024, 0
+	for x >= 1023.95 && unit < len(units)-1 {
+		x /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[unit])
+}

@@ -1,0 +1,311 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodemask/csr"
+)
+
+// PlanetoidOptions says how [ReadPlanetoid] treats its files. The zero value reads the published files only.
+type PlanetoidOptions struct {
+	// AnyChecksum reads files in Planetoid's layout whatever they hold, under any name. Otherwise the name must be
+	// cora, citeseer or pubmed, and files, node, edge and class counts must be those that were published.
+	AnyChecksum bool
+}
+
+// planetoidFacts is what a published graph must come to.
+type planetoidFacts struct {
+	nodes, width, classes   int
+	listed, loops, distinct int64
+	names                   []string // of the classes; nil where the source has none
+}
+
+func planetoidKnown(name string) (planetoidFacts, bool) {
+	switch name {
+	case "cora":
+		// Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by
+		// features, degree and neighbours (the tests do it again) gives each number one LINQS class.
+		return planetoidFacts{2708, 1433, 7, 5429, 0, 5278, []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Case_Based", "Rule_Learning"}}, true
+	case "citeseer":
+		return planetoidFacts{3327, 3703, 6, 4732, 124, 4552, nil}, true
+	case "pubmed":
+		return planetoidFacts{19717, 500, 3, 44338, 3, 44324, nil}, true
+	}
+	return planetoidFacts{}, false
+}
+
+// ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
+// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
+//
+// Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
+// test.index leaves out (15 of CiteSeer's are) becomes a node without features, label and, in CiteSeer, edges.
+//
+// Files are hostile until proven otherwise: a damaged one gives one error that names the file and the place, and what
+// cannot be told from damage is caught by the published SHA-256.
+func ReadPlanetoid(ctx context.Context, files fs.FS, name string, o PlanetoidOptions) (*Graph, error) {
+	facts, known := planetoidKnown(name)
+	if !known && !o.AnyChecksum {
+		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
+	}
+	r := &planetoidReader{ctx: ctx, files: files, name: name, options: o}
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	if known && facts.names != nil && len(facts.names) == g.NumClasses() {
+		g.Classes = facts.names
+	}
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if !o.AnyChecksum {
+		found := planetoidFacts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges, nil}
+		facts.names = nil
+		if fmt.Sprint(found) != fmt.Sprint(facts) {
+			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, facts)
+		}
+	}
+	return g, nil
+}
+
+type planetoidReader struct {
+	ctx     context.Context
+	files   fs.FS
+	name    string
+	options PlanetoidOptions
+}
+
+func (r *planetoidReader) file(part string) string { return "ind." + r.name + "." + part }
+
+// damaged is the error for a file whose content is wrong.
+func (r *planetoidReader) damaged(part string, err error) error {
+	advice := ""
+	if _, known := planetoidKnown(r.name); known {
+		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
+	}
+	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
+}
+
+// read returns a file's bytes and an error to be given if they turn out to be readable all the same: a wrong checksum.
+func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	name := r.file(part)
+	f, err := r.files.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; 'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer f.Close()
+	data, err = io.ReadAll(io.LimitReader(f, maxPickle+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > maxPickle {
+		return nil, nil, r.damaged(part, fmt.Errorf("more than %s: a Planetoid file needs far less", bytesText(maxPickle)))
+	}
+	if sum := sha256.Sum256(data); !r.options.AnyChecksum && hex.EncodeToString(sum[:]) != planetoidSums[name] {
+		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, planetoidSums[name]))
+	}
+	return data, wrong, nil
+}
+
+// value reads a pickle. The parser comes before the checksum because it can say where the damage is.
+func (r *planetoidReader) value(part string) (any, error) {
+	data, wrong, err := r.read(part)
+	if err != nil {
+		return nil, err
+	}
+	v, err := unpickle(data)
+	if err != nil {
+		return nil, r.damaged(part, err)
+	}
+	return v, wrong
+}
+
+func (r *planetoidReader) matrix(part string) (Features, error) {
+	v, err := r.value(part)
+	if err != nil {
+		return Features{}, err
+	}
+	f, err := pickledFeatures(v)
+	if err != nil {
+		return Features{}, r.damaged(part, err)
+	}
+	return f, nil
+}
+
+func (r *planetoidReader) labels(part string) (labels []int32, classes int, err error) {
+	v, err := r.value(part)
+	if err != nil {
+		return nil, 0, err
+	}
+	labels, classes, err = pickledLabels(v)
+	if err != nil {
+		return nil, 0, r.damaged(part, err)
+	}
+	return labels, classes, nil
+}
+
+func (r *planetoidReader) graph() (*Graph, error) {
+	var features [3]Features
+	var labels [3][]int32
+	var classes [3]int
+	for i, part := range []string{"", "t", "all"} {
+		var err error
+		if features[i], err = r.matrix(part + "x"); err != nil {
+			return nil, err
+		}
+		if labels[i], classes[i], err = r.labels(part + "y"); err != nil {
+			return nil, err
+		}
+		if features[i].Rows != len(labels[i]) {
+			return nil, r.damaged(part+"y", fmt.Errorf("%d rows beside %d in %s", len(labels[i]), features[i].Rows, r.file(part+"x")))
+		}
+		if features[i].Width != features[0].Width || classes[i] != classes[0] {
+			return nil, r.damaged(part+"x", fmt.Errorf("%d features and %d classes: expected %d and %d, as in %s", features[i].Width, classes[i], features[0].Width, classes[0], r.file("x")))
+		}
+	}
+	few, test, all := features[0], features[1], features[2]
+	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) || !slices.Equal(few.Columns, all.Columns[:few.Offsets[few.Rows]]) {
+		return nil, r.damaged("x", fmt.Errorf("its %d rows and labels are not the first of %s", few.Rows, r.file("allx")))
+	}
+	rows, err := r.neighbours()
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.testIndex(all.Rows, test.Rows, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{Name: r.name, Source: "Planetoid files ind." + r.name + ".*"}
+	g.Features, g.Labels = assemble(all, test, labels[2], labels[1], places)
+	for c := range classes[0] {
+		g.Classes = append(g.Classes, strconv.Itoa(c))
+	}
+	g.Edges, g.Report, err = joinNeighbours(rows)
+	if err != nil {
+		return nil, r.damaged("graph", err)
+	}
+	return g, nil
+}
+
+// neighbours reads the graph: a dictionary from each node to the list of its neighbours.
+func (r *planetoidReader) neighbours() ([][]int32, error) {
+	v, err := r.value("graph")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pickledNeighbours(v)
+	if err != nil {
+		return nil, r.damaged("graph", err)
+	}
+	return rows, nil
+}
+
+// testIndex reads which node each row of tx is, and returns for each node from first on its row, or -1.
+func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
+	data, wrong, err := r.read("test.index")
+	if err != nil {
+		return nil, err
+	}
+	fail := func(format string, args ...any) error {
+		return r.damaged("test.index", fmt.Errorf(format, args...))
+	}
+	if first+rows > nodes {
+		return nil, r.damaged("graph", fmt.Errorf("%d nodes: expected at least %d, one for each row of allx and tx", nodes, first+rows))
+	}
+	places := make([]int, nodes-first)
+	for i := range places {
+		places[i] = -1
+	}
+	row := 0
+	for n, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		text := strings.TrimSuffix(string(line[:min(len(line), 20)]), "\r")
+		node, err := strconv.Atoi(text)
+		switch {
+		case err != nil || len(line) > 20:
+			return nil, fail("line %d: %q: expected a node's number", n+1, text)
+		case node < first || node >= nodes:
+			return nil, fail("line %d: node %d: expected %d to %d", n+1, node, first, nodes-1)
+		case places[node-first] >= 0:
+			return nil, fail("line %d: node %d was listed before", n+1, node)
+		}
+		places[node-first] = row
+		row++
+	}
+	if row != rows {
+		return nil, fail("%d lines: expected %d, one for each row of tx", row, rows)
+	}
+	return places, wrong
+}
+
+// assemble puts the rows of test behind those of all, at the places given; a place without a row gets an empty one.
+func assemble(all, test Features, allLabels, testLabels []int32, places []int) (Features, []int32) {
+	f := Features{Rows: all.Rows + len(places), Width: all.Width}
+	f.Offsets = slices.Clone(all.Offsets)
+	f.Columns = slices.Clone(all.Columns)
+	f.Values = slices.Clone(all.Values)
+	labels := slices.Clone(allLabels)
+	for _, row := range places {
+		label := Unlabelled
+		if row >= 0 {
+			begin, end := test.Offsets[row], test.Offsets[row+1]
+			f.Columns = append(f.Columns, test.Columns[begin:end]...)
+			f.Values = append(f.Values, test.Values[begin:end]...)
+			label = testLabels[row]
+		}
+		f.Offsets = append(f.Offsets, int64(len(f.Columns)))
+		labels = append(labels, label)
+	}
+	return f, labels
+}
+
+// joinNeighbours builds the graph. Each listed pair stands in the rows of both its nodes, and a self-loop twice in its
+// node's own row, so the upper half and every second loop are the source's list of pairs.
+func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
+	every := func(yield func(int32, int32) bool) {
+		for v, row := range rows {
+			for _, u := range row {
+				if !yield(int32(v), u) {
+					return
+				}
+			}
+		}
+	}
+	directed, _, err := csr.FromSeq(len(rows), every, csr.Options{Directed: true})
+	if err != nil {
+		return nil, csr.Report{}, err
+	}
+	for v, u := range directed.All() {
+		if !directed.HasEdge(u, v) {
+			return nil, csr.Report{}, fmt.Errorf("node %d lists node %d, but not the other way round", v, u)
+		}
+	}
+	return csr.FromSeq(len(rows), func(yield func(int32, int32) bool) {
+		for v, row := range rows {
+			loops := 0
+			for _, u := range row {
+				if u == int32(v) {
+					loops++
+				}
+				if (u > int32(v) || u == int32(v) && loops%2 == 1) && !yield(int32(v), u) {
+					return
+				}
+			}
+		}
+	}, csr.Options{})
+}
