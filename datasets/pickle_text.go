@@ -81,16 +81,22 @@ func (p *unpickler) quoted(s []byte) pickleString {
 	return out
 }
 
-// rawUnicode reads UNICODE's argument, Python's raw-unicode-escape: Latin-1 bytes and \uXXXX. The result is UTF-8, as
-// for a BINUNICODE.
+// rawUnicode reads UNICODE's argument, Python's raw-unicode-escape: Latin-1 bytes, \uXXXX and \UXXXXXXXX. The result is
+// UTF-8, as for a BINUNICODE.
 func (p *unpickler) rawUnicode(s []byte) pickleString {
 	p.spend(2 * len(s)) // a Latin-1 byte may take two in UTF-8
 	out := make(pickleString, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		r := rune(s[i])
-		if s[i] == '\\' && i+1 < len(s) && s[i+1] == 'u' {
-			r = p.hex(s[i+2:], 4)
-			i += 5
+		if s[i] == '\\' && i+1 < len(s) {
+			switch s[i+1] {
+			case 'u':
+				r = p.hex(s[i+2:], 4)
+				i += 5
+			case 'U':
+				r = p.hex(s[i+2:], 8)
+				i += 9
+			}
 		}
 		out = utf8.AppendRune(out, r)
 	}

@@ -48,7 +48,8 @@ func planetoidKnown(name string) (planetoidFacts, bool) {
 // the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
 //
 // Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
-// test.index leaves out (15 of CiteSeer's are) becomes a node without features, label and, in CiteSeer, edges.
+// test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
+// graph file gives it: CiteSeer's 15 are papers that are cited, with 16 edges, but have no text.
 //
 // Files are hostile until proven otherwise: a damaged one gives one error that names the file and the place, and what
 // cannot be told from damage is caught by the published SHA-256.
@@ -180,7 +181,8 @@ func (r *planetoidReader) graph() (*Graph, error) {
 		}
 	}
 	few, test, all := features[0], features[1], features[2]
-	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) || !slices.Equal(few.Columns, all.Columns[:few.Offsets[few.Rows]]) {
+	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) || !slices.Equal(few.Offsets, all.Offsets[:few.Rows+1]) ||
+		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values, all.Values[:len(few.Values)]) {
 		return nil, r.damaged("x", fmt.Errorf("its %d rows and labels are not the first of %s", few.Rows, r.file("allx")))
 	}
 	rows, err := r.neighbours()

@@ -2,10 +2,15 @@ package datasets
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -47,4 +52,185 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 		assert.Equal(t, want.report, g.Report)
 		assert.Equal(t, want.classes, classSizes(g))
 	}
+}
+
+var planetoidParts = []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"}
+
+// copyOf holds the eight files of one graph in memory, where a test may damage them.
+func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for _, part := range planetoidParts {
+		file := "ind." + name + "." + part
+		data, err := fs.ReadFile(files, file)
+		require.NoError(t, err)
+		m[file] = &fstest.MapFile{Data: data}
+	}
+	return m
+}
+
+func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
+	g, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "citeseer", PlanetoidOptions{})
+	require.NoError(t, err)
+	var holes []int
+	isolated, edges := 0, 0
+	for v, c := range g.Labels {
+		if g.Edges.Degree(int32(v)) == 0 {
+			isolated++
+		}
+		if c == Unlabelled {
+			holes = append(holes, v)
+			edges += g.Edges.Degree(int32(v))
+			assert.Equal(t, g.Features.Offsets[v], g.Features.Offsets[v+1])
+		}
+	}
+	assert.Equal(t, []int{2407, 2489, 2553, 2682, 2781, 2953, 3042, 3063, 3212, 3214, 3250, 3292, 3305, 3306, 3309}, holes)
+	// Papers that are cited but have no text: of the 48 isolated nodes none is one of them.
+	assert.Equal(t, 16, edges)
+	assert.Equal(t, 48, isolated)
+}
+
+func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
+	files := planetoidFiles(t)
+	g, err := ReadPlanetoid(context.Background(), files, "cora", PlanetoidOptions{})
+	require.NoError(t, err)
+	data, err := fs.ReadFile(files, "ind.cora.tx")
+	require.NoError(t, err)
+	v, err := unpickle(data)
+	require.NoError(t, err)
+	tx, err := pickledFeatures(v)
+	require.NoError(t, err)
+	// test.index begins 2692, 2532, 2050.
+	for row, node := range []int{2692, 2532, 2050} {
+		assert.Equal(t, tx.Row(row, nil), g.Features.Row(node, nil))
+	}
+}
+
+func TestEveryFlippedBitIsAnError(t *testing.T) {
+	cora := copyOf(t, planetoidFiles(t), "cora")
+	readable := 0
+	for _, part := range planetoidParts {
+		file := cora["ind.cora."+part]
+		whole := file.Data
+		for i := range 40 {
+			at := i * (len(whole) - 1) / 39
+			file.Data = slices.Clone(whole)
+			file.Data[at] ^= 1 << (i % 8)
+			_, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{})
+			require.Error(t, err, "%s, byte %d", part, at)
+			require.NotContains(t, err.Error(), pickleMistake)
+			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
+
+			g, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{AnyChecksum: true})
+			if err == nil {
+				require.NoError(t, g.Check())
+				readable++
+			} else {
+				require.NotContains(t, err.Error(), pickleMistake)
+			}
+		}
+		file.Data = whole
+	}
+	assert.NotZero(t, readable, "some flips are caught by nothing but the checksum")
+}
+
+func TestEveryTruncationIsAnError(t *testing.T) {
+	files := planetoidFiles(t)
+	for _, name := range []string{"cora", "citeseer"} {
+		m := copyOf(t, files, name)
+		for _, part := range planetoidParts {
+			file := m["ind."+name+"."+part]
+			whole := file.Data
+			for i := range 20 {
+				file.Data = whole[:i*(len(whole)-1)/19]
+				_, err := ReadPlanetoid(context.Background(), m, name, PlanetoidOptions{})
+				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
+				require.Contains(t, err.Error(), "ind."+name+"."+part)
+				_, err = ReadPlanetoid(context.Background(), m, name, PlanetoidOptions{AnyChecksum: true})
+				// Without its last byte, test.index lacks no more than a newline.
+				if part != "test.index" || i < 19 {
+					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
+				}
+			}
+			file.Data = whole
+		}
+	}
+}
+
+func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
+	cora := copyOf(t, planetoidFiles(t), "cora")
+	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
+	_, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{})
+	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
+}
+
+func TestMissingPlanetoidFileIsNamed(t *testing.T) {
+	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "pubmed", PlanetoidOptions{})
+	assert.ErrorContains(t, err, "ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
+	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "nell", PlanetoidOptions{})
+	assert.EqualError(t, err, `datasets: Planetoid graph "nell": expected cora, citeseer or pubmed`)
+}
+
+func TestReadingStopsWhenTheContextDoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := ReadPlanetoid(ctx, fstest.MapFS{}, "cora", PlanetoidOptions{})
+	assert.True(t, errors.Is(err, context.Canceled))
+}
+
+// tiny is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
+func tiny(t testing.TB) fstest.MapFS {
+	m := fstest.MapFS{}
+	for part, name := range map[string]string{"allx": "matrix-2", "ally": "labels-2", "tx": "matrix-0", "ty": "labels-0", "x": "python2-matrix", "y": "python2-labels"} {
+		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
+	}
+	// Six nodes: a path 0-1-2, a self-loop at 3, and 4 and 5 alone.
+	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte("(I0\n(I1\nlI1\n(I0\nI2\nlI2\n(I1\nlI3\n(I3\nI3\nlI4\n(lI5\n(ld.")}
+	m["ind.tiny.test.index"] = &fstest.MapFile{Data: []byte("5\n3\n4\n")}
+	return m
+}
+
+func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
+	g, err := ReadPlanetoid(context.Background(), tiny(t), "tiny", PlanetoidOptions{AnyChecksum: true})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0", "1"}, g.Classes)
+	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
+	assert.Equal(t, []int32{0, -1, 1, -1, 1, 0}, g.Labels)
+	assert.Equal(t, []int64{0, 1, 1, 3, 3, 5, 6}, g.Features.Offsets)
+	assert.Equal(t, csr.Report{Listed: 3, SelfLoops: 1, Edges: 2}, g.Report)
+}
+
+func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
+	for _, c := range []struct{ part, data, want string }{
+		{"test.index", "5\n3\n", "ind.tiny.test.index: 2 lines: expected 3, one for each row of tx"},
+		{"test.index", "5\n3\n3\n", "line 3: node 3 was listed before"},
+		{"test.index", "5\n3\n2\n", "line 3: node 2: expected 3 to 5"},
+		{"test.index", "5\n3\n6\n", "line 3: node 6: expected 3 to 5"},
+		{"test.index", "5\nx\n", `line 2: "x": expected a node's number`},
+		{"test.index", "5\n" + strings.Repeat("4", 50), `line 2: "44444444444444444444"`},
+		{"graph", "(I0\n(ld.", "1 nodes: expected at least 6, one for each row of allx and tx"},
+		{"graph", "(I0\n(lI0\n(ld.", "node 0 is there twice"},
+		{"graph", "(I7\n(ld.", "node a number (7): expected numbers from 0 to 0"},
+		{"graph", "(I0\nNd.", "node 0 has None: expected a list"},
+		{"graph", "(I0\n(I9\nld.", "node 0 lists a number (9) as its neighbour: expected 0 to 0"},
+		{"graph", "(I0\n(I1\nlI1\n(lI2\n(lI3\n(lI4\n(lI5\n(ld.", "node 0 lists node 1, but not the other way round"},
+		{"graph", "N.", "None: expected a dictionary of lists"},
+		{"x", "N.", "None: expected a scipy CSR matrix"},
+		{"y", "N.", "None: expected a numpy array of two dimensions"},
+		{"ally", string(testPickle(t, "bigendian-2")), "2 rows beside 3 in ind.tiny.allx"},
+	} {
+		m := tiny(t)
+		m["ind.tiny."+c.part].Data = []byte(c.data)
+		_, err := ReadPlanetoid(context.Background(), m, "tiny", PlanetoidOptions{AnyChecksum: true})
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+func ExampleReadPlanetoid() {
+	_, err := ReadPlanetoid(context.Background(), os.DirFS("no/such/folder"), "cora", PlanetoidOptions{})
+	fmt.Println(err != nil)
+	// Output: true
 }

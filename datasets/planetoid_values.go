@@ -1,11 +1,11 @@
 package datasets
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // This file turns a pickle's values into the parts of a graph.
+
+// maxWidth bounds the columns of features, which cost a file nothing but whoever makes a dense row of them a lot.
+const maxWidth = 1 << 24
 
 // pickledFeatures reads a scipy CSR matrix, without the zeros it may store.
 func pickledFeatures(v any) (Features, error) {
@@ -34,8 +34,8 @@ func pickledFeatures(v any) (Features, error) {
 	}
 	rows, ok := shape[0].(int64)
 	width, ok2 := shape[1].(int64)
-	if !ok || !ok2 || rows < 0 || width < 0 || width > math.MaxInt32 || rows != int64(indptr.len())-1 {
-		return Features{}, fmt.Errorf("the matrix has %d rows and %d columns, and an indptr of %d: expected one entry more than rows", rows, width, indptr.len())
+	if !ok || !ok2 || rows < 0 || width < 0 || width > maxWidth || rows != int64(indptr.len())-1 {
+		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more than rows, and at most %d columns", rows, width, indptr.len(), maxWidth)
 	}
 	if indices.len() != data.len() {
 		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected as many", indices.len(), data.len())

@@ -46,7 +46,12 @@ func (c *cursor) number(what string, most uint64) uint64 {
 // count reads how many entries follow, each of at least size bytes: more than fit is a fault, found before anything is
 // allocated for them.
 func (c *cursor) count(what string, size int) int {
-	return int(c.number(what, uint64((len(c.data)-c.at)/size)))
+	n := int(c.number(what, maxPayload))
+	if left := len(c.data) - c.at; n > left/size {
+		c.fail("%s is %d: expected at most %d, for %d bytes are left", what, n, left/size, left)
+		return 0
+	}
+	return n
 }
 
 func (c *cursor) words(what string) []string {
