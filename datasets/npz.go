@@ -273,7 +273,8 @@ func (z *npzFile) dense(member string, rows int64) (Features, error) {
 	return f, nil
 }
 
-// Limits on graphs read from files. A width is only a number in a header, so it needs one of its own.
+// Limits on graphs read from files. A width is only a number in a header, which costs a file nothing but whoever makes a
+// dense row of it a lot, so it needs one of its own.
 const (
 	maxNodes = 1<<31 - 2
 	maxWidth = 1 << 24

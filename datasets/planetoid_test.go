@@ -181,8 +181,8 @@ func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 	assert.True(t, errors.Is(err, context.Canceled))
 }
 
-// tiny is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
-func tiny(t testing.TB) fstest.MapFS {
+// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
+func tinyPlanetoid(t testing.TB) fstest.MapFS {
 	m := fstest.MapFS{}
 	for part, name := range map[string]string{"allx": "matrix-2", "ally": "labels-2", "tx": "matrix-0", "ty": "labels-0", "x": "python2-matrix", "y": "python2-labels"} {
 		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
@@ -194,7 +194,7 @@ func tiny(t testing.TB) fstest.MapFS {
 }
 
 func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), tiny(t), "tiny", PlanetoidOptions{AnyChecksum: true})
+	g, err := ReadPlanetoid(context.Background(), tinyPlanetoid(t), "tiny", PlanetoidOptions{AnyChecksum: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
@@ -222,7 +222,7 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 		{"y", "N.", "None: expected a numpy array of two dimensions"},
 		{"ally", string(testPickle(t, "bigendian-2")), "2 rows beside 3 in ind.tiny.allx"},
 	} {
-		m := tiny(t)
+		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)
 		_, err := ReadPlanetoid(context.Background(), m, "tiny", PlanetoidOptions{AnyChecksum: true})
 		assert.ErrorContains(t, err, c.want)

@@ -4,9 +4,6 @@ import "fmt"
 
 // This file turns a pickle's values into the parts of a graph.
 
-// maxWidth bounds the columns of features, which cost a file nothing but whoever makes a dense row of them a lot.
-const maxWidth = 1 << 24
-
 // pickledFeatures reads a scipy CSR matrix, without the zeros it may store.
 func pickledFeatures(v any) (Features, error) {
 	m, ok := v.(*pickleMatrix)
