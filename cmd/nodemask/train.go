@@ -270,7 +270,11 @@ func title(x nmgnn.Experiment) string {
 	if x.Setting == datasets.Inductive && x.Arrivals == datasets.TrainEdges {
 		joined = ", arrivals joined to train nodes only"
 	}
-	return fmt.Sprintf("%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, x.Setting, x.TrainPercent, joined,
+	from := ""
+	if x.Graph.Source != "embedded" { // another source may have the nodes in another order, and so split them otherwise
+		from = fmt.Sprintf(" (%s)", x.Graph.Source)
+	}
+	return fmt.Sprintf("%s%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, x.TrainPercent, joined,
 		x.Settings.Layers, strings.ToUpper(x.Settings.Model), masking)
 }
 

@@ -46,9 +46,10 @@ func jsonLines(t *testing.T, out string) (lines []map[string]any) {
 }
 
 func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
-	code, out, diagnostics := nodemask(t, quickTrain(smallGraph(t), "--keep-rate", "0.5")...)
+	dir := smallGraph(t)
+	code, out, diagnostics := nodemask(t, quickTrain(dir, "--keep-rate", "0.5")...)
 	require.Zero(t, code, diagnostics)
-	assert.Contains(t, out, "small, inductive, 30% to train on: 2-layer GIN, node masking, keep rate 0.5")
+	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN, node masking, keep rate 0.5")
 	assert.Contains(t, out, "mean ± std")
 	assert.Equal(t, 3, strings.Count(out, "│          1 │")+strings.Count(out, "│          2 │")+strings.Count(out, "│          3 │"))
 	assert.Contains(t, diagnostics, "backend: go")
@@ -117,8 +118,8 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"keep rate 0: expected a probability":           {"--keep-rate", "0"},
 		"keep rate NaN: expected a probability":         {"--keep-rate", "NaN"},
 		`no model "gim": known are gin`:                 {"--model", "gim"},
-		`no setting "inductiv"`:                         {"--setting", "inductiv"},
-		`no arrivals "some"`:                            {"--arrivals", "some"},
+		`setting "inductiv": expected`:                  {"--setting", "inductiv"},
+		`arrivals "some": expected`:                     {"--arrivals", "some"},
 		`no preset "best"`:                              {"--preset", "best"},
 		"--trials 0: expected":                          {"--trials", "0"},
 		"--jobs -1: expected":                           {"--jobs", "-1"},
