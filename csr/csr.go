@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows.
@@ -54,8 +56,8 @@ func (e *NodeError) Error() string {
 	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
 }
 
-// FromEdges builds a graph of the given number of nodes from listed pairs, in linear time and memory. It returns a
-// [*NodeError] if a pair names a node outside the graph.
+// FromEdges builds a graph of the given number of nodes from listed pairs: in linear time, but for sorting each row, and
+// linear memory. It returns a [*NodeError] if a pair names a node outside the graph.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -67,8 +69,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 }
 
 // FromSeq builds a graph from a sequence of pairs that can be replayed: it is run through twice, once to count and once
-// to place, so the pairs themselves need not be in memory. Peak memory is two arrays of targets, and one if the
-// pairs come in ascending order. It returns a [*NodeError] if a pair names a node outside the graph.
+// to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and 8 bytes
+// a node. It returns a [*NodeError] if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -117,7 +119,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d", report.Listed, placed)
 	}
 	g := &Graph{Offsets: offsets, Targets: targets}
-	g.sortRows(next)
+	g.sortRows()
 	dropped := g.dropRepeats()
 	if !o.Directed {
 		dropped /= 2
@@ -127,23 +129,39 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	return g, report, nil
 }
 
-// sortRows makes every row ascending. Transposing twice sorts all rows in linear time, whatever their order: a
-// transposed row is filled in order of its sources.
-func (g *Graph) sortRows(scratch []int64) {
-	if g.rowsAscend() {
+// sortRows makes every row ascending, in place. Rows are sorted one by one rather than by transposing twice: that takes
+// half the memory and, rows being short, no more time.
+func (g *Graph) sortRows() {
+	workers := min(runtime.GOMAXPROCS(0), len(g.Targets)/minSortedTargets)
+	if workers < 2 {
+		g.sortRange(0, g.NumNodes())
 		return
 	}
-	t := g.transposeInto(make([]int32, len(g.Targets)), scratch)
-	copy(g.Offsets, t.transposeInto(g.Targets, scratch).Offsets)
+	var group sync.WaitGroup
+	begin := 0
+	for w := range workers {
+		// A worker's rows end where its share of the targets does, as rows may differ widely in length.
+		share := int64(len(g.Targets)) / int64(workers) * int64(w+1)
+		end, _ := slices.BinarySearch(g.Offsets[:g.NumNodes()], share)
+		if w == workers-1 {
+			end = g.NumNodes()
+		}
+		first := begin
+		group.Go(func() { g.sortRange(first, end) })
+		begin = end
+	}
+	group.Wait()
 }
 
-func (g *Graph) rowsAscend() bool {
-	for v := range g.NumNodes() {
-		if !slices.IsSorted(g.Neighbors(int32(v))) {
-			return false
+// minSortedTargets are worth a goroutine of their own.
+const minSortedTargets = 1 << 16
+
+func (g *Graph) sortRange(begin, end int) {
+	for v := begin; v < end; v++ {
+		if row := g.Neighbors(int32(v)); !slices.IsSorted(row) {
+			slices.Sort(row)
 		}
 	}
-	return true
 }
 
 // transposeInto writes the transposed targets into into, which must not be g.Targets, using scratch [nodes].
@@ -192,7 +210,10 @@ func (g *Graph) dropRepeats() int64 {
 // offsets ascend from 0 to len(targets), rows are strictly ascending, and name existing nodes other than their own.
 func New(offsets []int64, targets []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Targets: targets}
-	return g, g.check()
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 func (g *Graph) check() error {
@@ -201,6 +222,9 @@ func (g *Graph) check() error {
 			return nil
 		}
 		return fmt.Errorf("csr: %d targets without offsets", len(g.Targets))
+	}
+	if g.NumNodes() > math.MaxInt32 {
+		return fmt.Errorf("csr: %d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
 	}
 	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Targets)) {
 		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of targets", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Targets))
@@ -336,6 +360,6 @@ func (g *Graph) filter(nodes []int32, keep func(v, u int32) bool, index []int32)
 		sub.Offsets[i+1] = int64(len(sub.Targets))
 	}
 	sub.Targets = slices.Clip(slices.Clone(sub.Targets))
-	sub.sortRows(make([]int64, len(nodes)))
+	sub.sortRows()
 	return sub
 }

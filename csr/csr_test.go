@@ -1,0 +1,261 @@
+package csr
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// path is 0-1-2-3 with a chord 0-2; node 4 is alone.
+func path(t testing.TB) *Graph {
+	g, _, err := FromEdges(5, []Edge{{0, 1}, {1, 2}, {2, 3}, {2, 0}}, Options{})
+	require.NoError(t, err)
+	return g
+}
+
+func list(g *Graph) (edges []Edge) {
+	for v, u := range g.All() {
+		edges = append(edges, Edge{v, u})
+	}
+	return edges
+}
+
+func TestUndirectedPairsAreStoredInBothRowsOnce(t *testing.T) {
+	g, report, err := FromEdges(4, []Edge{{2, 0}, {0, 2}, {2, 0}, {1, 1}, {3, 2}}, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{0, 1, 1, 3, 4}, g.Offsets)
+	assert.Equal(t, []int32{2, 0, 3, 2}, g.Targets)
+	assert.Equal(t, Report{Listed: 5, SelfLoops: 1, Duplicates: 2, Edges: 2}, report)
+	assert.Equal(t, "2 edges (5 pairs listed, 1 self-loops and 2 duplicates dropped)", report.String())
+	assert.True(t, g.IsSymmetric())
+}
+
+func TestDirectedPairsKeepTheirDirection(t *testing.T) {
+	g, report, err := FromEdges(3, []Edge{{2, 0}, {0, 2}, {2, 0}, {1, 1}, {2, 1}}, Options{Directed: true})
+	require.NoError(t, err)
+	assert.Equal(t, []Edge{{0, 2}, {2, 0}, {2, 1}}, list(g))
+	assert.Equal(t, Report{Listed: 5, SelfLoops: 1, Duplicates: 1, Edges: 3}, report)
+	assert.False(t, g.IsSymmetric())
+	assert.Equal(t, []Edge{{0, 2}, {1, 2}, {2, 0}}, list(g.Reverse()))
+}
+
+func TestANodeOutsideTheGraphIsAnErrorThatNamesThePair(t *testing.T) {
+	for _, bad := range []Edge{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
+		_, _, err := FromEdges(3, []Edge{{0, 1}, bad}, Options{})
+		var node *NodeError
+		require.ErrorAs(t, err, &node)
+		assert.Equal(t, int64(1), node.Pair)
+		assert.Equal(t, 3, node.Nodes)
+	}
+	_, _, err := FromEdges(3, []Edge{{0, 1}, {7, 0}}, Options{})
+	assert.EqualError(t, err, "edge 1 names node 7, but the graph has 3 nodes (0 to 2)")
+	_, _, err = FromEdges(-1, nil, Options{})
+	assert.EqualError(t, err, "csr: -1 nodes: expected between 0 and 2147483647")
+}
+
+func TestPairsThatChangeBetweenTheTwoRunsAreAnError(t *testing.T) {
+	for _, second := range [][]Edge{{{0, 1}, {0, 2}}, {{0, 1}, {1, 2}, {1, 2}}, {{0, 1}}, {{0, 1}, {2, 1}}} {
+		runs := 0
+		_, _, err := FromSeq(3, func(yield func(int32, int32) bool) {
+			edges := []Edge{{0, 1}, {1, 2}}
+			if runs++; runs == 2 {
+				edges = second
+			}
+			for _, e := range edges {
+				if !yield(e.Source, e.Target) {
+					return
+				}
+			}
+		}, Options{Directed: true})
+		assert.ErrorContains(t, err, "csr: the pairs changed while they were read", "%v", second)
+	}
+}
+
+func TestDegreesNeighboursAndEdgesOfAPathWithAChord(t *testing.T) {
+	g := path(t)
+	assert.Equal(t, 5, g.NumNodes())
+	assert.Equal(t, int64(8), g.NumEdges())
+	assert.Equal(t, []int32{0, 1, 3}, g.Neighbors(2))
+	assert.Empty(t, g.Neighbors(4))
+	assert.Equal(t, 3, g.Degree(2))
+	assert.Equal(t, 3, g.MaxDegree())
+	assert.True(t, g.HasEdge(0, 2))
+	assert.False(t, g.HasEdge(0, 3))
+	assert.False(t, g.HasEdge(4, 4))
+	for v, u := range g.All() { // a range that stops early stops the iteration
+		assert.Equal(t, Edge{0, 1}, Edge{v, u})
+		break
+	}
+}
+
+func TestTheZeroGraphIsEmpty(t *testing.T) {
+	var g Graph
+	assert.Zero(t, g.NumNodes())
+	assert.Zero(t, g.NumEdges())
+	assert.Zero(t, g.MaxDegree())
+	assert.True(t, g.IsSymmetric())
+	assert.Empty(t, list(&g))
+	assert.Zero(t, g.Reverse().NumNodes())
+	sub, index, err := g.Induced(nil)
+	require.NoError(t, err)
+	assert.Zero(t, sub.NumNodes())
+	assert.Empty(t, index)
+}
+
+func TestInducedKeepsTheOrderAskedFor(t *testing.T) {
+	g := path(t)
+	sub, index, err := g.Induced([]int32{3, 0, 2})
+	require.NoError(t, err)
+	// 3 is now 0, 0 is 1, 2 is 2: edges 0-2 and 2-3 become 1-2 and 2-0.
+	assert.Equal(t, []Edge{{0, 2}, {1, 2}, {2, 0}, {2, 1}}, list(sub))
+	assert.Equal(t, []int32{1, -1, 2, 0, -1}, index)
+	require.NoError(t, sub.check())
+}
+
+func TestInducedRefusesUnknownAndRepeatedNodes(t *testing.T) {
+	g := path(t)
+	_, _, err := g.Induced([]int32{0, 5})
+	assert.EqualError(t, err, "csr: node 5 at position 1: the graph has 5 nodes")
+	_, _, err = g.InducedWhere([]int32{-1}, nil)
+	assert.EqualError(t, err, "csr: node -1 at position 0: the graph has 5 nodes")
+	_, _, err = g.Induced([]int32{2, 0, 2})
+	assert.EqualError(t, err, "csr: node 2 is listed twice, at positions 0 and 2")
+}
+
+func TestNewChecksAllThatAGraphPromises(t *testing.T) {
+	g := path(t)
+	again, err := New(g.Offsets, g.Targets)
+	require.NoError(t, err)
+	assert.Equal(t, g, again)
+	_, err = New(nil, nil)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		offsets []int64
+		targets []int32
+		want    string
+	}{
+		{nil, []int32{0}, "1 targets without offsets"},
+		{[]int64{1, 1}, []int32{0}, "offsets run from 1 to 1: expected 0 to 1"},
+		{[]int64{0, 2}, []int32{0}, "offsets run from 0 to 2: expected 0 to 1"},
+		{[]int64{0, 2, 1}, []int32{1}, "row 0 runs from 0 to 2 of 1 targets"},
+		{[]int64{0, 1, -1, 1}, []int32{1}, "row 1 runs from 1 to -1"},
+		{[]int64{0, 1, 1}, []int32{2}, "row 0 names node 2, but the graph has 2 nodes"},
+		{[]int64{0, 1, 1}, []int32{-1}, "row 0 names node -1"},
+		{[]int64{0, 1, 1}, []int32{0}, "row 0 holds a self-loop"},
+		{[]int64{0, 2, 2, 2}, []int32{2, 1}, "row 0 is not strictly ascending: 1 after 2"},
+		{[]int64{0, 2, 2}, []int32{1, 1}, "row 0 is not strictly ascending: 1 after 1"},
+	} {
+		g, err := New(c.offsets, c.targets)
+		assert.ErrorContains(t, err, c.want)
+		assert.Nil(t, g)
+	}
+}
+
+// anyPairs draws a graph's size and a list of pairs with repeats and self-loops.
+func anyPairs(t *rapid.T) (nodes int, pairs []Edge) {
+	nodes = rapid.IntRange(1, 30).Draw(t, "nodes")
+	node := rapid.Int32Range(0, int32(nodes-1))
+	return nodes, rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Edge {
+		return Edge{node.Draw(t, "u"), node.Draw(t, "v")}
+	}), 0, 150).Draw(t, "pairs")
+}
+
+func sorted(set map[Edge]bool) []Edge {
+	var edges []Edge
+	for e := range set {
+		edges = append(edges, e)
+	}
+	slices.SortFunc(edges, func(a, b Edge) int {
+		if a.Source != b.Source {
+			return int(a.Source - b.Source)
+		}
+		return int(a.Target - b.Target)
+	})
+	return edges
+}
+
+func TestAnyPairsBuildTheSetOfTheirEdges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, pairs := anyPairs(t)
+		directed := rapid.Bool().Draw(t, "directed")
+		set, want := map[Edge]bool{}, Report{Listed: int64(len(pairs))}
+		for _, e := range pairs {
+			switch {
+			case e.Source == e.Target:
+				want.SelfLoops++
+			case set[e]:
+				want.Duplicates++
+			default:
+				want.Edges++
+				set[e] = true
+				if !directed {
+					set[Edge{e.Target, e.Source}] = true
+				}
+			}
+		}
+		g, report, err := FromEdges(nodes, pairs, Options{Directed: directed})
+		require.NoError(t, err)
+		require.NoError(t, g.check())
+		require.Equal(t, want, report)
+		require.Equal(t, sorted(set), list(g))
+
+		reversed, symmetric := map[Edge]bool{}, true
+		for e := range set {
+			reversed[Edge{e.Target, e.Source}] = true
+			symmetric = symmetric && set[Edge{e.Target, e.Source}]
+		}
+		require.Equal(t, sorted(reversed), list(g.Reverse()))
+		require.Equal(t, symmetric, g.IsSymmetric())
+		for v := range int32(nodes) {
+			for u := range int32(nodes) {
+				require.Equal(t, set[Edge{v, u}], g.HasEdge(v, u))
+			}
+		}
+	})
+}
+
+func TestInducedHoldsExactlyTheEdgesAmongItsNodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, pairs := anyPairs(t)
+		g, _, err := FromEdges(nodes, pairs, Options{Directed: rapid.Bool().Draw(t, "directed")})
+		require.NoError(t, err)
+		chosen := rapid.SliceOfDistinct(rapid.Int32Range(0, int32(nodes-1)), func(v int32) int32 { return v }).Draw(t, "chosen")
+		keep := func(v, u int32) bool { return true }
+		if rapid.Bool().Draw(t, "filtered") {
+			keep = func(v, u int32) bool { return (v+u)%3 != 0 }
+		}
+		sub, index, err := g.InducedWhere(chosen, keep)
+		require.NoError(t, err)
+		require.NoError(t, sub.check())
+		require.Equal(t, len(chosen), sub.NumNodes())
+		for v := range int32(nodes) {
+			require.Equal(t, int32(slices.Index(chosen, v)), index[v])
+		}
+		for i, v := range chosen {
+			for j, u := range chosen {
+				require.Equal(t, g.HasEdge(v, u) && keep(v, u), sub.HasEdge(int32(i), int32(j)))
+			}
+		}
+	})
+}
+
+func TestRowsSortedByManyWorkersAreSorted(t *testing.T) {
+	// Node 0 has half of all edges, so the workers' shares of the targets and of the rows differ widely.
+	const nodes = 200_000
+	pairs := func(yield func(int32, int32) bool) {
+		for i := range int32(nodes - 1) {
+			v := nodes - 1 - i
+			if !yield(0, v) || !yield(v, v/2) {
+				return
+			}
+		}
+	}
+	g, report, err := FromSeq(nodes, pairs, Options{})
+	require.NoError(t, err)
+	require.NoError(t, g.check())
+	assert.True(t, g.IsSymmetric())
+	assert.Equal(t, Report{Listed: 2 * (nodes - 1), Duplicates: 1, Edges: 2*(nodes-1) - 1}, report)
+}

@@ -1,0 +1,53 @@
+package csr_test
+
+import (
+	"fmt"
+
+	"nodemask/csr"
+)
+
+func ExampleFromEdges() {
+	g, report, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 0}, {Source: 1, Target: 2}, {Source: 3, Target: 3}}, csr.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report)
+	fmt.Println(g.Neighbors(1), g.Degree(3), g.IsSymmetric())
+	// Output:
+	// 2 edges (4 pairs listed, 1 self-loops and 1 duplicates dropped)
+	// [0 2] 0 true
+}
+
+func ExampleFromSeq() {
+	// A ring of a million nodes, never listed in memory.
+	const nodes = 1_000_000
+	g, _, err := csr.FromSeq(nodes, func(yield func(int32, int32) bool) {
+		for v := range int32(nodes) {
+			if !yield(v, (v+1)%nodes) {
+				return
+			}
+		}
+	}, csr.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumEdges(), g.Neighbors(0))
+	// Output: 2000000 [1 999999]
+}
+
+func ExampleGraph_Induced() {
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 3}, {Source: 2, Target: 3}}, csr.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sub, index, err := g.Induced([]int32{1, 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sub.Neighbors(0), index)
+	// Output: [1] [-1 0 -1 1]
+}
