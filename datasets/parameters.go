@@ -60,9 +60,9 @@ const maxSeed = 1 << 53
 // sbmParameters are those of the stochastic block model.
 func sbmParameters() []parameter {
 	return []parameter{
-		{name: "nodes", value: 1000, min: 1, max: 50_000_000, whole: true},
+		{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
 		{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
-		{name: "degree", value: 8, min: 0, max: 10_000},
+		{name: "degree", value: 8, min: 0.01, max: 10_000},
 		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
 	}
 }
@@ -70,7 +70,7 @@ func sbmParameters() []parameter {
 // redditLikeParameters are those of the graph of Reddit's shape.
 func redditLikeParameters() []parameter {
 	return []parameter{
-		{name: "scale", value: 0.1, min: 1e-4, max: 1},
+		{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
 		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
 	}
 }

@@ -21,12 +21,12 @@ func TestParametersInANameReplaceDefaults(t *testing.T) {
 func TestParametersThatCannotBeAreMisuse(t *testing.T) {
 	for name, says := range map[string]string{
 		"sbm:size=3":          `no parameter "size=3": expected name=value with one of nodes, classes, degree, seed`,
-		"sbm:nodes":           `"nodes": expected a whole number from 1`,
+		"sbm:nodes":           `"nodes": expected a whole number from 2`,
 		"sbm:nodes=2.5":       "expected a whole number",
-		"sbm:nodes=0":         "from 1 to",
+		"sbm:nodes=0":         "from 2 to",
 		"sbm:degree=NaN":      "expected a number",
-		"sbm:nodes=1e300":     "from 1 to",
-		"sbm:nodes=1,nodes=2": "nodes is there twice",
+		"sbm:nodes=1e300":     "from 2 to",
+		"sbm:nodes=3,nodes=4": "nodes is there twice",
 		"sbm:,":               "no parameter",
 	} {
 		_, err := readParameters(name, sbmParameters())

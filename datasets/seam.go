@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 )
 
 // The functions below join Open to the Planetoid reader, the embedded graphs and the generators.
@@ -28,12 +29,16 @@ func openEmbedded(name string) (*Graph, error) {
 }
 
 func generate(name string) (*Graph, error) {
-	known := sbmParameters()
-	if name[0] == 'r' {
-		known = redditLikeParameters()
+	if strings.HasPrefix(name, "reddit-like") {
+		p, err := readParameters(name, redditLikeParameters())
+		if err != nil {
+			return nil, err
+		}
+		return RedditLike(p["scale"], uint64(p["seed"]))
 	}
-	if _, err := readParameters(name, known); err != nil {
+	p, err := readParameters(name, sbmParameters())
+	if err != nil {
 		return nil, err
 	}
-	return nil, errors.New(name + ": no generator yet")
+	return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"], Seed: uint64(p["seed"])})
 }

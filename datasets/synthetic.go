@@ -1,0 +1,179 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"nodemask/csr"
+)
+
+// SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
+type SBMOptions struct {
+	Nodes      int     // 0 means 1,000
+	Classes    int     // 0 means 4; every class has Nodes/Classes nodes, give or take one
+	MeanDegree float64 // 0 means 10
+	// Homophily is the share of the edges that join nodes of one class, up to 1; 0 means 0.80. To ask for no such edge,
+	// give a share too small to matter, such as 1e-12.
+	Homophily float64
+	Features  int // columns; 0 means 16
+	// FeatureSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise, in a
+	// random direction; 0 means 1.
+	FeatureSignal float64
+	Seed          uint64
+}
+
+func (o SBMOptions) withDefaults() (SBMOptions, error) {
+	setDefault(&o.Nodes, 1000)
+	setDefault(&o.Classes, 4)
+	setDefault(&o.MeanDegree, 10)
+	setDefault(&o.Homophily, 0.80)
+	setDefault(&o.Features, 16)
+	setDefault(&o.FeatureSignal, 1)
+	switch {
+	case o.Nodes < 2 || o.Nodes > math.MaxInt32:
+		return o, fmt.Errorf("datasets: SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
+	case o.Classes < 1 || o.Classes > o.Nodes:
+		return o, fmt.Errorf("datasets: SBM: Classes is %d: expected 1 to %d, the number of nodes", o.Classes, o.Nodes)
+	case !(o.Homophily > 0 && o.Homophily <= 1):
+		return o, fmt.Errorf("datasets: SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
+	case o.Classes == 1 && o.Homophily < 1:
+		o.Homophily = 1 // there is no other class to join
+	case o.Features < 1 || o.Features > maxWidth:
+		return o, fmt.Errorf("datasets: SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
+	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
+		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
+	}
+	if !(o.MeanDegree > 0 && o.MeanDegree <= float64(o.Nodes-1)) {
+		return o, fmt.Errorf("datasets: SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes", o.MeanDegree, o.Nodes-1)
+	}
+	return o, nil
+}
+
+func setDefault[T int | float64](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
+// node's features are its class's mean plus Gaussian noise. It takes time and memory linear in nodes and edges.
+//
+// Pairs are drawn with replacement, more of them than edges are wanted, so that about as many are left when repeats are
+// dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error
+// if MeanDegree and Homophily ask for more than 9 in 10 of the pairs that exist inside classes or between them.
+func SBM(o SBMOptions) (*Graph, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	// Class c is the nodes order[c·n/k : (c+1)·n/k].
+	nodes, classes := o.Nodes, o.Classes
+	source := rand.NewPCG(o.Seed, 0)
+	order := make([]int32, nodes)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	shuffle(order, source)
+	begin := make([]int, classes+1)
+	g := &Graph{Name: "sbm", Labels: make([]int32, nodes), Source: fmt.Sprintf("SBM %+v", o)}
+	for c := range classes {
+		begin[c+1] = int(int64(c+1) * int64(nodes) / int64(classes))
+		g.Classes = append(g.Classes, strconv.Itoa(c))
+		for _, v := range order[begin[c]:begin[c+1]] {
+			g.Labels[v] = int32(c)
+		}
+	}
+
+	edges := o.MeanDegree * float64(nodes) / 2
+	inside := 0.0
+	for c := range classes {
+		size := float64(begin[c+1] - begin[c])
+		inside += size * (size - 1) / 2
+	}
+	between := float64(nodes)*float64(nodes-1)/2 - inside
+	drawInside, err := draws(edges*o.Homophily, inside, "inside classes")
+	if err != nil {
+		return nil, err
+	}
+	drawBetween, err := draws(edges*(1-o.Homophily), between, "between classes")
+	if err != nil {
+		return nil, err
+	}
+	pairs := func(yield func(int32, int32) bool) {
+		source := rand.NewPCG(o.Seed, 1) // anew in each run, so that the runs are alike
+		for range drawInside {
+			var v int32
+			var class []int32
+			for len(class) < 2 { // a class of one node has no pair; another does, or there would be nothing to draw
+				v = int32(below(source, uint64(nodes)))
+				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
+			}
+			u := v
+			for u == v {
+				u = class[below(source, uint64(len(class)))]
+			}
+			if !yield(v, u) {
+				return
+			}
+		}
+		for range drawBetween {
+			v := int32(below(source, uint64(nodes)))
+			u := v
+			for g.Labels[u] == g.Labels[v] {
+				u = int32(below(source, uint64(nodes)))
+			}
+			if !yield(v, u) {
+				return
+			}
+		}
+	}
+	if g.Edges, g.Report, err = csr.FromSeq(nodes, pairs, csr.Options{}); err != nil {
+		return nil, fmt.Errorf("datasets: SBM: %w", err)
+	}
+	g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
+	return g, nil
+}
+
+// draws is how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come up.
+func draws(distinct, pairs float64, where string) (int64, error) {
+	if distinct < 0.5 {
+		return 0, nil
+	}
+	if distinct > 0.9*pairs {
+		return 0, fmt.Errorf("datasets: SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: expected at most 9 in 10; change one of the two", distinct, where, pairs)
+	}
+	if pairs == 1 {
+		return 1, nil
+	}
+	return int64(math.Round(math.Log1p(-distinct/pairs) / math.Log1p(-1/pairs))), nil
+}
+
+// gaussianFeatures draws a mean for each class, signal away from the origin in a random direction, and for each node
+// its class's mean plus standard normal noise.
+func gaussianFeatures(labels []int32, classes, width int, signal float64, seed uint64) Features {
+	r := rand.New(rand.NewPCG(seed, 2))
+	means := make([]float32, classes*width)
+	for c := range classes {
+		mean := means[c*width : (c+1)*width]
+		var square float64
+		for i := range mean {
+			x := r.NormFloat64()
+			mean[i] = float32(x)
+			square += float64(x * x) // not fused, to be the same everywhere
+		}
+		for i := range mean {
+			mean[i] *= float32(signal / math.Sqrt(square))
+		}
+	}
+	f := Features{Rows: len(labels), Width: width, Dense: make([]float32, len(labels)*width)}
+	for v, c := range labels {
+		row := f.Dense[v*width : (v+1)*width]
+		mean := means[int(c)*width : (int(c)+1)*width]
+		for i := range row {
+			row[i] = mean[i] + float32(r.NormFloat64())
+		}
+	}
+	return f
+}

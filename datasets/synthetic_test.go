@@ -1,0 +1,181 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// homophily is the share of edges inside a class.
+func homophily(g *Graph) float64 {
+	same := 0
+	for v, u := range g.Edges.All() {
+		if g.Labels[v] == g.Labels[u] {
+			same++
+		}
+	}
+	return float64(same) / float64(g.Edges.NumEdges())
+}
+
+func TestSBMComesNearItsDegreeAndHomophilyAtEveryDensity(t *testing.T) {
+	for _, o := range []SBMOptions{
+		{},
+		{Nodes: 20_000, MeanDegree: 10, Homophily: 0.5, Seed: 3},
+		{Nodes: 2_000, Classes: 7, MeanDegree: 100, Homophily: 0.3},
+		{Nodes: 2_000, Classes: 2, MeanDegree: 1000, Homophily: 0.5}, // half of all pairs
+		{Nodes: 20_000, Classes: 3, MeanDegree: 2, Homophily: 1},
+		{Nodes: 20_000, Classes: 3, MeanDegree: 10, Homophily: 1e-12},
+		{Nodes: 20_000, Classes: 1, MeanDegree: 10},
+	} {
+		g, err := SBM(o)
+		require.NoError(t, err)
+		require.NoError(t, g.Check())
+		o, err = o.withDefaults()
+		require.NoError(t, err)
+		degree := float64(g.Edges.NumEdges()) / float64(g.NumNodes())
+		assert.InEpsilon(t, o.MeanDegree, degree, 0.01, "%+v", o)
+		assert.InDelta(t, o.Homophily, homophily(g), 0.01, "%+v", o)
+		sizes := classSizes(g)
+		assert.LessOrEqual(t, slices.Max(sizes)-slices.Min(sizes), 1)
+		assert.Equal(t, o.Nodes, g.NumNodes())
+	}
+}
+
+func TestSBMFeaturesLieAroundTheirClassMeans(t *testing.T) {
+	g, err := SBM(SBMOptions{Nodes: 30_000, Classes: 3, Features: 8, FeatureSignal: 2})
+	require.NoError(t, err)
+	sums, counts := make([][8]float64, 3), classSizes(g)
+	variance := 0.0
+	for v, c := range g.Labels {
+		for i, x := range g.Features.Row(v, nil) {
+			sums[c][i] += float64(x)
+			variance += float64(x) * float64(x)
+		}
+	}
+	for c, sum := range sums {
+		square := 0.0
+		for _, x := range sum {
+			mean := x / float64(counts[c])
+			square += mean * mean
+		}
+		assert.InDelta(t, 2, math.Sqrt(square), 0.05, "class %d: the distance of its mean", c)
+	}
+	// E|x|² is the 8 units of noise and the 4 of the mean.
+	assert.InDelta(t, 12, variance/30_000, 0.2)
+}
+
+func TestASeedNamesOneSyntheticGraph(t *testing.T) {
+	a, err := SBM(SBMOptions{Seed: 1})
+	require.NoError(t, err)
+	b, err := SBM(SBMOptions{Seed: 1})
+	require.NoError(t, err)
+	assert.Equal(t, a, b)
+	c, err := SBM(SBMOptions{Seed: 2})
+	require.NoError(t, err)
+	assert.NotEqual(t, a.Edges.Targets, c.Edges.Targets)
+	assert.NotEqual(t, a.Labels, c.Labels)
+	assert.NotEqual(t, a.Features.Dense, c.Features.Dense)
+}
+
+func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
+	for want, o := range map[string]SBMOptions{
+		"Nodes is 1: expected 2 to":                                {Nodes: 1},
+		"Nodes is -5":                                              {Nodes: -5},
+		"Classes is 11: expected 1 to 10":                          {Nodes: 10, Classes: 11},
+		"Homophily is 1.5: expected more than 0, up to 1":          {Homophily: 1.5},
+		"Homophily is NaN":                                         {Homophily: math.NaN()},
+		"Features is -1":                                           {Features: -1},
+		"FeatureSignal is NaN":                                     {FeatureSignal: math.NaN()},
+		"MeanDegree is 10: expected more than 0 and at most 4":     {Nodes: 5},
+		"MeanDegree is NaN":                                        {MeanDegree: math.NaN()},
+		"ask for 40000 edges inside classes, where 4500 pairs":     {Nodes: 1000, Classes: 100, MeanDegree: 100},
+		"ask for 4 edges inside classes, where 0 pairs exist":      {Nodes: 4, Classes: 4, MeanDegree: 2, Homophily: 1},
+		"ask for 45 edges between classes, where 25 pairs exist: ": {Nodes: 10, Classes: 2, MeanDegree: 9, Homophily: 1e-9},
+	} {
+		_, err := SBM(o)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestTheSmallestSBMHasOneEdge(t *testing.T) {
+	_, err := SBM(SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 1})
+	assert.ErrorContains(t, err, "expected at most 9 in 10")
+	g, err := SBM(SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
+	require.NoError(t, err)
+	assert.Equal(t, int64(2), g.Edges.NumEdges())
+}
+
+func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
+	g, err := RedditLike(minRedditScale, 1)
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	assert.Equal(t, 4659, g.NumNodes())
+	assert.InEpsilon(t, redditDirected*minRedditScale, float64(g.Edges.NumEdges()), 0.01)
+	assert.Equal(t, 602, g.Features.Width)
+	assert.False(t, g.Features.IsSparse())
+	assert.Equal(t, 41, g.NumClasses())
+	sizes := classSizes(g)
+	assert.LessOrEqual(t, slices.Max(sizes)-slices.Min(sizes), 1)
+	assert.InDelta(t, 0.20, homophily(g), 0.02)
+
+	degrees := make([]int, g.NumNodes())
+	for v := range degrees {
+		degrees[v] = g.Edges.Degree(int32(v))
+	}
+	slices.Sort(degrees)
+	median := degrees[len(degrees)/2]
+	assert.Less(t, median, 420, "skewed: the median lies below the mean of 492")
+	assert.Greater(t, degrees[len(degrees)-1], 6*median)
+
+	again, err := RedditLike(minRedditScale, 1)
+	require.NoError(t, err)
+	assert.Equal(t, g.Edges, again.Edges)
+	other, err := RedditLike(minRedditScale, 2)
+	require.NoError(t, err)
+	assert.NotEqual(t, g.Edges.Targets, other.Edges.Targets)
+}
+
+func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
+	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
+		_, err := RedditLike(scale, 1)
+		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
+	}
+}
+
+func TestAliasDrawsInProportionToWeights(t *testing.T) {
+	weights := []float64{1, 0.5, 3, 0.01, 5.49}
+	a := newAlias(weights)
+	source := rand.NewPCG(1, 1)
+	counts := make([]float64, len(weights))
+	const draws = 1_000_000
+	for range draws {
+		counts[a.draw(source)]++
+	}
+	for i, w := range weights {
+		assert.InDelta(t, w/10*draws, counts[i], 4*math.Sqrt(w/10*draws), "index %d", i)
+	}
+}
+
+func BenchmarkSBMOfAMillionNodes(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := SBM(SBMOptions{Nodes: 1_000_000, MeanDegree: 10}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleSBM() {
+	g, err := SBM(SBMOptions{Nodes: 500, Classes: 3, MeanDegree: 6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
+	// Output: 500 3 16
+}
