@@ -1,0 +1,81 @@
+package datasets_test
+
+import (
+	"fmt"
+
+	"nodemask/datasets"
+)
+
+func ExampleCora() {
+	g, err := datasets.Cora()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumNodes(), "papers,", g.Report)
+	fmt.Println(g.NodeIDs[0], "is about", g.Classes[g.Labels[0]])
+	// Output:
+	// 2708 papers, 5278 edges (5429 pairs listed, 0 self-loops and 151 duplicates dropped)
+	// 31336 is about Neural_Networks
+}
+
+func ExamplePubMed() {
+	g, err := datasets.PubMed()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumNodes(), g.Features.Width, g.NumClasses())
+	// Output: 19717 500 3
+}
+
+func ExampleStratified() {
+	g, err := datasets.Cora()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(s.Train), len(s.Validation), len(s.Test), s.Hash())
+	// Output: 271 244 2193 0c3f4929a356a7ec
+}
+
+func ExampleNewView() {
+	g, err := datasets.Cora()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	view, err := datasets.NewView(g, s, datasets.Inductive, datasets.AllEdges)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range []datasets.Phase{view.Train, view.Validation, view.Test} {
+		fmt.Println(p.Edges.NumNodes(), "nodes,", p.Edges.NumEdges()/2, "edges,", len(p.Score), "scored")
+	}
+	// Output:
+	// 271 nodes, 53 edges, 271 scored
+	// 515 nodes, 187 edges, 244 scored
+	// 2708 nodes, 5278 edges, 2193 scored
+}
+
+func ExampleFeatures_RowNormalized() {
+	f, err := datasets.FromDense(2, 3, []float32{1, 0, 3, 0, 0, 0})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n := f.RowNormalized()
+	fmt.Println(n.Row(0, nil), n.Row(1, nil))
+	// Output: [0.25 0 0.75] [0 0 0]
+}
