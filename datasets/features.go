@@ -76,8 +76,9 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// RowNormalized is the matrix with each row divided by its sum; a row that sums to 0 stays as it is. The values are a
-// copy; a sparse result shares its offsets and columns with f.
+// RowNormalized is the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a row
+// of zeros stays as it is. Signed features, whose sum may be all but zero, keep their proportions. The values are a copy;
+// a sparse result shares its offsets and columns with f.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -96,7 +97,7 @@ func (f Features) RowNormalized() Features {
 func normalize(row []float32) {
 	var sum float64
 	for _, x := range row {
-		sum += float64(x)
+		sum += math.Abs(float64(x))
 	}
 	if sum == 0 {
 		return

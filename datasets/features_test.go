@@ -46,15 +46,15 @@ func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
 		n := f.RowNormalized()
 		assert.Equal(t, []float32{0, 1, 0}, n.Row(0, nil))
 		assert.Equal(t, []float32{0, 0, 0}, n.Row(1, nil))
-		assert.Equal(t, []float32{-2, 0, 3}, n.Row(2, nil), "2 and -3 over their sum, -1")
+		assert.InDeltaSlice(t, []float32{0.4, 0, -0.6}, n.Row(2, nil), 1e-7, "2 and -3 over 5")
 		assert.Equal(t, []float32{0, 1.5, 0}, f.Row(0, nil), "the values are a copy")
 	}
 	n := sparse.RowNormalized()
 	assert.Same(t, &sparse.Columns[0], &n.Columns[0], "columns are shared")
-	// 1 and -1 sum to 0: dividing would make infinities.
+	// 1 and -1 sum to 0: dividing by that would make infinities.
 	f, err := FromDense(1, 2, []float32{1, -1})
 	require.NoError(t, err)
-	assert.Equal(t, []float32{1, -1}, f.RowNormalized().Row(0, nil))
+	assert.Equal(t, []float32{0.5, -0.5}, f.RowNormalized().Row(0, nil))
 }
 
 func TestAnyMatrixIsTheSameSparseAndDense(t *testing.T) {

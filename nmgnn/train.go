@@ -36,7 +36,7 @@ type TrainOptions struct {
 	MaxEpochs         int     // 0: 1000
 	Patience          int     // epochs without a better validation score before stopping; 0: 50
 	StopOn            StopOn  // "": StopOnLoss
-	NormalizeFeatures bool    // divide each node's features by their sum
+	NormalizeFeatures bool    // divide each node's features by the sum of their absolute values
 	Plan              *Plan   // how to compute; nil: what the backend does best
 }
 

@@ -69,7 +69,7 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.IntVar(&f.settings.MaxEpochs, "max-epochs", 1000, "most epochs of a trial")
 	flags.IntVar(&f.settings.Patience, "patience", 50, "epochs without a better validation score before a trial stops")
 	flags.StringVar((*string)(&f.settings.StopOn), "stop-on", string(nmgnn.StopOnLoss), "validation score that stopping follows: loss or f1")
-	flags.BoolVar(&f.rawFeatures, "raw-features", false, "do not divide each node's features by their sum")
+	flags.BoolVar(&f.rawFeatures, "raw-features", false, "do not divide each node's features by the sum of their absolute values")
 	flags.StringVar(&f.arrivals, "arrivals", string(datasets.AllEdges), "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)")
 	flags.StringVar((*string)(&f.settings.MaskOver), "mask-over", string(nmgnn.MaskAll), "nodes that can be masked: all, or only the train nodes (train)")
 	flags.BoolVar(&f.settings.Rescale, "rescale", false, "divide what is kept by the keep rate; not in the paper")
