@@ -203,10 +203,12 @@ func TestFetchDoesNotRepeatWhatCannotHelp(t *testing.T) {
 		answer http.HandlerFunc
 		says   string
 	}{
-		"404":              {status(404), "the server answered \"404 Not Found\""},
-		"403":              {status(403), "403"},
-		"another size":     {whole("", content[:1000]), "the server offers 1000 bytes: expected 1300000"},
-		"to plain http":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/a", 302) }, "redirect to http://127.0.0.1:1/a refused: expected an address that starts with https://"},
+		"404":          {status(404), "the server answered \"404 Not Found\""},
+		"403":          {status(403), "403"},
+		"another size": {whole("", content[:1000]), "the server offers 1000 bytes: expected 1300000"},
+		"to plain http": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/a", http.StatusFound)
+		}, "redirect to http://127.0.0.1:1/a refused: expected an address that starts with https://"},
 		"more than it has": {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); w.Write(append(content, '!')) }, "the server sends more than the 1300000 bytes expected"},
 	} {
 		t.Run(name, func(t *testing.T) {

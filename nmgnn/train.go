@@ -291,7 +291,6 @@ func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
 
 // targets are the scored nodes of a phase and their labels, in variables.
 type targets struct {
-	all           bool // every node is scored, in order
 	score, labels *model.Variable
 	classes       int
 }

@@ -22,7 +22,6 @@ type progressLine struct {
 	done         int
 	spent        float64 // seconds of finished trials
 	text         string
-	name         string
 }
 
 func newProgressLine(w io.Writer, x nmgnn.Experiment, trials, jobs int) *progressLine {
