@@ -35,8 +35,9 @@ func (b *Backend) String() string {
 
 // BackendError says that a backend cannot be had, and what to do about it.
 type BackendError struct {
-	ID     string
-	Reason string
+	ID      string
+	Reason  string
+	Unknown bool // there is no backend of that name, on this machine or any other
 }
 
 func (e *BackendError) Error() string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) }
@@ -95,7 +96,7 @@ func openNamed(id string) (*Backend, error) {
 		}
 		return openXLA("xla:"+config, config)
 	}
-	return nil, &BackendError{ID: id, Reason: "no such backend: expected one of " + strings.Join(BackendIDs(), ", ")}
+	return nil, &BackendError{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(BackendIDs(), ", ")}
 }
 
 // openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas.

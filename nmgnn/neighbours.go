@@ -44,10 +44,9 @@ type phaseData struct {
 	featuresAdj  product // Xᵀ·v
 	dense        *model.Variable
 	denseT       *model.Variable // Xᵀ, if the backend profits from it
-	store        *model.Store
 }
 
-// Plan says how a phase is to be computed. [PlanFor] chooses for a backend.
+// Plan says how a phase is to be computed. [Backend.PlanFor] chooses for a backend.
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
 	// DenseFeatures stores features densely, zeros and all.
@@ -64,7 +63,7 @@ func newPhaseData(store *model.Store, path string, edges *csr.Graph, features da
 	if features.Rows != n {
 		return nil, fmt.Errorf("nmgnn: %d rows of features for %d nodes", features.Rows, n)
 	}
-	d := &phaseData{nodes: n, width: features.Width, store: store}
+	d := &phaseData{nodes: n, width: features.Width}
 	adjacency := sparse{rows: n, columns: n, offsets: edges.Offsets, targets: edges.Targets}
 	if n == 0 {
 		adjacency.offsets = []int64{0}

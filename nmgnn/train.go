@@ -140,11 +140,15 @@ func NewTrainer(b *Backend, m Model, g *datasets.Graph, view *datasets.View, o T
 	if len(view.Train.Score) == 0 || len(view.Validation.Score) == 0 {
 		return nil, fmt.Errorf("nmgnn: %d nodes to train on and %d to validate with: each needs at least one", len(view.Train.Score), len(view.Validation.Score))
 	}
+	if g.Features.Width == 0 {
+		return nil, fmt.Errorf("nmgnn: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
+	}
 	t = &Trainer{backend: b, model: m, options: o, view: view, classes: g.NumClasses(), store: model.NewStore(),
 		deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
 	defer guard(&err, "building the model")
 	if err := t.compile(g); err != nil {
+		t.store.Finalize()
 		return nil, err
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()

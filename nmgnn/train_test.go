@@ -243,6 +243,24 @@ func TestAModelWithTheWrongNumberOfOutputsIsRefused(t *testing.T) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
+func TestAGraphWithoutFeaturesIsRefused(t *testing.T) {
+	g := twoCamps(t)
+	var err error
+	g.Features, err = datasets.FromDense(g.NumNodes(), 0, nil)
+	require.NoError(t, err)
+	_, err = NewTrainer(goBackend(t), small().Build(2), g, viewOf(t, g, 30, datasets.Inductive), TrainOptions{})
+	require.ErrorContains(t, err, "two camps has no features")
+}
+
+func TestAGraphWithoutEdgesTrainsOnFeaturesAlone(t *testing.T) {
+	g := twoCamps(t)
+	g.Edges = undirected(t, g.NumNodes(), nil)
+	for _, b := range []*Backend{goBackend(t), xlaBackend(t)} {
+		trial := trainOnce(t, trainerOf(t, b, g, viewOf(t, g, 50, datasets.Inductive), small()), 1)
+		require.NotEmpty(t, trial.Predictions)
+	}
+}
+
 func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 	g := twoCamps(t)
 	for _, resplit := range []bool{false, true} {

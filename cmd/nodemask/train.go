@@ -165,6 +165,10 @@ func (f *trainFlags) run(c *cobra.Command) error {
 func openBackend(w io.Writer, id string) (*nmgnn.Backend, error) {
 	b, err := nmgnn.OpenBackend(id)
 	if err != nil {
+		var problem *nmgnn.BackendError
+		if errors.As(err, &problem) && problem.Unknown {
+			return nil, misuse{err}
+		}
 		return nil, err
 	}
 	fmt.Fprintf(w, "backend: %s\n", b)
