@@ -108,9 +108,9 @@ func ExampleTrainer() {
 	check(err)
 	backend, err := OpenBackend("go")
 	check(err)
-	model := Model{Layers: []Layer{GIN{Width: []int{16}}, GIN{Width: []int{g.NumClasses()}}}, Dropout: 0.5}
+	model := Model{Layers: []Layer{GIN{Width: []int{64}}, GIN{Width: []int{g.NumClasses()}}}, Dropout: 0.5}
 	trainer, err := NewTrainer(backend, model, g, view, TrainOptions{
-		Mask: Mask{KeepRate: 0.5}, WeightDecay: 5e-4, NormalizeFeatures: true, MaxEpochs: 60})
+		Mask: Mask{KeepRate: 0.5}, WeightDecay: 5e-4, NormalizeFeatures: true, MaxEpochs: 100})
 	check(err)
 	defer trainer.Close()
 	trial, err := trainer.Train(context.Background(), 1, nil)

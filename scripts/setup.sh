@@ -66,7 +66,7 @@ settle() {
 # is_installed compares the note that a finished set-up leaves in its folder $2 with what is to be installed.
 is_installed() { cmp -s "$1" "$2/installed"; }
 
-is_official() { [[ -e $cpu && $(<$folder/pjrt/installed) == official* ]]; }
+is_official() { [[ -e $cpu ]] && grep -qs '^official' $folder/pjrt/installed; }
 
 install_cpu() {
     local pins=scripts/pjrt-cpu.requirements.txt
