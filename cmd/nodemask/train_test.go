@@ -145,7 +145,7 @@ func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
 	broken := smallGraph(t)
 	require.NoError(t, os.WriteFile(filepath.Join(broken, "edges.csv"), []byte("source,target\naa,nobody\n"), 0o666))
 	for want, args := range map[string][]string{
-		"backend xla:tpu: no PJRT plugin pjrt_c_api_tpu_plugin.so: run 'make setup'": {"--backend", "xla:tpu"},
+		"nodemask: backend xla:tpu: ":  {"--backend", "xla:tpu"},
 		`edges.csv: line 2`:            {"--data", broken},
 		"reddit_data.npz is not there": {"--data", "reddit"},
 		"the learning rate":            {"--data", dir, "--learning-rate", "1e30", "--dropout", "0"},
