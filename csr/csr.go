@@ -52,6 +52,7 @@ type NodeError struct {
 	Nodes int   // how many nodes the graph has
 }
 
+// Error names the pair, the node and the nodes there are.
 func (e *NodeError) Error() string {
 	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
 }

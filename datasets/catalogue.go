@@ -106,6 +106,7 @@ type NameError struct {
 	Problem string
 }
 
+// Error quotes the name and says what is wrong with it.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
 // Lookup is the entry of a data set. The name may carry parameters after a colon. It returns a [*NameError] that lists

@@ -56,6 +56,7 @@ type NotFoundError struct {
 	Fetch   bool     // whether it can be fetched
 }
 
+// Error says where the file was looked for and how to get it.
 func (e *NotFoundError) Error() string {
 	where := "nowhere: no folder is known"
 	if len(e.Folders) > 0 {

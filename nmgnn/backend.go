@@ -40,6 +40,7 @@ type BackendError struct {
 	Unknown bool // there is no backend of that name, on this machine or any other
 }
 
+// Error names the backend and says why it cannot be had.
 func (e *BackendError) Error() string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) }
 
 // errNoXLA is why XLA is not there at all in this build.

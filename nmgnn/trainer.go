@@ -1,0 +1,246 @@
+package nmgnn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"nodemask/datasets"
+)
+
+// Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other; trainers
+// of their own may run at the same time on one backend.
+type Trainer struct {
+	backend *Backend
+	model   Model
+	options TrainOptions
+	view    *datasets.View
+	labels  phaseLabels
+	classes int
+
+	store     *model.Store
+	epoch     *model.Exec
+	predict   *model.Exec
+	resting   map[string]*tensors.Tensor // first values of the optimizer's own variables
+	deltaSize int
+
+	// CompileSeconds is how long building and compiling the program took.
+	CompileSeconds float64
+}
+
+// phaseLabels are the labels of the scored nodes of each phase.
+type phaseLabels struct{ train, validation, test []int32 }
+
+const (
+	modelScope = "model"
+	dataScope  = "data"
+)
+
+// NewTrainer compiles m for training on the view's train graph, with validation and test on theirs.
+func NewTrainer(b *Backend, m Model, g *datasets.Graph, view *datasets.View, o TrainOptions) (t *Trainer, err error) {
+	o = o.withDefaults()
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if len(view.Train.Score) == 0 || len(view.Validation.Score) == 0 {
+		return nil, fmt.Errorf("nmgnn: %d nodes to train on and %d to validate with: each needs at least one", len(view.Train.Score), len(view.Validation.Score))
+	}
+	if g.Features.Width == 0 {
+		return nil, fmt.Errorf("nmgnn: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
+	}
+	t = &Trainer{backend: b, model: m, options: o, view: view, classes: g.NumClasses(), store: model.NewStore(),
+		deltaSize: view.Train.Edges.NumNodes()}
+	begin := time.Now()
+	defer guard(&err, "building the model")
+	if err := t.compile(g); err != nil {
+		t.store.Finalize()
+		return nil, err
+	}
+	t.CompileSeconds = time.Since(begin).Seconds()
+	return t, nil
+}
+
+// guard turns the panics with which computations report errors while they are built into errors.
+func guard(err *error, doing string) {
+	switch r := recover().(type) {
+	case nil:
+	case error:
+		*err = fmt.Errorf("nmgnn: %s: %s", doing, firstLine(r))
+	default:
+		panic(r) // not an error of GoMLX's: a defect of ours
+	}
+}
+
+func (t *Trainer) compile(g *datasets.Graph) error {
+	features := g.Features
+	if t.options.NormalizeFeatures {
+		features = features.RowNormalized()
+	}
+	plan := t.options.Plan
+	if plan == nil {
+		density := 1.0
+		if features.IsSparse() && features.Rows > 0 && features.Width > 0 {
+			density = float64(features.NonZeros()) / float64(features.Rows) / float64(features.Width)
+		}
+		best := t.backend.PlanFor(density)
+		plan = &best
+	}
+	phases := []datasets.Phase{t.view.Train, t.view.Validation, t.view.Test}
+	data := make([]*phaseData, len(phases))
+	for i, phase := range phases {
+		if same := slices.IndexFunc(phases[:i], func(p datasets.Phase) bool { return p.Edges == phase.Edges }); same >= 0 {
+			data[i] = data[same]
+			continue
+		}
+		x := features
+		if len(phase.Nodes) != features.Rows {
+			x = features.Select(phase.Nodes)
+		}
+		var err error
+		path := fmt.Sprintf("/%s/%s", dataScope, [...]string{"train", "validation", "test"}[i])
+		if data[i], err = newPhaseData(t.store, path, phase.Edges, x, *plan, i == 0); err != nil {
+			return err
+		}
+	}
+	train, validation, test := data[0], data[1], data[2]
+	t.labels = phaseLabels{labelsOf(g, t.view.Train), labelsOf(g, t.view.Validation), labelsOf(g, t.view.Test)}
+	trainTargets, err := t.targets("train", t.view.Train.Score, t.labels.train)
+	if err != nil {
+		return err
+	}
+	validationTargets, err := t.targets("validation", t.view.Validation.Score, t.labels.validation)
+	if err != nil {
+		return err
+	}
+
+	step := func(scope *model.Scope, delta, key *Node) (trainLoss, validationLoss, predictions *Node) {
+		graph := delta.Graph()
+		var mask *Node
+		if t.options.Mask.Active() {
+			mask = delta
+		}
+		loss := trainTargets.loss(last(t.model.Forward(Pass{
+			Scope: scope.At(modelScope), Near: train.neighbours(true), Features: train.input(graph, true),
+			Mask: mask, Random: NewRandom(key)})))
+		t.update(scope, loss)
+		// From here on variables hold the updated weights.
+		logits := last(t.model.Forward(Pass{
+			Scope: scope.At(modelScope), Near: validation.neighbours(false), Features: validation.input(graph, false)}))
+		return loss, validationTargets.loss(logits), ArgMax(validationTargets.rows(logits), 1, dtypes.Int32)
+	}
+	if t.epoch, err = model.NewExec(t.backend.Backend, t.store, step); err != nil {
+		return fmt.Errorf("nmgnn: %s", firstLine(err))
+	}
+	predict := func(scope *model.Scope, graph *Graph) *Node {
+		logits := last(t.model.Forward(Pass{
+			Scope: scope.At(modelScope), Near: test.neighbours(false), Features: test.input(graph, false)}))
+		if got := logits.Shape().Dimensions; got[1] != t.classes {
+			panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
+		}
+		return ArgMax(logits, 1, dtypes.Int32)
+	}
+	if t.predict, err = model.NewExec(t.backend.Backend, t.store, predict); err != nil {
+		return fmt.Errorf("nmgnn: %s", firstLine(err))
+	}
+	if _, err := t.epoch.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2)); err != nil {
+		return fmt.Errorf("nmgnn: compiling for %s: %s", t.backend.ID, firstLine(err))
+	}
+	// What the optimizer wants to start from, before it has run.
+	t.resting = map[string]*tensors.Tensor{}
+	for v := range t.store.IterVariables() {
+		if t.owns(v) && !v.Trainable && v.HasValue() {
+			value, err := v.Value()
+			if err != nil {
+				return err
+			}
+			if t.resting[v.Path()], err = value.LocalClone(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// owns says whether a variable is changed by training, unlike the data.
+func (t *Trainer) owns(v *model.Variable) bool {
+	return !strings.HasPrefix(v.Path(), "/"+dataScope+"/")
+}
+
+// fromGradients is what GoMLX's optimizers can do beyond optimizer.Interface.
+type fromGradients interface {
+	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
+}
+
+// update adds Adam's step for the loss, with L2 on all weights.
+func (t *Trainer) update(scope *model.Scope, loss *Node) {
+	graph := loss.Graph()
+	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
+	if t.options.WeightDecay > 0 {
+		i := 0
+		for v := range scope.IterVariables() {
+			if v.Trainable && v.InUseByGraph(graph) {
+				gradients[i] = Add(gradients[i], MulScalar(v.NodeValue(graph), t.options.WeightDecay))
+				i++
+			}
+		}
+	}
+	adam := optimizer.Adam().LearningRate(t.options.LearningRate).Epsilon(1e-8).Done().(fromGradients)
+	adam.UpdateGraphWithGradients(scope.WithInitializer(initializer.Zero), gradients, loss.DType())
+}
+
+func last(nodes []*Node) *Node { return nodes[len(nodes)-1] }
+
+func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
+	labels := make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		labels[i] = g.Labels[phase.Nodes[v]]
+	}
+	return labels
+}
+
+// targets are the scored nodes of a phase and their labels, in variables.
+type targets struct {
+	score, labels *model.Variable
+	classes       int
+}
+
+func (t *Trainer) targets(name string, score, labels []int32) (targets, error) {
+	v := variables{store: t.store, path: "/" + dataScope + "/targets_" + name}
+	n := len(score)
+	return targets{classes: t.classes, score: v.ints("score", score, n, 1), labels: v.ints("label", labels, n, 1)}, v.err
+}
+
+// rows picks the scored rows: logits [nodes, classes] → [scored, classes].
+func (t targets) rows(logits *Node) *Node {
+	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
+}
+
+// loss is the mean cross-entropy over the scored nodes.
+func (t targets) loss(logits *Node) *Node {
+	if got := logits.Shape().Dimensions; got[1] != t.classes {
+		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
+	}
+	rows := t.rows(logits)
+	labels := Squeeze(t.labels.NodeValue(logits.Graph()), 1)
+	picked := ReduceSum(Mul(LogSoftmax(rows, 1), OneHot(labels, t.classes, rows.DType())), 1)
+	return Neg(ReduceAllMean(picked))
+}
+
+// Close frees the compiled programs and the data on the device.
+func (t *Trainer) Close() {
+	t.epoch.Finalize()
+	t.predict.Finalize()
+	t.store.Finalize()
+}
