@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-
 )
 
 // StopOn names the validation score that early stopping follows.
