@@ -77,10 +77,9 @@ func SBM(o SBMOptions) (*Graph, error) {
 	}
 	shuffle(order, source)
 	begin := make([]int, classes+1)
-	g := &Graph{Name: "sbm", Labels: make([]int32, nodes), Source: fmt.Sprintf("SBM %+v", o)}
+	g := &Graph{Name: "sbm", Labels: make([]int32, nodes), Classes: numbered(classes), Source: fmt.Sprintf("SBM %+v", o)}
 	for c := range classes {
 		begin[c+1] = int(int64(c+1) * int64(nodes) / int64(classes))
-		g.Classes = append(g.Classes, strconv.Itoa(c))
 		for _, v := range order[begin[c]:begin[c+1]] {
 			g.Labels[v] = int32(c)
 		}
@@ -134,6 +133,15 @@ func SBM(o SBMOptions) (*Graph, error) {
 	}
 	g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
 	return g, nil
+}
+
+// numbered is the class names "0", "1", ….
+func numbered(classes int) []string {
+	names := make([]string, classes)
+	for c := range names {
+		names[c] = strconv.Itoa(c)
+	}
+	return names
 }
 
 // draws is how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come up.

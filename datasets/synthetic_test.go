@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -115,13 +116,15 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	assert.Equal(t, 4659, g.NumNodes())
-	assert.InEpsilon(t, redditDirected*minRedditScale, float64(g.Edges.NumEdges()), 0.01)
+	// 114,615,892 · 0.02 = 2,292,317.8.
+	assert.InDelta(t, 2_292_318, g.Edges.NumEdges(), 10)
+	assert.Zero(t, g.Report.Duplicates, "no pair is listed twice")
 	assert.Equal(t, 602, g.Features.Width)
 	assert.False(t, g.Features.IsSparse())
 	assert.Equal(t, 41, g.NumClasses())
 	sizes := classSizes(g)
 	assert.LessOrEqual(t, slices.Max(sizes)-slices.Min(sizes), 1)
-	assert.InDelta(t, 0.20, homophily(g), 0.02)
+	assert.InDelta(t, 0.084, homophily(g), 0.01, "chance alone is 1/41 = 0.024")
 
 	degrees := make([]int, g.NumNodes())
 	for v := range degrees {
@@ -140,6 +143,22 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.NotEqual(t, g.Edges.Targets, other.Edges.Targets)
 }
 
+func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	g, err := RedditLike(0.05, 1)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
+	taken := after.TotalAlloc - before.TotalAlloc
+	returned := 8*len(g.Edges.Offsets) + 4*len(g.Edges.Targets) + 4*len(g.Features.Dense) + 4*len(g.Labels)
+	assert.Less(t, float64(taken)/float64(returned), 1.1)
+	// 114,615,892 · 0.05 = 5,730,794.6, and 232,965 · 0.05 = 11,648.25.
+	assert.InDelta(t, 5_730_795, g.Edges.NumEdges(), 10)
+	assert.Equal(t, 11_648, g.NumNodes())
+	assert.InDelta(t, 0.21, homophily(g), 0.01)
+}
+
 func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
 		_, err := RedditLike(scale, 1)
@@ -147,17 +166,25 @@ func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
 	}
 }
 
-func TestAliasDrawsInProportionToWeights(t *testing.T) {
+func TestCumulatedWeightsDrawInProportionFromAnyRange(t *testing.T) {
 	weights := []float64{1, 0.5, 3, 0.01, 5.49}
-	a := newAlias(weights)
+	c := cumulate(weights)
 	source := rand.NewPCG(1, 1)
-	counts := make([]float64, len(weights))
-	const draws = 1_000_000
-	for range draws {
-		counts[a.draw(source)]++
-	}
-	for i, w := range weights {
-		assert.InDelta(t, w/10*draws, counts[i], 4*math.Sqrt(w/10*draws), "index %d", i)
+	const draws = 300_000
+	for begin := range weights {
+		for end := begin + 1; end <= len(weights); end++ {
+			counts := make([]int, len(weights))
+			for range draws {
+				counts[c.draw(source, begin, end)]++
+			}
+			for i, n := range counts {
+				want := 0.0
+				if i >= begin && i < end {
+					want = draws * weights[i] / c.sum(begin, end)
+				}
+				assert.InDelta(t, want, n, 5*math.Sqrt(want), "index %d of %d to %d", i, begin, end)
+			}
+		}
 	}
 }
 
@@ -178,4 +205,14 @@ func ExampleSBM() {
 	}
 	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
 	// Output: 500 3 16
+}
+
+func ExampleRedditLike() {
+	g, err := RedditLike(0.02, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.NumNodes(), g.NumClasses(), g.Features.Width)
+	// Output: 4659 41 602
 }
