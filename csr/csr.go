@@ -71,7 +71,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 
 // FromSeq builds a graph from a sequence of pairs that can be replayed: it is run through twice, once to count and once
 // to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and 8 bytes
-// a node. It returns a [*NodeError] if a pair names a node outside the graph.
+// a node. The graph keeps the room of repeats: copying it to one that fits would take both at once. It returns a
+// [*NodeError] if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)

@@ -30,10 +30,13 @@ type Split struct {
 	Train, Validation, Test []int32 // node numbers, ascending
 }
 
-// Stratified draws a split in which every class has its share of each set, within one node. Unlabelled nodes are in no
-// set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train nodes and round(rest·
-// ValidationShare) validation nodes; the classes with the largest remainders get the nodes that rounding down leaves
-// over.
+// Stratified draws a split in which every class has about its share of each set: the train set within one node of its
+// share of the class, and the validation and test sets within one node of their shares of what the train set leaves of
+// the class, which is within two of their shares of the class itself.
+//
+// Unlabelled nodes are in no set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train nodes
+// and round(rest·ValidationShare) validation nodes; the classes with the largest remainders get the nodes that rounding
+// down leaves over.
 //
 // The same graph and options give the same split on every platform and with every version of Go. It is an error if the
 // options are out of range, if a label is not a class, or if one of the three sets would be empty.

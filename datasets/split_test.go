@@ -78,8 +78,15 @@ func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
 			validation[labels[v]]++
 		}
 		for c, n := range sizes {
-			require.InDelta(t, float64(n*o.TrainPercent)/100, float64(train[c]), 1)
-			require.InDelta(t, float64(n-train[c])*s.ValidationShare, float64(validation[c]), 1)
+			share, left := s.ValidationShare, float64(n-train[c])
+			test := n - train[c] - validation[c]
+			require.InDelta(t, float64(n*o.TrainPercent)/100, train[c], 1)
+			require.InDelta(t, left*share, validation[c], 1)
+			require.InDelta(t, left*(1-share), test, 1)
+			// Of the class itself: the train set may be one off, which passes its share of that on.
+			left = float64(n*(100-o.TrainPercent)) / 100
+			require.Less(t, math.Abs(left*share-float64(validation[c])), 1+share)
+			require.Less(t, math.Abs(left*(1-share)-float64(test)), 2-share)
 		}
 
 		again, err := Stratified(g, o)
@@ -87,6 +94,23 @@ func TestStratifiedPartitionsTheLabelledNodesByClassShares(t *testing.T) {
 		require.Equal(t, s, again)
 		require.Equal(t, s.Hash(), again.Hash())
 	})
+}
+
+func TestATestSetMayBeMoreThanOneNodeOffItsShareOfAClass(t *testing.T) {
+	// Four classes of 30, 12, 8 and 10 nodes. 91 % of 60 is 55 train nodes: the exact shares are 27.3, 10.92, 7.28 and
+	// 9.1, rounded down 27, 10, 7 and 9, and the two left go to the remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the
+	// 2, 1, 1 and 1 nodes left, a tenth of 5 is 0.5, rounded up to 1, and the remainder 0.2 gets it: 1, 0, 0 and 0.
+	// Class 0 has 30 - 28 - 1 = 1 test node, and its exact share is 30 · 0.09 · 0.9 = 2.43.
+	g := labelled(4, slices.Concat(slices.Repeat([]int32{0}, 30), slices.Repeat([]int32{1}, 12), slices.Repeat([]int32{2}, 8), slices.Repeat([]int32{3}, 10))...)
+	s, err := Stratified(g, SplitOptions{TrainPercent: 91})
+	require.NoError(t, err)
+	sets := [3][4]int{}
+	for i, set := range [][]int32{s.Train, s.Validation, s.Test} {
+		for _, v := range set {
+			sets[i][g.Labels[v]]++
+		}
+	}
+	assert.Equal(t, [3][4]int{{28, 11, 7, 9}, {1, 0, 0, 0}, {1, 1, 1, 1}}, sets)
 }
 
 func TestEverySeedIsASplitOfItsOwn(t *testing.T) {
