@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"nodemask/csr"
@@ -18,8 +19,12 @@ type SBMOptions struct {
 	// give a share too small to matter, such as 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
+	// ActiveFeatures makes the features sparse and binary, as of a bag of words: so many words are drawn for each node,
+	// and one drawn twice counts once. 0 means dense features.
+	ActiveFeatures int
 	// FeatureSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise, in a
-	// random direction; 0 means 1.
+	// random direction; 0 means 1. Of sparse features it is the odds that a word is drawn from those the class favours
+	// (class c: c, c+Classes, …) against from all.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -42,6 +47,10 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 		o.Homophily = 1 // there is no other class to join
 	case o.Features < 1 || o.Features > maxWidth:
 		return o, fmt.Errorf("datasets: SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
+	case o.ActiveFeatures < 0 || o.ActiveFeatures > o.Features:
+		return o, fmt.Errorf("datasets: SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features", o.ActiveFeatures, o.Features)
+	case o.ActiveFeatures > 0 && !(o.FeatureSignal >= 0):
+		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures", o.FeatureSignal)
 	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
 		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
 	}
@@ -58,7 +67,8 @@ func setDefault[T int | float64](field *T, value T) {
 }
 
 // SBM draws a stochastic block model: edges fall inside a class or between two classes uniformly at random, and a
-// node's features are its class's mean plus Gaussian noise. It takes time and memory linear in nodes and edges.
+// node's features are its class's mean plus Gaussian noise, or words that its class favours. It takes time and memory
+// linear in nodes, edges and features.
 //
 // Pairs are drawn with replacement, more of them than edges are wanted, so that about as many are left when repeats are
 // dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error
@@ -131,7 +141,11 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if g.Edges, g.Report, err = csr.FromSeq(nodes, pairs, csr.Options{}); err != nil {
 		return nil, fmt.Errorf("datasets: SBM: %w", err)
 	}
-	g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
+	if o.ActiveFeatures > 0 {
+		g.Features = wordFeatures(g.Labels, o)
+	} else {
+		g.Features = gaussianFeatures(g.Labels, classes, o.Features, o.FeatureSignal, o.Seed)
+	}
 	return g, nil
 }
 
@@ -182,6 +196,34 @@ func gaussianFeatures(labels []int32, classes, width int, signal float64, seed u
 		for i := range row {
 			row[i] = mean[i] + float32(r.NormFloat64())
 		}
+	}
+	return f
+}
+
+// wordFeatures draws the words of each node. A class beyond the number of words favours one that another does too.
+func wordFeatures(labels []int32, o SBMOptions) Features {
+	source := rand.NewPCG(o.Seed, 2)
+	favours := o.FeatureSignal / (1 + o.FeatureSignal)
+	f := Features{Rows: len(labels), Width: o.Features, Offsets: make([]int64, len(labels)+1)}
+	f.Columns = make([]int32, 0, len(labels)*o.ActiveFeatures)
+	row := make([]int32, o.ActiveFeatures)
+	for v, c := range labels {
+		first := int(c) % o.Features
+		favoured := uint64((o.Features-1-first)/o.Classes + 1)
+		for i := range row {
+			if float64(source.Uint64()>>11)*0x1p-53 < favours {
+				row[i] = int32(first + int(below(source, favoured))*o.Classes)
+			} else {
+				row[i] = int32(below(source, uint64(o.Features)))
+			}
+		}
+		slices.Sort(row)
+		f.Columns = append(f.Columns, slices.Compact(row)...)
+		f.Offsets[v+1] = int64(len(f.Columns))
+	}
+	f.Values = make([]float32, len(f.Columns))
+	for i := range f.Values {
+		f.Values[i] = 1
 	}
 	return f
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // homophily is the share of edges inside a class.
@@ -70,6 +71,87 @@ func TestSBMFeaturesLieAroundTheirClassMeans(t *testing.T) {
 	assert.InDelta(t, 12, variance/30_000, 0.2)
 }
 
+func TestSBMWordsAreThoseTheirClassFavours(t *testing.T) {
+	o := SBMOptions{Nodes: 20_000, Classes: 4, Features: 400, ActiveFeatures: 20, FeatureSignal: 3, Seed: 1}
+	g, err := SBM(o)
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	assert.True(t, g.Features.IsSparse())
+	assert.Equal(t, 400, g.Features.Width)
+	favoured := 0
+	for v, c := range g.Labels {
+		row := g.Features.Columns[g.Features.Offsets[v]:g.Features.Offsets[v+1]]
+		require.NotEmpty(t, row)
+		require.LessOrEqual(t, len(row), 20)
+		for _, word := range row {
+			if word%4 == c {
+				favoured++
+			}
+		}
+	}
+	// Odds of 3 to 1 mean that of 20 words 15 are drawn from the 100 favoured and 5 from all 400, of which 1.25 are
+	// favoured too. A favoured word is missed by all with chance (1 - 0.75/100 - 0.25/400)^20 = 0.991875^20 = 0.849455,
+	// so 15.0545 are there; one of the other 300 with (1 - 0.25/400)^20 = 0.987574, so 3.7278 are there.
+	assert.InDelta(t, 15.0545, float64(favoured)/20_000, 0.05)
+	assert.InDelta(t, 15.0545+3.7278, float64(g.Features.NonZeros())/20_000, 0.05)
+
+	again, err := SBM(o)
+	require.NoError(t, err)
+	assert.Equal(t, g, again)
+	dense, err := SBM(SBMOptions{Nodes: 20_000, Classes: 4, Features: 2, Seed: 1})
+	require.NoError(t, err)
+	assert.Equal(t, dense.Edges, g.Edges, "features do not decide the edges")
+}
+
+func TestSBMWordsAreInRangeWhateverTheSizes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := SBMOptions{
+			Nodes: 60, Classes: rapid.IntRange(1, 20).Draw(t, "classes"), MeanDegree: 1, Homophily: 0.5,
+			Features:      rapid.IntRange(1, 30).Draw(t, "features"),
+			FeatureSignal: rapid.SampledFrom([]float64{1e-12, 1, 1e6}).Draw(t, "signal"),
+			Seed:          rapid.Uint64().Draw(t, "seed"),
+		}
+		o.ActiveFeatures = rapid.IntRange(1, o.Features).Draw(t, "active")
+		g, err := SBM(o)
+		require.NoError(t, err)
+		require.NoError(t, g.Check())
+		if o.FeatureSignal == 1e6 && o.Features >= o.Classes {
+			require.LessOrEqual(t, g.Features.NonZeros(), int64(60*min(o.ActiveFeatures, (o.Features-1)/o.Classes+1)+2),
+				"all but one draw in a million is of a favoured word")
+		}
+	})
+}
+
+func TestSBMCountsOfASeedNeverChange(t *testing.T) {
+	// Pairs listed are worked out: D distinct ones of P need ln(1 - D/P) / ln(1 - 1/P) draws. By default P is 4·C(250,2) =
+	// 124,500 inside classes and 375,000 between them, and D is 4,000 and 1,000: 4,066 + 1,001 = 5,067 draws. In the last
+	// case P is 9,900 and 10,000, and D is 1,200 and 800: 1,279 + 834 = 2,113. The other counts were recorded: they
+	// depend on the seed, and lie near 5,000 with 4,000 inside and 2,000 with 1,200.
+	for _, c := range []struct {
+		o                     SBMOptions
+		listed, edges, inside int64
+		firstRow              []int32
+	}{
+		{SBMOptions{Seed: 1}, 5067, 5002, 4005, []int32{155, 159, 170, 197, 321, 345, 503, 735, 922, 926}},
+		{SBMOptions{Seed: 2}, 5067, 5004, 4005, []int32{144, 374, 388, 449, 921}},
+		{
+			SBMOptions{Nodes: 200, Classes: 2, MeanDegree: 20, Homophily: 0.6, Seed: 3}, 2113, 2001, 1199,
+			[]int32{10, 16, 27, 35, 46, 51, 52, 71, 94, 96, 102, 110, 114, 116, 125, 129, 138, 165, 168, 176, 180, 187, 196},
+		},
+	} {
+		g, err := SBM(c.o)
+		require.NoError(t, err)
+		inside := int64(0)
+		for v, u := range g.Edges.All() {
+			if v < u && g.Labels[v] == g.Labels[u] {
+				inside++
+			}
+		}
+		assert.Equal(t, []int64{c.listed, c.edges, c.inside}, []int64{g.Report.Listed, g.Report.Edges, inside}, "%+v", c.o)
+		assert.Equal(t, c.firstRow, g.Edges.Neighbors(0))
+	}
+}
+
 func TestASeedNamesOneSyntheticGraph(t *testing.T) {
 	a, err := SBM(SBMOptions{Seed: 1})
 	require.NoError(t, err)
@@ -85,12 +167,15 @@ func TestASeedNamesOneSyntheticGraph(t *testing.T) {
 
 func TestSBMSaysWhichOptionIsWrong(t *testing.T) {
 	for want, o := range map[string]SBMOptions{
-		"Nodes is 1: expected 2 to":                                {Nodes: 1},
-		"Nodes is -5":                                              {Nodes: -5},
-		"Classes is 11: expected 1 to 10":                          {Nodes: 10, Classes: 11},
-		"Homophily is 1.5: expected more than 0, up to 1":          {Homophily: 1.5},
-		"Homophily is NaN":                                         {Homophily: math.NaN()},
-		"Features is -1":                                           {Features: -1},
+		"Nodes is 1: expected 2 to":                       {Nodes: 1},
+		"Nodes is -5":                                     {Nodes: -5},
+		"Classes is 11: expected 1 to 10":                 {Nodes: 10, Classes: 11},
+		"Homophily is 1.5: expected more than 0, up to 1": {Homophily: 1.5},
+		"Homophily is NaN":                                {Homophily: math.NaN()},
+		"Features is -1":                                  {Features: -1},
+		"ActiveFeatures is 17: expected 0 to 16, the number of Features": {ActiveFeatures: 17},
+		"ActiveFeatures is -1":                                     {ActiveFeatures: -1},
+		"FeatureSignal is -1: expected odds of at least 0":         {ActiveFeatures: 3, FeatureSignal: -1},
 		"FeatureSignal is NaN":                                     {FeatureSignal: math.NaN()},
 		"MeanDegree is 10: expected more than 0 and at most 4":     {Nodes: 5},
 		"MeanDegree is NaN":                                        {MeanDegree: math.NaN()},
