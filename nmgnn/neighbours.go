@@ -44,6 +44,7 @@ type phaseData struct {
 	featuresAdj  product // Xᵀ·v
 	dense        *model.Variable
 	denseT       *model.Variable // Xᵀ, if the backend profits from it
+	positions    *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
 }
 
 // Plan says how a phase is to be computed. [Backend.PlanFor] chooses for a backend.
@@ -87,6 +88,9 @@ func newPhaseData(store *model.Store, path string, edges *csr.Graph, features da
 		if train && plan.Transposed {
 			d.denseT = v.floats("features_transposed", transposed(x, n, features.Width), features.Width, n)
 		}
+		if train && features.IsSparse() {
+			d.positions = v.ints("position", densePositions(features), n, features.Width)
+		}
 		return d, v.err
 	}
 	x := sparse{rows: n, columns: features.Width, offsets: features.Offsets, targets: features.Columns, values: features.Values}
@@ -112,6 +116,18 @@ func denseRows(f datasets.Features) []float32 {
 		}
 	}
 	return x
+}
+
+// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are stored.
+// What a zero is numbered does not matter.
+func densePositions(f datasets.Features) []int32 {
+	positions := make([]int32, f.Rows*f.Width)
+	for r := range f.Rows {
+		for i := f.Offsets[r]; i < f.Offsets[r+1]; i++ {
+			positions[r*f.Width+int(f.Columns[i])] = int32(i)
+		}
+	}
+	return positions
 }
 
 func transposed(x []float32, rows, columns int) []float32 {
@@ -145,7 +161,7 @@ func (n neighbours) Sum(h *Node) *Node {
 // input is the phase's features in computation g.
 func (d *phaseData) input(g *Graph, train bool) Input {
 	if d.dense != nil {
-		x := dense{node: d.dense.NodeValue(g)}
+		x := dense{node: d.dense.NodeValue(g), positions: d.positions}
 		if d.denseT != nil && train {
 			x.transposed = d.denseT.NodeValue(g)
 		}
@@ -159,7 +175,8 @@ func Dense(h *Node) Input { return dense{node: h} }
 
 type dense struct {
 	node       *Node
-	transposed *Node // nil: automatic differentiation transposes
+	transposed *Node           // nil: automatic differentiation transposes
+	positions  *model.Variable // nil: row by row
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -180,13 +197,12 @@ func (d dense) Dropout(r *Random, rate float64) Input {
 	if r == nil || rate == 0 {
 		return d
 	}
-	if d.transposed == nil {
-		return dense{node: r.Dropout(d.node, rate)}
+	keep := r.stream().keep(positionsOf(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate)
+	dropped := dense{node: Mul(d.node, keep)}
+	if d.transposed != nil {
+		dropped.transposed = Mul(d.transposed, TransposeAllAxes(keep, 1, 0)) // both orders drop the same entries
 	}
-	// Both orders must drop the same entries: the transposed one numbers its positions as the other does.
-	s := r.stream()
-	keep := s.keep(positionsOf(d.node.Graph(), nil, d.node.Shape().Dimensions), rate)
-	return dense{node: Mul(d.node, keep), transposed: Mul(d.transposed, TransposeAllAxes(keep, 1, 0))}
+	return dropped
 }
 
 // sparseInput is X by its nonzeros, with entries dropped if drop is set.
