@@ -3,6 +3,7 @@ module nodemask
 go 1.26.5
 
 require (
+	github.com/aclements/go-moremath v0.0.0-20241023150245-c8bbc672ef66
 	github.com/gofrs/flock v0.13.1
 	github.com/gomlx/compute v0.1.3
 	github.com/gomlx/go-xla v0.4.1
