@@ -25,34 +25,12 @@ Inputs are multiples of 1/64 (ε aside), so float32 holds them exactly. No ReLU 
 flip one. The same versions on the same kind of processor write the same bytes again.
 """
 
-import json
-import pathlib
-
 import numpy as np
 import torch
-import torch_geometric
-from torch.nn.functional import cross_entropy, relu
+from torch.nn.functional import relu
 from torch_geometric.nn import GINConv
 
-KINK = 1e-4  # how near to zero a ReLU's input may come
-
-
-def erdos_renyi(n, p, isolated=0):
-    """Edges of G(n-isolated, p); the last nodes stay alone."""
-    return lambda rng: [(u, v) for u in range(n - isolated) for v in range(u + 1, n - isolated) if rng.random() < p]
-
-
-def star(n):
-    return lambda rng: [(0, v) for v in range(1, n)]
-
-
-def path(n):
-    return lambda rng: [(v, v + 1) for v in range(n - 1)]
-
-
-def empty():
-    return lambda rng: []
-
+from fixtures_common import Kinks, draw_graph, empty, erdos_renyi, grid, path, solve, star, write
 
 # name, nodes, edges, features, classes, outputs of each layer's linears, epsilon, keep rate of the mask (None: no mask)
 CASES = [
@@ -72,13 +50,8 @@ CASES = [
 ]
 
 
-def grid(a):
-    """Rounds to multiples of 1/64."""
-    return np.round(np.asarray(a) * 64) / 64
-
-
 def draw(rng, n, edges, features, classes, widths, eps, keep):
-    """Draws a case's inputs as plain lists."""
+    """Draws a case's inputs."""
     layers, width = [], features
     for outs in widths:
         linears = []
@@ -86,35 +59,18 @@ def draw(rng, n, edges, features, classes, widths, eps, keep):
             linears.append({"w": grid(rng.normal(size=(width, out)) / np.sqrt(width)), "b": grid(rng.normal(size=out) / 4)})
             width = out
         layers.append(linears)
-    mask = None
-    if keep is not None:
-        mask = (rng.random(n) < keep).astype(float)
-        if n > 1 and 0 < keep and mask.min() == mask.max():  # a mask that says something: at least one of each
-            mask[rng.integers(n)] = 1 - mask[0]
-    return {
-        "n": n,
-        "edges": edges(rng),
-        "x": grid(rng.normal(size=(n, features))),
-        "labels": rng.integers(classes, size=n),
-        "train": np.sort(rng.permutation(n)[: max(1, n // 2)]),
-        "mask": mask,
-        "eps": eps,
-        "layers": layers,
-    }
+    return draw_graph(rng, n, edges, features, classes, keep) | {"eps": eps, "layers": layers}
 
 
-def solve(case):
-    """Adds the reference's results to a case. Returns None if a ReLU's input comes too near to zero."""
-    x = torch.tensor(case["x"], requires_grad=True)
-    both = [(u, v) for u, v in case["edges"]] + [(v, u) for u, v in case["edges"]]
-    edge_index = torch.tensor(both, dtype=torch.long).reshape(-1, 2).t()
+def solved(rng, *settings):
+    """Draws a case and adds the reference's results; None if a ReLU's input comes too near to zero."""
+    case = draw(rng, *settings)
     mask = None if case["mask"] is None else torch.tensor(case["mask"]).unsqueeze(1)
-    kinks = []
+    kinks = Kinks()
 
     class ReLU(torch.nn.Module):
         def forward(self, z):
-            kinks.append(z.detach().abs().min().item())
-            return relu(z)
+            return relu(kinks.watch(z))
 
     convs = []
     for linears in case["layers"]:
@@ -129,39 +85,21 @@ def solve(case):
             module.bias.data = torch.tensor(linear["b"])
         convs.append(conv)
 
-    h, outputs = x, []
-    for k, conv in enumerate(convs):
-        h = conv(h if mask is None else (h * mask, h), edge_index)
-        if k + 1 < len(convs):
-            h = ReLU()(h)
-        outputs.append(h)
-    train = torch.tensor(case["train"])
-    loss = cross_entropy(h[train], torch.tensor(case["labels"])[train])
-    loss.backward()
-    if kinks and min(kinks) < KINK:
-        return None
-    check(case, outputs)
+    def masked(conv):
+        return lambda h, edge_index: conv(h if mask is None else (h * mask, h), edge_index)
 
-    return case | {
-        "hidden": [o.detach().tolist() for o in outputs[:-1]],
-        "logits": outputs[-1].detach().tolist(),
-        "loss": loss.item(),
-        "grad": {
-            "x": x.grad.tolist(),
-            "layers": [[{"w": m.weight.grad.T.tolist(), "b": m.bias.grad.tolist()} for m in linears_of(c)] for c in convs],
-        },
-    }
+    def gradients():
+        return [[{"w": m.weight.grad.T.tolist(), "b": m.bias.grad.tolist()} for m in linears_of(c)] for c in convs]
+
+    return solve(case, kinks, [masked(c) for c in convs], ReLU(), equation, gradients)
 
 
 def linears_of(conv):
     return [m for m in conv.nn if isinstance(m, torch.nn.Linear)]
 
 
-def check(case, outputs):
-    """Compares with eq. 8 over a dense adjacency matrix."""
-    adjacency = np.zeros((case["n"], case["n"]))
-    for u, v in case["edges"]:
-        adjacency[u, v] = adjacency[v, u] = 1
+def equation(case, adjacency):
+    """Each layer's output by eq. 8 over a dense adjacency matrix."""
     if case["mask"] is not None:
         adjacency = adjacency * case["mask"]  # column u: what u sends
     h = case["x"]
@@ -171,44 +109,9 @@ def check(case, outputs):
             h = (np.maximum(h, 0) if j else h) @ linear["w"] + linear["b"]
         if k + 1 < len(case["layers"]):
             h = np.maximum(h, 0)
-        np.testing.assert_allclose(h, outputs[k].detach().numpy(), rtol=1e-12, atol=1e-12)
-
-
-def plain(value):
-    """Turns numpy values into what json writes; whole numbers without their '.0'."""
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-def main():
-    torch.set_num_threads(1)
-    cases = []
-    for number, (name, *settings) in enumerate(CASES):
-        for attempt in range(1000):
-            solved = solve(draw(np.random.default_rng([number, attempt]), *settings))
-            if solved is not None:
-                break
-        else:
-            raise SystemExit(f"make_fixtures: {name}: every draw has a ReLU input within {KINK} of zero")
-        cases.append({"name": name} | plain(solved))
-    about = {
-        "about": "Masked GIN layers as PyTorch Geometric computes them. Written by make_fixtures.py, which says what is what.",
-        "torch": torch.__version__.split("+")[0],
-        "torch_geometric": torch_geometric.__version__,
-    }
-    head = json.dumps(about)[:-1]
-    lines = ",\n".join(json.dumps(c, separators=(",", ":"), allow_nan=False) for c in cases)
-    target = pathlib.Path(__file__).with_name("gin_fixtures.json")
-    target.write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
-    print(f"{target.name}: {len(cases)} cases, {target.stat().st_size} bytes")
+        yield h
 
 
 if __name__ == "__main__":
-    main()
+    about = "Masked GIN layers as PyTorch Geometric computes them. Written by make_fixtures.py, which says what is what."
+    write("gin_fixtures.json", about, CASES, solved)
