@@ -211,7 +211,7 @@ func (b *Backend) PlanFor(density float64) Plan {
 	if b.Plugin == "" {
 		return Plan{Kernel: BucketKernel, WideGather: true, DenseFeatures: density > 0.25, Transposed: true}
 	}
-	return Plan{Kernel: ScatterKernel, DenseFeatures: density > 0.05}
+	return Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25}
 }
 
 // Version names the backend for a record: its ID, platform and GoMLX's own description.

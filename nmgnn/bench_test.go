@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
@@ -50,6 +53,68 @@ func BenchmarkEpoch(b *testing.B) {
 					b.ReportMetric(laps[len(laps)/2], "median-ms")
 					b.ReportMetric(trainer.CompileSeconds*1000, "compile-ms")
 				})
+			}
+		}
+	}
+}
+
+// BenchmarkProduct times the products that an epoch is made of, alone: sums over neighbours (Σ), features by weights (X·W),
+// and the latter's gradient (Xᵀ·v), with dropout on the features.
+func BenchmarkProduct(b *testing.B) {
+	for _, data := range []struct {
+		name string
+		open func() (*datasets.Graph, error)
+	}{{"cora", datasets.Cora}, {"pubmed", datasets.PubMed}} {
+		for _, id := range []string{"xla:cpu", "go"} {
+			for _, kernel := range Kernels() {
+				backend, err := OpenBackend(id)
+				if err != nil {
+					b.Skipf("skipped: %v", err)
+				}
+				g, err := data.open()
+				require.NoError(b, err)
+				plan := backend.PlanFor(0)
+				plan.Kernel = kernel
+				store := model.NewStore()
+				phase, err := newPhaseData(store, "/data/train", g.Edges, g.Features.RowNormalized(), plan, true)
+				require.NoError(b, err)
+				const width = 64
+				for _, op := range []struct {
+					name string
+					rows int
+					run  func(h *Node, x sparseInput) *Node
+				}{
+					{"Σ", g.NumNodes(), func(h *Node, _ sparseInput) *Node { return phase.adjacency.forward.times(h, nil) }},
+					{"X·W", g.Features.Width, func(h *Node, x sparseInput) *Node { return x.Times(h) }},
+					{"Xᵀ·v", g.NumNodes(), func(h *Node, x sparseInput) *Node {
+						return x.adjoint.times(h, Mul(x.valuesT.NodeValue(h.Graph()), x.weightsT))
+					}},
+				} {
+					b.Run(fmt.Sprintf("%s/%s/%s/%s", data.name, id, op.name, kernel), func(b *testing.B) {
+						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node {
+							return op.run(h, phase.input(h.Graph(), true).Dropout(NewRandom(key), 0.5).(sparseInput))
+						})
+						require.NoError(b, err)
+						h := tensors.FromShape(shapeOf(op.rows, width))
+						key := tensors.FromFlatDataAndDimensions([]uint32{1, 2}, 2)
+						begin := time.Now()
+						_, err = exec.Call1(h, key)
+						require.NoError(b, err)
+						compile := time.Since(begin)
+						var laps []float64
+						for b.Loop() {
+							begin := time.Now()
+							out, err := exec.Call1(h, key)
+							require.NoError(b, err)
+							laps = append(laps, float64(time.Since(begin).Microseconds())/1000)
+							out.MustFinalizeAll()
+						}
+						slices.Sort(laps)
+						b.ReportMetric(laps[0], "min-ms")
+						b.ReportMetric(laps[len(laps)/2], "median-ms")
+						b.ReportMetric(compile.Seconds()*1000, "compile-ms")
+					})
+				}
 			}
 		}
 	}

@@ -21,6 +21,7 @@ func forEachPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
 	for _, id := range []string{"go", "xla:cpu"} {
 		b, err := OpenBackend(id)
 		plans := []Plan{
+			{Kernel: ChainKernel},
 			{Kernel: ScatterKernel},
 			{Kernel: BucketKernel},
 			{Kernel: BucketKernel, WideGather: true},
@@ -35,6 +36,27 @@ func forEachPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
 				test(t, b, plan)
 			})
 		}
+	}
+}
+
+// forEachBestPlan runs a test with each kernel on the go backend, and on XLA with the one that it is used with there: what
+// XLA compiles otherwise takes long to compile and adds little.
+func forEachBestPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
+	t.Helper()
+	for _, c := range []struct {
+		id   string
+		plan Plan
+	}{
+		{"go", Plan{Kernel: BucketKernel, WideGather: true}}, {"go", Plan{Kernel: ChainKernel}}, {"go", Plan{Kernel: ScatterKernel}},
+		{"xla:cpu", Plan{Kernel: ChainKernel}},
+	} {
+		t.Run(fmt.Sprintf("%s/%s", c.id, c.plan.Kernel), func(t *testing.T) {
+			b, err := OpenBackend(c.id)
+			if err != nil {
+				t.Skipf("skipped: %v", err)
+			}
+			test(t, b, c.plan)
+		})
 	}
 }
 
@@ -81,7 +103,7 @@ func (f fixed) compute(t *testing.T, b *Backend, plan Plan) computed {
 		if f.mask == nil {
 			mask = nil
 		}
-		layers := f.model.Forward(Pass{Scope: scope.At(modelScope), Near: data.neighbours(true), Features: data.input(g, true), Mask: mask})
+		layers := f.model.Forward(Pass{Scope: scope.At(modelScope), Near: data.neighbours(true, nil), Features: data.input(g, true), Mask: mask})
 		loss := targets.loss(last(layers))
 		outputs := append([]*Node{loss}, layers...)
 		outputs = append(outputs, scope.BuildTrainableVariablesGradientsGraph(loss)...)

@@ -16,7 +16,10 @@ import (
 type Kernel string
 
 const (
-	// ScatterKernel gathers one row an entry and adds each to its result, in order: the fastest on XLA.
+	// ChainKernel adds up gathers, one for each place in a row, which XLA compiles into a single loop: nothing as large
+	// as entries × width is ever made. By far the fastest on XLA.
+	ChainKernel Kernel = "chain"
+	// ScatterKernel gathers one row an entry and adds each to its result, in order: the plainest way.
 	ScatterKernel Kernel = "scatter"
 	// BucketKernel groups rows of about equal length, gathers a rectangle for each group and sums it along one axis: for
 	// the pure-Go backend, whose scatter is slow.
@@ -24,7 +27,7 @@ const (
 )
 
 // Kernels lists all kernels.
-func Kernels() []Kernel { return []Kernel{ScatterKernel, BucketKernel} }
+func Kernels() []Kernel { return []Kernel{ChainKernel, ScatterKernel, BucketKernel} }
 
 // sparse is a sparse matrix [rows, columns] on the host.
 type sparse struct {
@@ -36,6 +39,17 @@ type sparse struct {
 }
 
 func (s sparse) entries() int { return len(s.targets) }
+
+// rowOfEntries is the row of each entry.
+func (s sparse) rowOfEntries() []int32 {
+	rows := make([]int32, 0, s.entries())
+	for r := range s.rows {
+		for range s.offsets[r+1] - s.offsets[r] {
+			rows = append(rows, int32(r))
+		}
+	}
+	return rows
+}
 
 // transpose keeps for each entry where it came from, so that a draw over the entries is the same in both directions.
 func (s sparse) transpose() sparse {
@@ -65,28 +79,81 @@ func (s sparse) transpose() sparse {
 	return t
 }
 
-// product multiplies by one sparse matrix inside a computation.
+// product multiplies by the pattern of a sparse matrix, its ones and zeros, inside a computation. Each entry has a slot,
+// and what belongs to the entries is a node [slots, width]. Slots without an entry are padding: anything may stand
+// there, except among weights, which are zero there.
 type product interface {
-	// times is S·h: h [columns, width] → [rows, width]. With drop, entries are dropped as it draws.
-	times(h *Node, drop *entryDropout) *Node
+	// times is Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply the entries,
+	// each head its share of the width, in order; nil: all ones.
+	times(h, weights *Node) *Node
+	// gather is h [columns, width] at each entry's column: [slots, width].
+	gather(h *Node) *Node
+	// spread is x [rows, width] at each entry's row: [slots, width].
+	spread(x *Node) *Node
+	// total adds up the entries of each row: e [slots, width], zero in padding → [rows, width].
+	total(e *Node) *Node
+	// highest is the greatest entry of each row, for e [slots, width], lowest in padding; rows without entries get lowest.
+	highest(e *Node) *Node
+	// slots is how many there are, and slotOf where each entry's is; nil: at its own place.
+	slots() int
+	slotOf() []int32
 }
 
-// entryDropout drops stored entries of a sparse matrix: zeros stay zeros whether dropped or not.
-type entryDropout struct {
-	stream stream
-	rate   float64
-}
+// lowest is below every score that can still be exponentiated and subtracted from without overflow.
+const lowest = -1e30
 
-// newProduct puts what the kernel needs of s into variables below path, which are not trained.
+// newProduct puts what the kernel needs of s into variables below path, which are not trained. Values are left out.
 func newProduct(store *model.Store, path string, s sparse, plan Plan) (product, error) {
-	v := variables{store: store, path: path}
+	v := &variables{store: store, path: path}
+	if s.entries() == 0 {
+		return emptyProduct{rows: s.rows}, nil
+	}
 	switch plan.Kernel {
+	case ChainKernel:
+		return newChainProduct(v, s), v.err
 	case ScatterKernel:
-		return newScatterProduct(&v, s), v.err
+		return newScatterProduct(v, s), v.err
 	case BucketKernel:
-		return newBucketProduct(&v, s, plan.WideGather), v.err
+		return newBucketProduct(v, s, plan.WideGather), v.err
 	}
 	return nil, fmt.Errorf("nmgnn: no kernel %q: known are %v", plan.Kernel, Kernels())
+}
+
+// emptyProduct is a matrix without entries. It has one slot, of padding, since no node is empty.
+type emptyProduct struct{ rows int }
+
+func (p emptyProduct) slots() int             { return 1 }
+func (p emptyProduct) slotOf() []int32        { return []int32{} }
+func (p emptyProduct) times(h, _ *Node) *Node { return p.zeros(h, p.rows) }
+func (p emptyProduct) gather(h *Node) *Node   { return p.zeros(h, 1) }
+func (p emptyProduct) spread(x *Node) *Node   { return p.zeros(x, 1) }
+func (p emptyProduct) total(e *Node) *Node    { return p.zeros(e, p.rows) }
+func (p emptyProduct) highest(e *Node) *Node  { return AddScalar(p.zeros(e, p.rows), lowest) }
+func (p emptyProduct) zeros(x *Node, rows int) *Node {
+	return Zeros(x.Graph(), shapes.Make(x.DType(), rows, x.Shape().Dimensions[1]))
+}
+
+// perSlot puts what belongs to each entry into the entries' slots, and padding everywhere else.
+func perSlot[T any](p product, perEntry []T, padding T) []T {
+	slotOf := p.slotOf()
+	if slotOf == nil {
+		return perEntry
+	}
+	spread := slices.Repeat([]T{padding}, p.slots())
+	for i, x := range perEntry {
+		spread[slotOf[i]] = x
+	}
+	return spread
+}
+
+// heads multiplies each head's share of x [rows, width] by its weight [rows, heads].
+func heads(x, weights *Node) *Node {
+	width, n := x.Shape().Dimensions[1], weights.Shape().Dimensions[1]
+	if n == 1 {
+		return Mul(x, weights)
+	}
+	rows := x.Shape().Dimensions[0]
+	return Reshape(Mul(Reshape(x, rows, n, width/n), Reshape(weights, rows, n, 1)), rows, width)
 }
 
 // variables makes constants of a model: data lives in variables, not in the program, so that it is neither folded at
@@ -116,52 +183,6 @@ func (v *variables) floats(name string, data []float32, dimensions ...int) *mode
 	return v.add(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
 }
 
-// scatterProduct holds the entries in order of their rows.
-type scatterProduct struct {
-	rows              int
-	row, column       *model.Variable // [entries, 1]
-	values, positions *model.Variable // [entries, 1], or nil
-}
-
-func newScatterProduct(v *variables, s sparse) *scatterProduct {
-	n := s.entries()
-	p := &scatterProduct{rows: s.rows}
-	if n == 0 {
-		return p
-	}
-	rows := make([]int32, 0, n)
-	for r := range s.rows {
-		for range s.offsets[r+1] - s.offsets[r] {
-			rows = append(rows, int32(r))
-		}
-	}
-	p.row = v.ints("row", rows, n, 1)
-	p.column = v.ints("column", s.targets, n, 1)
-	if s.values != nil {
-		p.values = v.floats("value", s.values, n, 1)
-	}
-	if s.positions != nil {
-		p.positions = v.ints("position", s.positions, n, 1)
-	}
-	return p
-}
-
-func (p *scatterProduct) times(h *Node, drop *entryDropout) *Node {
-	g := h.Graph()
-	zeros := Zeros(g, shapes.Make(h.DType(), p.rows, h.Shape().Dimensions[1]))
-	if p.row == nil {
-		return zeros
-	}
-	gathered := Gather(h, p.column.NodeValue(g))
-	if p.values != nil {
-		gathered = Mul(gathered, p.values.NodeValue(g))
-	}
-	if drop != nil {
-		gathered = Mul(gathered, drop.stream.keep(positionsOf(g, p.positions, p.row.Shape().Dimensions), drop.rate))
-	}
-	return ScatterSum(zeros, p.row.NodeValue(g), gathered, true, false)
-}
-
 // positionsOf is the positions of the entries as uint32 [dimensions…]: those stored, or 0, 1, ….
 func positionsOf(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
@@ -172,132 +193,4 @@ func positionsOf(g *Graph, stored *model.Variable, dimensions []int) *Node {
 		size *= d
 	}
 	return Reshape(Iota(g, shapes.Make(dtypes.Uint32, size), 0), dimensions...)
-}
-
-// bucketProduct holds rows in groups: a group of m rows with up to w entries each is a rectangle [m, w] of columns,
-// padded with a column of zeros that is appended to h.
-type bucketProduct struct {
-	rows, columns int
-	wide          bool // gather two numbers at a time
-	buckets       []bucket
-	place         *model.Variable // [rows, 1]: where each row's sum stands in the groups, one after the other
-}
-
-type bucket struct {
-	rows, width       int
-	column            *model.Variable // [rows·width, 1]
-	positions, values *model.Variable // [rows, width]; values nil: all ones
-}
-
-// gather picks rows of h. The pure-Go backend moves one element at a time, whatever its size.
-func (p *bucketProduct) gather(h, rows *Node) *Node {
-	height, width := h.Shape().Dimensions[0], h.Shape().Dimensions[1]
-	if !p.wide || width%2 != 0 {
-		return Gather(h, rows)
-	}
-	pairs := Bitcast(Reshape(h, height, width/2, 2), dtypes.Float64)
-	return Reshape(Bitcast(Gather(pairs, rows), dtypes.Float32), -1, width)
-}
-
-// Bucket widths grow by steps of at most an eighth, so that at most a ninth of a group is padding.
-func bucketWidth(degree int) int {
-	width := 1
-	for width < degree {
-		width += max(1, width/8)
-	}
-	return width
-}
-
-func newBucketProduct(v *variables, s sparse, wide bool) *bucketProduct {
-	p := &bucketProduct{rows: s.rows, columns: s.columns, wide: wide}
-	if s.entries() == 0 {
-		return p
-	}
-	grouped := map[int][]int32{}
-	for r := range s.rows {
-		if d := int(s.offsets[r+1] - s.offsets[r]); d > 0 {
-			grouped[bucketWidth(d)] = append(grouped[bucketWidth(d)], int32(r))
-		}
-	}
-	widths := make([]int, 0, len(grouped))
-	for w := range grouped {
-		widths = append(widths, w)
-	}
-	slices.Sort(widths)
-	place := make([]int32, s.rows)
-	for r := range place {
-		place[r] = -1
-	}
-	placed := int32(0)
-	for _, w := range widths {
-		members := grouped[w]
-		column := make([]int32, 0, len(members)*w)
-		values := make([]float32, 0, len(members)*w)
-		positions := make([]int32, 0, len(members)*w)
-		for _, r := range members {
-			place[r] = placed
-			placed++
-			for j := range int64(w) {
-				i := s.offsets[r] + j
-				if i >= s.offsets[r+1] {
-					column = append(column, int32(s.columns))
-					values = append(values, 0)
-					positions = append(positions, 0)
-					continue
-				}
-				column = append(column, s.targets[i])
-				if s.values != nil {
-					values = append(values, s.values[i])
-				}
-				if s.positions != nil {
-					positions = append(positions, s.positions[i])
-				} else {
-					positions = append(positions, int32(i))
-				}
-			}
-		}
-		b := bucket{rows: len(members), width: w}
-		b.column = v.ints(fmt.Sprintf("column%d", w), column, len(column), 1)
-		b.positions = v.ints(fmt.Sprintf("position%d", w), positions, b.rows, w)
-		if s.values != nil {
-			b.values = v.floats(fmt.Sprintf("value%d", w), values, b.rows, w)
-		}
-		p.buckets = append(p.buckets, b)
-	}
-	for r := range place {
-		if place[r] < 0 { // no entries: the row of zeros behind all groups
-			place[r] = placed
-		}
-	}
-	p.place = v.ints("place", place, s.rows, 1)
-	return p
-}
-
-func (p *bucketProduct) times(h *Node, drop *entryDropout) *Node {
-	g := h.Graph()
-	width := h.Shape().Dimensions[1]
-	if len(p.buckets) == 0 {
-		return Zeros(g, shapes.Make(h.DType(), p.rows, width))
-	}
-	h = padRows(h, p.columns+1)
-	sums := make([]*Node, 0, len(p.buckets)+1)
-	for _, b := range p.buckets {
-		rectangle := Reshape(p.gather(h, b.column.NodeValue(g)), b.rows, b.width, width)
-		if b.values == nil && drop == nil {
-			sums = append(sums, ReduceSum(rectangle, 1))
-			continue
-		}
-		var weights *Node
-		if b.values != nil {
-			weights = b.values.NodeValue(g)
-		} else {
-			weights = Ones(g, shapes.Make(h.DType(), b.rows, b.width))
-		}
-		if drop != nil {
-			weights = Mul(weights, drop.stream.keep(ConvertDType(b.positions.NodeValue(g), dtypes.Uint32), drop.rate))
-		}
-		sums = append(sums, DotGeneral(weights, []int{1}, []int{0}, rectangle, []int{1}, []int{0}))
-	}
-	sums = append(sums, Zeros(g, shapes.Make(h.DType(), 1, width)))
-	return p.gather(Concatenate(sums, 0), p.place.NodeValue(g))
 }

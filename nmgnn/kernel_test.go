@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -53,7 +54,7 @@ func (s sparse) naive(h [][]float32) [][]float32 {
 func TestEveryKernelMultipliesAsTheDefinitionSays(t *testing.T) {
 	b, err := OpenBackend("go")
 	require.NoError(t, err)
-	for _, plan := range []Plan{{Kernel: ScatterKernel}, {Kernel: BucketKernel}, {Kernel: BucketKernel, WideGather: true}} {
+	for _, plan := range []Plan{{Kernel: ChainKernel}, {Kernel: ScatterKernel}, {Kernel: BucketKernel}, {Kernel: BucketKernel, WideGather: true}} {
 		t.Run(fmt.Sprintf("%s,wide=%t", plan.Kernel, plan.WideGather), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				s := drawSparse(t)
@@ -86,14 +87,39 @@ func times(t require.TestingT, b *Backend, s sparse, plan Plan, h [][]float32, k
 	store := model.NewStore()
 	p, err := newProduct(store, "/data/s", s, plan)
 	require.NoError(t, err)
+	values, positions := make([]float32, s.entries()), make([]int32, s.entries())
+	for i := range values {
+		values[i], positions[i] = s.value(int64(i)), int32(i)
+		if s.positions != nil {
+			positions[i] = s.positions[i]
+		}
+	}
+	column := func(data any) *tensors.Tensor {
+		if s.entries() == 0 {
+			return tensors.FromFlatDataAndDimensions([]float32{0}, 1, 1)
+		}
+		switch data := data.(type) {
+		case []float32:
+			return tensors.FromFlatDataAndDimensions(perSlot(p, data, 0), p.slots(), 1)
+		case []int32:
+			return tensors.FromFlatDataAndDimensions(perSlot(p, data, 0), p.slots(), 1)
+		}
+		panic("a type that is not expected")
+	}
 	if key == nil {
-		product, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, h *Node) *Node { return p.times(h, nil) }, h)
+		product, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, h, values *Node) *Node {
+			if s.values == nil {
+				values = nil
+			}
+			return p.times(h, values)
+		}, h, column(values))
 		require.NoError(t, err)
 		return product.Value().([][]float32)
 	}
-	product, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, h, key *Node) *Node {
-		return p.times(h, &entryDropout{stream: NewRandom(key).stream(), rate: 0.5})
-	}, h, key)
+	product, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, h, values, positions, key *Node) *Node {
+		keep := NewRandom(key).stream().keep(ConvertDType(positions, dtypes.Uint32), 0.5)
+		return p.times(h, Mul(values, keep))
+	}, h, column(values), column(positions), key)
 	require.NoError(t, err)
 	return product.Value().([][]float32)
 }
@@ -148,7 +174,11 @@ func TestLinearHasTheValueOfTheMapAndTheGradientOfTheAdjoint(t *testing.T) {
 		backward, err := newProduct(store, "/data/t", s.transpose(), plan)
 		require.NoError(t, err)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, x, weights *Node) []*Node {
-			y := linear(x, 2, func(x *Node) *Node { return forward.times(x, nil) }, func(v *Node) *Node { return backward.times(v, nil) })
+			g := x.Graph()
+			values := Const(g, perSlot(forward, s.values, 0))
+			valuesT := Const(g, perSlot(backward, s.transpose().values, 0))
+			y := linear(x, 2, func(x *Node) *Node { return forward.times(x, Reshape(values, -1, 1)) },
+				func(v *Node) *Node { return backward.times(v, Reshape(valuesT, -1, 1)) })
 			return []*Node{y, Gradient(ReduceAllSum(Mul(y, weights)), x)[0]}
 		}, [][]float32{{1}, {10}, {100}}, [][]float32{{5}, {7}})
 		require.NoError(t, err)

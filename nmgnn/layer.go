@@ -11,9 +11,9 @@ import (
 
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
-	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. Weights are made in scope, with [Weights].
-	// mask [nodes, 1] holds δ and multiplies what a node contributes to others, never what it is to itself unless the
-	// equation says so; nil: inactive. Layers never draw a mask of their own.
+	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. Weights are made in scope, with [Weights],
+	// [GlorotWeights] or [ZeroWeights]. mask [nodes, 1] holds δ and multiplies what a node contributes to others, never what
+	// it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their own.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
@@ -28,7 +28,22 @@ func Masked(h, mask *Node) *Node {
 // Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's linear
 // layers do, from the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
-	scope.SetParam(name+boundSuffix, 1/math.Sqrt(float64(max(fanIn, 1))))
+	return weights(scope, g, name, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions)
+}
+
+// GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in ±√(6/(in+out)), as
+// Glorot and Bengio (2010) have it, from the trial's seed.
+func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
+	return weights(scope, g, name, math.Sqrt(6/float64(max(in+out, 1))), []int{in, out})
+}
+
+// ZeroWeights makes a trained variable in scope that starts at zero, as biases may, and returns its value.
+func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *Node {
+	return weights(scope, g, name, 0, dimensions)
+}
+
+func weights(scope *model.Scope, g *Graph, name string, bound float64, dimensions []int) *Node {
+	scope.SetParam(name+boundSuffix, bound)
 	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...)).NodeValue(g)
 }
 

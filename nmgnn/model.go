@@ -12,8 +12,8 @@ import (
 type Model struct {
 	// Layers from the input on; the last one's outputs are the logits.
 	Layers []Layer
-	// Activation follows every layer but the last. The zero value is ReLU.
-	Activation activation.Type
+	// Activation follows every layer but the last; nil: ReLU.
+	Activation func(x *Node) *Node
 	// Dropout is the probability that an entry of a layer's input is dropped while training, for every layer. Node
 	// masking is something else: see [Mask].
 	Dropout float64
@@ -32,20 +32,26 @@ type Pass struct {
 // [nodes, classes], without activation.
 func (m Model) Forward(p Pass) []*Node {
 	between := m.Activation
-	if between == activation.TypeNone {
-		between = activation.TypeRelu
+	if between == nil {
+		between = activation.Relu
 	}
 	h := p.Features
 	all := make([]*Node, 0, len(m.Layers))
 	for i, layer := range m.Layers {
 		out := layer.Forward(p.Scope.In("layer%d", i), p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
 		if i < len(m.Layers)-1 {
-			out = activation.Apply(between, out)
+			out = between(out)
 		}
 		all = append(all, out)
 		h = Dense(out)
 	}
 	return all
+}
+
+// ELU is x above zero and exp(x)-1 below.
+func ELU(x *Node) *Node {
+	zero := ZerosLike(x)
+	return Where(GreaterThan(x, zero), x, AddScalar(Exp(Min(x, zero)), -1)) // GoMLX has no gradient of Expm1
 }
 
 // Check returns an error if the model cannot be built.

@@ -1,240 +1,299 @@
 package nmgnn
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/datasets"
 )
 
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how
-// the sum is computed is its own affair.
+// sums are computed is its own affair.
+//
+// Layers that weigh neighbours work with entries: one for each pair of v and u ∈ N_v, in an order of its own. A node [entries,
+// width] may be computed with like any other; some of its rows are padding, which every method here leaves out.
 type Neighbours interface {
 	// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
 	Sum(h *Node) *Node
+	// Degree is |N_v| of all nodes: [nodes, 1].
+	Degree(g *Graph) *Node
+	// WithSelf aggregates over v ∪ N_v.
+	WithSelf() Neighbours
 	// NumNodes is the number of nodes.
 	NumNodes() int
+
+	// Sources is h_u for each entry: h [nodes, width] → [entries, width].
+	Sources(h *Node) *Node
+	// Targets is h_v for each entry: h [nodes, width] → [entries, width].
+	Targets(h *Node) *Node
+	// Softmax is exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.
+	Softmax(e *Node) *Node
+	// EntryDropout sets entries to zero with probability rate and divides the others by 1-rate; outside training it
+	// leaves them alone. e is [entries, heads].
+	EntryDropout(e *Node, rate float64) *Node
+	// WeightedSum is Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
+	// its share of the width, in order.
+	WeightedSum(weights, h *Node) *Node
 }
 
-// Input is what a layer reads: [nodes, Width]. The first layer reads the graph's features, which are mostly zeros and
-// kept that way; later ones read what the layer below computed.
-type Input interface {
-	// Graph is the computation it belongs to.
-	Graph() *Graph
-	// Width is the number of columns.
-	Width() int
-	// Times is h·w: w [Width, out] → [nodes, out].
-	Times(w *Node) *Node
-	// Dropout is the input with entries dropped ([Random.Dropout]). A nil generator leaves it alone.
-	Dropout(r *Random, rate float64) Input
-	// Node is the input as a dense node [nodes, Width], for layers that need more than a product.
-	Node() *Node
+// adjacency is the pattern of a graph in variables of a model, in both directions if gradients are wanted.
+type adjacency struct {
+	store     *model.Store
+	path      string
+	plan      Plan
+	entries   sparse
+	symmetric bool
+
+	forward, adjoint product                    // adjoint: nil without training
+	self             *adjacency                 // with v in N_v, once asked for
+	lazy             map[string]*model.Variable // what only some layers need, once asked for
 }
 
-// phaseData is a graph and its features, in variables of a model.
-type phaseData struct {
-	nodes, width int
-	sum          product // A·h
-	sumAdjoint   product // Aᵀ·h, for the gradient
-	features     product // X·w, or nil if dense
-	featuresAdj  product // Xᵀ·v
-	dense        *model.Variable
-	denseT       *model.Variable // Xᵀ, if the backend profits from it
-	positions    *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
-}
-
-// Plan says how a phase is to be computed. [Backend.PlanFor] chooses for a backend.
-type Plan struct {
-	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures stores features densely, zeros and all.
-	DenseFeatures bool
-	// WideGather moves pairs of numbers as one of twice the size, with BucketKernel.
-	WideGather bool
-	// Transposed keeps dense features in both orders: the pure-Go backend would otherwise transpose them every epoch.
-	Transposed bool
-}
-
-// newPhaseData stores one phase below path. With train, what gradients need is stored too.
-func newPhaseData(store *model.Store, path string, edges *csr.Graph, features datasets.Features, plan Plan, train bool) (*phaseData, error) {
-	n := edges.NumNodes()
-	if features.Rows != n {
-		return nil, fmt.Errorf("nmgnn: %d rows of features for %d nodes", features.Rows, n)
-	}
-	d := &phaseData{nodes: n, width: features.Width}
-	adjacency := sparse{rows: n, columns: n, offsets: edges.Offsets, targets: edges.Targets}
-	if n == 0 {
-		adjacency.offsets = []int64{0}
-	}
+func newAdjacency(store *model.Store, path string, s sparse, symmetric bool, plan Plan, train bool) (*adjacency, error) {
+	a := &adjacency{store: store, path: path, plan: plan, entries: s, symmetric: symmetric, lazy: map[string]*model.Variable{}}
 	var err error
-	if d.sum, err = newProduct(store, path+"/edges", adjacency, plan); err != nil {
-		return nil, err
+	if a.forward, err = newProduct(store, path, s, plan); err != nil || !train {
+		return a, err
 	}
-	if train {
-		d.sumAdjoint = d.sum
-		if !edges.IsSymmetric() {
-			if d.sumAdjoint, err = newProduct(store, path+"/edges_transposed", adjacency.transpose(), plan); err != nil {
-				return nil, err
+	if a.adjoint = a.forward; !symmetric {
+		a.adjoint, err = newProduct(store, path+"_transposed", s.transpose(), plan)
+	}
+	return a, err
+}
+
+func adjacencyOf(edges *csr.Graph) sparse {
+	n := edges.NumNodes()
+	s := sparse{rows: n, columns: n, offsets: edges.Offsets, targets: edges.Targets}
+	if n == 0 {
+		s.offsets = []int64{0}
+	}
+	return s
+}
+
+// withSelf adds an entry v for each row v, in its place.
+func (s sparse) withSelf() sparse {
+	t := sparse{rows: s.rows, columns: s.columns, offsets: make([]int64, s.rows+1), targets: make([]int32, 0, s.entries()+s.rows)}
+	for v := range s.rows {
+		placed := false
+		for _, u := range s.targets[s.offsets[v]:s.offsets[v+1]] {
+			if !placed && int(u) > v {
+				t.targets, placed = append(t.targets, int32(v)), true
 			}
+			t.targets = append(t.targets, u)
 		}
-	}
-	v := variables{store: store, path: path}
-	if !features.IsSparse() || plan.DenseFeatures {
-		x := denseRows(features)
-		d.dense = v.floats("features", x, n, features.Width)
-		if train && plan.Transposed {
-			d.denseT = v.floats("features_transposed", transposed(x, n, features.Width), features.Width, n)
+		if !placed {
+			t.targets = append(t.targets, int32(v))
 		}
-		if train && features.IsSparse() {
-			d.positions = v.ints("position", densePositions(features), n, features.Width)
-		}
-		return d, v.err
-	}
-	x := sparse{rows: n, columns: features.Width, offsets: features.Offsets, targets: features.Columns, values: features.Values}
-	if d.features, err = newProduct(store, path+"/features", x, plan); err != nil {
-		return nil, err
-	}
-	if train {
-		if d.featuresAdj, err = newProduct(store, path+"/features_transposed", x.transpose(), plan); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
-func denseRows(f datasets.Features) []float32 {
-	if !f.IsSparse() {
-		return f.Dense
-	}
-	x := make([]float32, f.Rows*f.Width)
-	for r := range f.Rows {
-		for i := f.Offsets[r]; i < f.Offsets[r+1]; i++ {
-			x[r*f.Width+int(f.Columns[i])] = f.Values[i]
-		}
-	}
-	return x
-}
-
-// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are stored.
-// What a zero is numbered does not matter.
-func densePositions(f datasets.Features) []int32 {
-	positions := make([]int32, f.Rows*f.Width)
-	for r := range f.Rows {
-		for i := f.Offsets[r]; i < f.Offsets[r+1]; i++ {
-			positions[r*f.Width+int(f.Columns[i])] = int32(i)
-		}
-	}
-	return positions
-}
-
-func transposed(x []float32, rows, columns int) []float32 {
-	t := make([]float32, len(x))
-	for r := range rows {
-		for c := range columns {
-			t[c*rows+r] = x[r*columns+c]
-		}
+		t.offsets[v+1] = int64(len(t.targets))
 	}
 	return t
 }
 
-// neighbours is the phase's graph in computation g. Outside training no gradient is prepared.
-func (d *phaseData) neighbours(train bool) Neighbours { return neighbours{d, train} }
-
-type neighbours struct {
-	data  *phaseData
-	train bool
+// once makes a variable [slots, 1] of p the first time it is asked for, from a number for each entry.
+func once[T int32 | float32](a *adjacency, name string, p product, padding T, perEntry func() []T) *model.Variable {
+	if v := a.lazy[name]; v != nil {
+		return v
+	}
+	data := perSlot(p, perEntry(), padding)
+	if len(data) == 0 {
+		data = []T{padding} // the slot of a matrix without entries
+	}
+	into := variables{store: a.store, path: a.path}
+	v := into.add(name, tensors.FromFlatDataAndDimensions(data, len(data), 1))
+	if into.err != nil {
+		panic(into.err)
+	}
+	a.lazy[name] = v
+	return v
 }
 
-func (n neighbours) NumNodes() int { return n.data.nodes }
+// valid is 1 for each slot that has an entry and 0 for padding: [slots, 1].
+func (a *adjacency) valid(g *Graph) *Node {
+	return once(a, "valid", a.forward, 0, func() []float32 {
+		return slices.Repeat([]float32{1}, a.entries.entries())
+	}).NodeValue(g)
+}
+
+// position numbers the entries row by row, whatever the kernel: [slots, 1] uint32.
+func (a *adjacency) position(g *Graph) *Node {
+	return ConvertDType(once(a, "position", a.forward, 0, func() []int32 {
+		number := make([]int32, a.entries.entries())
+		for i := range number {
+			number[i] = int32(i)
+		}
+		return number
+	}).NodeValue(g), dtypes.Uint32)
+}
+
+// edge numbers the edges from 1, both directions of an undirected one alike: [slots, 1] uint32. An entry of v itself has
+// 0, and so has padding.
+func (a *adjacency) edge(g *Graph) *Node {
+	return ConvertDType(once(a, "edge", a.forward, 0, func() []int32 {
+		number := make([]int32, a.entries.entries())
+		var back []int32 // the entry of the other direction
+		if a.symmetric {
+			back = a.entries.transpose().positions
+		}
+		for i, row := range a.entries.rowOfEntries() {
+			switch {
+			case a.entries.targets[i] == row:
+			case back != nil:
+				number[i] = min(int32(i), back[i]) + 1
+			default:
+				number[i] = int32(i) + 1
+			}
+		}
+		return number
+	}).NodeValue(g), dtypes.Uint32)
+}
+
+// transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
+func (a *adjacency) transposed(e *Node) *Node {
+	nowhere := int32(a.forward.slots()) // a row of zeros behind e
+	at := once(a, "transposed", a.adjoint, nowhere, func() []int32 {
+		from := a.entries.transpose().positions
+		if slotOf := a.forward.slotOf(); slotOf != nil {
+			for i, entry := range from {
+				from[i] = slotOf[entry]
+			}
+		}
+		return from
+	})
+	return Gather(padRows(e, a.forward.slots()+1), at.NodeValue(e.Graph()))
+}
+
+// neighbours is an adjacency in one pass of a model.
+type neighbours struct {
+	*adjacency
+	train  bool    // gradients are wanted
+	random *Random // nil: nothing is dropped
+	drop   *stream // of edges, if a regulariser drops them
+	rate   float64 // at which it does
+	kept   **Node  // what it kept: [slots, 1], made once
+}
+
+func (n neighbours) NumNodes() int { return n.entries.rows }
+
+func (n neighbours) WithSelf() Neighbours {
+	if n.self == nil {
+		self, err := newAdjacency(n.store, n.path+"_and_self", n.entries.withSelf(), n.symmetric, n.plan, n.adjoint != nil)
+		if err != nil {
+			panic(err)
+		}
+		n.adjacency.self = self
+	}
+	with := n
+	with.adjacency, with.kept = n.self, new(*Node)
+	return with
+}
+
+// keep is 1 for entries that a regulariser kept, 0 for those it dropped and for padding; nil if none drops any.
+func (n neighbours) keep(g *Graph) *Node {
+	if n.drop == nil {
+		return nil
+	}
+	if *n.kept == nil {
+		edge := n.edge(g)
+		self := ConvertDType(Equal(edge, ZerosLike(edge)), dtypes.Float32)
+		*n.kept = Mul(n.valid(g), Max(n.drop.kept(edge, n.rate, 1), self))
+	}
+	return *n.kept
+}
 
 func (n neighbours) Sum(h *Node) *Node {
-	apply := func(h *Node) *Node { return n.data.sum.times(h, nil) }
+	keep := n.keep(h.Graph())
+	apply := func(h *Node) *Node { return n.forward.times(h, keep) }
 	if !n.train {
 		return apply(h)
 	}
-	return linear(h, n.data.nodes, apply, func(v *Node) *Node { return n.data.sumAdjoint.times(v, nil) })
-}
-
-// input is the phase's features in computation g.
-func (d *phaseData) input(g *Graph, train bool) Input {
-	if d.dense != nil {
-		x := dense{node: d.dense.NodeValue(g), positions: d.positions}
-		if d.denseT != nil && train {
-			x.transposed = d.denseT.NodeValue(g)
+	return linear(h, n.NumNodes(), apply, func(v *Node) *Node {
+		if keep != nil && !n.symmetric {
+			return n.adjoint.times(v, n.transposed(keep))
 		}
-		return x
-	}
-	return sparseInput{data: d, graph: g, train: train}
+		return n.adjoint.times(v, keep) // both directions of an edge are kept or dropped together
+	})
 }
 
-// Dense makes an [Input] of a node [nodes, width].
-func Dense(h *Node) Input { return dense{node: h} }
-
-type dense struct {
-	node       *Node
-	transposed *Node           // nil: automatic differentiation transposes
-	positions  *model.Variable // nil: row by row
+func (n neighbours) Degree(g *Graph) *Node {
+	if keep := n.keep(g); keep != nil {
+		return n.forward.total(keep)
+	}
+	return n.forward.total(n.valid(g))
 }
 
-func (d dense) Graph() *Graph { return d.node.Graph() }
-func (d dense) Width() int    { return d.node.Shape().Dimensions[1] }
-func (d dense) Node() *Node   { return d.node }
-
-func (d dense) Times(w *Node) *Node {
-	times := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
-	if d.transposed == nil {
-		return times(d.node, w)
+func (n neighbours) Sources(h *Node) *Node {
+	if !n.train {
+		return n.forward.gather(h)
 	}
-	return linear(w, d.node.Shape().Dimensions[0],
-		func(w *Node) *Node { return times(d.node, w) },
-		func(v *Node) *Node { return times(d.transposed, v) })
+	return linear(h, n.forward.slots(), n.forward.gather, func(v *Node) *Node {
+		return n.adjoint.total(n.transposed(Mul(v, n.valid(h.Graph()))))
+	})
 }
 
-func (d dense) Dropout(r *Random, rate float64) Input {
-	if r == nil || rate == 0 {
-		return d
+func (n neighbours) Targets(h *Node) *Node {
+	if !n.train {
+		return n.forward.spread(h)
 	}
-	keep := r.stream().keep(positionsOf(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate)
-	dropped := dense{node: Mul(d.node, keep)}
-	if d.transposed != nil {
-		dropped.transposed = Mul(d.transposed, TransposeAllAxes(keep, 1, 0)) // both orders drop the same entries
-	}
-	return dropped
+	return linear(h, n.forward.slots(), n.forward.spread, n.totalOf)
 }
 
-// sparseInput is X by its nonzeros, with entries dropped if drop is set.
-type sparseInput struct {
-	data  *phaseData
-	graph *Graph
-	train bool
-	drop  *entryDropout
+// totalOf adds up the entries of each row, whatever stands in padding.
+func (n neighbours) totalOf(e *Node) *Node { return n.forward.total(Mul(e, n.valid(e.Graph()))) }
+
+func (n neighbours) total(e *Node) *Node {
+	if !n.train {
+		return n.totalOf(e)
+	}
+	return linear(e, n.NumNodes(), n.totalOf, n.forward.spread)
 }
 
-func (s sparseInput) Graph() *Graph { return s.graph }
-func (s sparseInput) Width() int    { return s.data.width }
-
-func (s sparseInput) Times(w *Node) *Node {
-	apply := func(w *Node) *Node { return s.data.features.times(w, s.drop) }
-	if !s.train {
-		return apply(w)
+func (n neighbours) Softmax(e *Node) *Node {
+	g := e.Graph()
+	there := n.valid(g)
+	if keep := n.keep(g); keep != nil {
+		there = keep
 	}
-	return linear(w, s.data.nodes, apply, func(v *Node) *Node { return s.data.featuresAdj.times(v, s.drop) })
+	there = BroadcastToDims(GreaterThan(there, ZerosLike(there)), e.Shape().Dimensions...)
+	low := BroadcastToDims(Scalar(g, e.DType(), lowest), e.Shape().Dimensions...)
+	e = Where(there, e, low)
+	// Subtracting the greatest score changes nothing but keeps exp in range, so no gradient goes through it.
+	shifted := Sub(e, StopGradient(n.forward.spread(n.forward.highest(e))))
+	p := Where(there, Exp(Where(there, shifted, ZerosLike(shifted))), ZerosLike(shifted))
+	sum := n.total(p)
+	// Rows without entries have a sum of zero, which nothing is divided by.
+	sum = Where(GreaterThan(sum, ZerosLike(sum)), sum, OnesLike(sum))
+	return Mul(p, n.Targets(Inverse(sum)))
 }
 
-func (s sparseInput) Dropout(r *Random, rate float64) Input {
-	if r == nil || rate == 0 {
-		return s
+func (n neighbours) EntryDropout(e *Node, rate float64) *Node {
+	if n.random == nil || rate == 0 {
+		return e
 	}
-	if s.drop != nil {
-		panic(fmt.Errorf("nmgnn: sparse features can be dropped once; the model's and the layer's dropout were both asked for"))
-	}
-	s.drop = &entryDropout{stream: r.stream(), rate: rate}
-	return s
+	// Numbered by entry, not by slot, so that all kernels drop the same ones.
+	heads := e.Shape().Dimensions[1]
+	entry := n.position(e.Graph())
+	first := Mul(entry, Const(e.Graph(), uint32(heads)))
+	positions := Add(BroadcastToDims(first, e.Shape().Dimensions...), Iota(e.Graph(), shapes.Make(dtypes.Uint32, e.Shape().Dimensions...), 1))
+	return Mul(e, n.random.stream().keep(positions, rate))
 }
 
-func (s sparseInput) Node() *Node {
-	return s.Times(DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.data.width))
+func (n neighbours) WeightedSum(weights, h *Node) *Node {
+	g := h.Graph()
+	weights = Mul(weights, n.valid(g))
+	fixed, value := StopGradient(weights), StopGradient(h)
+	y := n.forward.times(value, fixed)
+	if !n.train {
+		return y
+	}
+	y = withAdjoint(y, h, func(v *Node) *Node { return n.adjoint.times(v, n.transposed(fixed)) })
+	slots, heads, width := n.forward.slots(), weights.Shape().Dimensions[1], h.Shape().Dimensions[1]
+	return Add(y, withAdjoint(ZerosLike(y), weights, func(v *Node) *Node {
+		each := Mul(n.forward.spread(v), n.forward.gather(value))
+		return ReduceSum(Reshape(each, slots, heads, width/heads), 2)
+	}))
 }

@@ -44,6 +44,11 @@ type stream struct {
 
 // keep is 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
 func (s stream) keep(positions *Node, rate float64) *Node {
+	return s.kept(positions, rate, 1/(1-rate))
+}
+
+// kept is value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is dropped.
+func (s stream) kept(positions *Node, rate, value float64) *Node {
 	g := positions.Graph()
 	half := func(i int) *Node {
 		k := Reshape(Slice(s.key, AxisElem(i)))
@@ -52,7 +57,7 @@ func (s stream) keep(positions *Node, rate float64) *Node {
 	// Two rounds with a key each: positions of two streams never run in step.
 	bits := mix(Add(mix(BitwiseXor(positions, half(0))), half(1)))
 	below := Const(g, uint32(math.Round(rate*(1<<32-1))))
-	scale := Const(g, float32(1/(1-rate)))
+	scale := Const(g, float32(value))
 	zero := Const(g, float32(0))
 	return Where(LessThan(bits, below), BroadcastToShape(zero, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)),
 		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))

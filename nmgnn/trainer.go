@@ -131,13 +131,14 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		if t.options.Mask.Active() {
 			mask = delta
 		}
+		random := NewRandom(key)
 		loss := trainTargets.loss(last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: train.neighbours(true), Features: train.input(graph, true),
-			Mask: mask, Random: NewRandom(key)})))
+			Scope: scope.At(modelScope), Near: train.neighbours(true, random), Features: train.input(graph, true),
+			Mask: mask, Random: random})))
 		t.update(scope, loss)
 		// From here on variables hold the updated weights.
 		logits := last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: validation.neighbours(false), Features: validation.input(graph, false)}))
+			Scope: scope.At(modelScope), Near: validation.neighbours(false, nil), Features: validation.input(graph, false)}))
 		return loss, validationTargets.loss(logits), ArgMax(validationTargets.rows(logits), 1, dtypes.Int32)
 	}
 	if t.epoch, err = model.NewExec(t.backend.Backend, t.store, step); err != nil {
@@ -145,7 +146,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	}
 	predict := func(scope *model.Scope, graph *Graph) *Node {
 		logits := last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: test.neighbours(false), Features: test.input(graph, false)}))
+			Scope: scope.At(modelScope), Near: test.neighbours(false, nil), Features: test.input(graph, false)}))
 		if got := logits.Shape().Dimensions; got[1] != t.classes {
 			panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
 		}

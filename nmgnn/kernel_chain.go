@@ -1,0 +1,301 @@
+package nmgnn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// chainProduct computes Σ_u h_u as h[i₀] + h[i₁] + …: one gather for the first entry of all rows, one for the second, and
+// so on. XLA fuses such a chain of gathers and additions into one loop that never stores what it gathers, where a
+// gather of all entries followed by any kind of sum writes and reads entries × width numbers.
+type chainProduct struct {
+	rows, columns int
+	first         *chain
+	entry         []int32         // slot of each entry
+	size          int             // number of slots
+	column        *model.Variable // [slots, 1]
+	row           *model.Variable // [slots, 1]
+}
+
+// chain adds up the first width entries of some rows. Rows that are shorter have padding; what longer ones have left is
+// added up by a further chain over just those rows, or rows are cut into pieces that are added up twice: planChain
+// finds out what costs least.
+type chain struct {
+	rows, width int
+	slot        int // of the first entry; entry j of row r is in slot + j·rows + r
+	rest        *chain
+	restRow     *model.Variable // [rows, 1]: each row's in rest; the row behind it for rows that have nothing left
+	// A chain over the sums of pieces has no slots of its own: its entries are rows of another chain's result.
+	pieces *chain
+	piece  *model.Variable // [width·rows, 1]
+}
+
+func newChainProduct(v *variables, s sparse) *chainProduct {
+	b := chainBuilder{v: v, entry: make([]int32, s.entries())}
+	rows := make([]run, s.rows)
+	for r := range rows {
+		rows[r] = run{row: int32(r), from: s.offsets[r], to: s.offsets[r+1]}
+	}
+	p := &chainProduct{rows: s.rows, columns: s.columns, entry: b.entry, first: b.build(rows, nil), size: len(b.row)}
+	column := slices.Repeat([]int32{int32(s.columns)}, p.size) // padding reads a row of zeros behind h
+	for i, slot := range b.entry {
+		column[slot] = s.targets[i]
+	}
+	p.column = v.ints("column", column, p.size, 1)
+	p.row = v.ints("row", b.row, p.size, 1)
+	return p
+}
+
+// run is a stretch of consecutive entries that belong to one row of the matrix.
+type run struct {
+	row      int32
+	from, to int64
+}
+
+func (r run) length() int { return int(r.to - r.from) }
+
+// chainBuilder lays out slots and indices.
+type chainBuilder struct {
+	v      *variables
+	entry  []int32 // slot of each entry
+	row    []int32 // row of each slot
+	chains int
+}
+
+// build makes a chain over runs of entries, or of rows of pieces.
+func (b *chainBuilder) build(runs []run, pieces *chain) *chain {
+	lengths := make([]int, len(runs))
+	for i, r := range runs {
+		lengths[i] = r.length()
+	}
+	return b.lay(runs, pieces, planChain(lengths))
+}
+
+func (b *chainBuilder) lay(runs []run, pieces *chain, plan *chainPlan) *chain {
+	if plan.cut {
+		cut, whole := cutRuns(runs, int64(plan.width))
+		return b.build(whole, b.lay(cut, pieces, &chainPlan{width: plan.width}))
+	}
+	c := &chain{rows: len(runs), width: plan.width, slot: len(b.row), pieces: pieces}
+	b.chains++
+	name := fmt.Sprintf("chain%d_", b.chains)
+	if pieces == nil {
+		for j := range int64(c.width) {
+			for _, r := range runs {
+				if r.from+j < r.to {
+					b.entry[r.from+j] = int32(len(b.row))
+				}
+				b.row = append(b.row, r.row)
+			}
+		}
+	} else {
+		piece := make([]int32, 0, c.width*c.rows)
+		for j := range int64(c.width) {
+			for _, r := range runs {
+				if r.from+j < r.to {
+					piece = append(piece, int32(r.from+j))
+				} else {
+					piece = append(piece, int32(pieces.rows))
+				}
+			}
+		}
+		c.piece = b.v.ints(name+"piece", piece, len(piece), 1)
+	}
+	if plan.rest == nil {
+		return c
+	}
+	var left []run
+	for _, r := range runs {
+		if r.length() > c.width {
+			left = append(left, run{row: r.row, from: r.from + int64(c.width), to: r.to})
+		}
+	}
+	restRow, next := make([]int32, c.rows), int32(0)
+	for i, r := range runs {
+		if restRow[i] = int32(len(left)); r.length() > c.width {
+			restRow[i] = next
+			next++
+		}
+	}
+	c.restRow = b.v.ints(name+"rest", restRow, c.rows, 1)
+	c.rest = b.lay(left, pieces, plan.rest)
+	return c
+}
+
+// cutRuns cuts runs into pieces of at most width entries, and makes runs of the pieces' numbers.
+func cutRuns(runs []run, width int64) (pieces, whole []run) {
+	for _, r := range runs {
+		first := int64(len(pieces))
+		for from := r.from; from < r.to; from += width {
+			pieces = append(pieces, run{row: r.row, from: from, to: min(from+width, r.to)})
+		}
+		whole = append(whole, run{row: r.row, from: first, to: int64(len(pieces))})
+	}
+	return pieces, whole
+}
+
+func (p *chainProduct) slots() int      { return p.size }
+func (p *chainProduct) slotOf() []int32 { return p.entry }
+
+func (p *chainProduct) gather(h *Node) *Node {
+	return Gather(padRows(h, p.columns+1), p.column.NodeValue(h.Graph()))
+}
+
+func (p *chainProduct) spread(x *Node) *Node { return Gather(x, p.row.NodeValue(x.Graph())) }
+
+func (p *chainProduct) times(h, weights *Node) *Node {
+	// Whatever makes h would otherwise be fused into the loop too, and computed again for each entry.
+	h = alone(padRows(h, p.columns+1))
+	if weights != nil {
+		weights = alone(weights)
+	}
+	column := p.column.NodeValue(h.Graph())
+	return p.fold(0, Add, func(slot, rows int) *Node {
+		term := Gather(h, SliceAxis(column, 0, AxisRange(slot, slot+rows)))
+		if weights == nil {
+			return term
+		}
+		return heads(term, SliceAxis(weights, 0, AxisRange(slot, slot+rows)))
+	})
+}
+
+func (p *chainProduct) total(e *Node) *Node {
+	e = alone(e)
+	return p.fold(0, Add, func(slot, rows int) *Node { return SliceAxis(e, 0, AxisRange(slot, slot+rows)) })
+}
+
+func (p *chainProduct) highest(e *Node) *Node {
+	e = alone(e)
+	return p.fold(lowest, Max, func(slot, rows int) *Node { return SliceAxis(e, 0, AxisRange(slot, slot+rows)) })
+}
+
+// fold combines the terms of each row's slots, empty standing for none.
+func (p *chainProduct) fold(empty float64, combine func(a, b *Node) *Node, term func(slot, rows int) *Node) *Node {
+	done := map[*chain]*Node{} // followed by a row of empty
+	var run func(c *chain) *Node
+	behind := func(c *chain) *Node {
+		if done[c] == nil {
+			x := run(c)
+			last := AddScalar(Zeros(x.Graph(), shapes.Make(x.DType(), 1, x.Shape().Dimensions[1])), empty)
+			done[c] = alone(Concatenate([]*Node{x, last}, 0))
+		}
+		return done[c]
+	}
+	run = func(c *chain) *Node {
+		var sum *Node
+		add := func(x *Node) {
+			if sum == nil {
+				sum = x
+			} else {
+				sum = combine(sum, x)
+			}
+		}
+		for j := range c.width {
+			if c.pieces == nil {
+				add(term(c.slot+j*c.rows, c.rows))
+				continue
+			}
+			x := behind(c.pieces)
+			add(Gather(x, SliceAxis(c.piece.NodeValue(x.Graph()), 0, AxisRange(j*c.rows, (j+1)*c.rows))))
+		}
+		if c.rest != nil {
+			x := behind(c.rest)
+			add(Gather(x, c.restRow.NodeValue(x.Graph())))
+		}
+		return sum
+	}
+	return alone(run(p.first))
+}
+
+// alone keeps XLA from fusing what makes x into what uses it: a loop of gathers inside another such loop would be
+// computed anew for each entry, and OptimizationBarrier is gone before fusion begins. A scatter is never fused; this
+// one adds zero to one row, in place.
+func alone(x *Node) *Node {
+	g := x.Graph()
+	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1])), true, false)
+}
+
+// chainPlan says how long a chain is and what follows it.
+type chainPlan struct {
+	width int
+	rest  *chainPlan // for rows that are longer; nil: there are none
+	cut   bool       // instead, cut all rows into pieces of width entries
+}
+
+const (
+	longestChain = 64
+	// compiling is what a gather in the program costs, in rows gathered: it takes milliseconds to compile, a row takes
+	// nanoseconds to gather, in some hundreds of epochs.
+	compiling = 2000
+)
+
+// planChain finds the cheapest plan for rows of these lengths, at least one of them above 0.
+func planChain(lengths []int) *chainPlan {
+	rows := map[int]int{}
+	for _, n := range lengths {
+		rows[n]++
+	}
+	h := make([]bin, 0, len(rows))
+	for n, count := range rows {
+		h = append(h, bin{n, count})
+	}
+	slices.SortFunc(h, func(a, b bin) int { return a.length - b.length })
+	_, plan := cheapest(h, 3)
+	return plan
+}
+
+// bin counts rows of one length.
+type bin struct{ length, rows int }
+
+// cheapest searches plans with up to so many chains in a row; h is in order of length.
+func cheapest(h []bin, chains int) (cost int, best *chainPlan) {
+	rows, longest := 0, h[len(h)-1].length
+	for _, b := range h {
+		rows += b.rows
+	}
+	consider := func(c int, plan chainPlan) {
+		if best == nil || c < cost {
+			cost, best = c, &plan
+		}
+	}
+	if longest <= longestChain {
+		consider((rows+compiling)*longest, chainPlan{width: longest})
+	}
+	for _, w := range []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64} {
+		if w >= longest {
+			break
+		}
+		if chains > 1 && (best == nil || (rows+compiling)*(w+1) < cost) {
+			var left []bin
+			over := 0
+			for _, b := range h {
+				if b.length > w {
+					left = append(left, bin{b.length - w, b.rows})
+					over += b.rows
+				}
+			}
+			c, rest := cheapest(left, chains-1)
+			consider((rows+compiling)*(w+1)+over+c, chainPlan{width: w, rest: rest})
+		}
+		if w >= 8 {
+			var whole []bin
+			pieces := 0
+			for _, b := range h {
+				n := (b.length + w - 1) / w
+				pieces += n * b.rows
+				if k := len(whole); k > 0 && whole[k-1].length == n {
+					whole[k-1].rows += b.rows
+				} else {
+					whole = append(whole, bin{n, b.rows})
+				}
+			}
+			c, _ := cheapest(whole, min(chains, 2))
+			consider((pieces+compiling)*w+pieces+c, chainPlan{width: w, cut: true})
+		}
+	}
+	return cost, best
+}
