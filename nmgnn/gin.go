@@ -14,6 +14,8 @@ import (
 type GIN struct {
 	Width   []int   // outputs of the MLP's linear layers, with ReLU between them
 	Epsilon float64 // what the root weighs beyond 1; 0 is GIN-0, the paper's
+	// LearnEpsilon trains ε, from Epsilon on: GIN-ε.
+	LearnEpsilon bool
 }
 
 // Forward maps h [nodes, in] to [nodes, Width[last]]; mask is [nodes, 1], or nil for inactive.
@@ -23,7 +25,10 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	w, b := LinearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	root := z
-	if l.Epsilon != 0 {
+	switch {
+	case l.LearnEpsilon:
+		root = Mul(z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
+	case l.Epsilon != 0:
 		root = MulScalar(z, 1+l.Epsilon)
 	}
 	z = Add(Add(root, near.Sum(Masked(z, mask))), b)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -23,14 +24,15 @@ const (
 // TrainOptions are the settings of training. The zero value trains without masking and weight decay, at the paper's
 // epochs and patience; [Standard] is what reproduces the paper.
 type TrainOptions struct {
-	Mask              Mask    // zero: node masking is inactive
-	LearningRate      float64 // of Adam; 0: 0.01
-	WeightDecay       float64 // L2: added to the gradient of every weight and bias, not decoupled
-	MaxEpochs         int     // 0: 1000
-	Patience          int     // epochs without a better validation score before stopping; 0: 50
-	StopOn            StopOn  // "": StopOnLoss
-	NormalizeFeatures bool    // divide each node's features by the sum of their absolute values
-	Plan              *Plan   // how to compute; nil: what the backend does best
+	Mask              Mask        // zero: node masking is inactive
+	Regulariser       Regulariser // nil: none
+	LearningRate      float64     // of Adam; 0: 0.01
+	WeightDecay       float64     // L2: added to the gradient of every weight and bias, not decoupled
+	MaxEpochs         int         // 0: 1000
+	Patience          int         // epochs without a better validation score before stopping; 0: 50
+	StopOn            StopOn      // "": StopOnLoss
+	NormalizeFeatures bool        // divide each node's features by the sum of their absolute values
+	Plan              *Plan       // how to compute; nil: what the backend does best
 }
 
 func (o TrainOptions) withDefaults() TrainOptions {
@@ -52,6 +54,11 @@ func (o TrainOptions) withDefaults() TrainOptions {
 func (o TrainOptions) check() error {
 	if err := o.Mask.Check(); err != nil {
 		return err
+	}
+	if o.Regulariser != nil {
+		if err := o.Regulariser.Check(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !(o.LearningRate > 0) || math.IsInf(o.LearningRate, 0):
@@ -103,20 +110,16 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	}
 	trial = &Trial{Seed: seed}
 	stopping := EarlyStopping{Patience: t.options.Patience}
-	masks, keys := hostRandom(seed, "mask"), hostRandom(seed, "dropout")
-	delta := make([]float32, t.deltaSize)
+	draws := t.newDraws(seed)
 	for epoch := 1; epoch <= t.options.MaxEpochs && !stopping.Stop(); epoch++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.options.Mask.Draw(masks, delta)
-		trainLoss, validationLoss, predicted, err := t.epoch.Call3(
-			tensors.FromFlatDataAndDimensions(delta, t.deltaSize, 1),
-			tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2))
+		outputs, err := draws.step(t.epoch)
 		if err != nil {
 			return nil, fmt.Errorf("nmgnn: epoch %d: %s", epoch, firstLine(err))
 		}
-		predictions, err := tensors.CopyFlatData[int32](predicted)
+		predictions, err := tensors.CopyFlatData[int32](outputs[2])
 		if err != nil {
 			return nil, fmt.Errorf("nmgnn: epoch %d: %s", epoch, firstLine(err))
 		}
@@ -124,10 +127,8 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 		if err != nil {
 			return nil, err
 		}
-		e := Epoch{float64(tensors.ToScalar[float32](trainLoss)), float64(tensors.ToScalar[float32](validationLoss)), metrics.MacroF1}
-		for _, output := range []*tensors.Tensor{trainLoss, validationLoss, predicted} {
-			output.MustFinalizeAll()
-		}
+		e := Epoch{float64(tensors.ToScalar[float32](outputs[0])), float64(tensors.ToScalar[float32](outputs[1])), metrics.MacroF1}
+		finalize(outputs)
 		if math.IsNaN(e.TrainLoss) || math.IsInf(e.TrainLoss, 0) {
 			return nil, fmt.Errorf("nmgnn: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", epoch, e.TrainLoss, t.options.LearningRate)
 		}
@@ -165,6 +166,67 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	}
 	trial.Seconds = time.Since(begin).Seconds()
 	return trial, nil
+}
+
+// draws are what is drawn anew for each epoch of a trial.
+type draws struct {
+	trainer     *Trainer
+	masks, keys *rand.Rand
+	delta       []float32
+}
+
+func (t *Trainer) newDraws(seed uint64) *draws {
+	return &draws{t, hostRandom(seed, "mask"), hostRandom(seed, "dropout"), make([]float32, t.deltaSize)}
+}
+
+// step runs a compiled epoch on the next draws.
+func (d *draws) step(epoch *model.Exec) ([]*tensors.Tensor, error) {
+	d.trainer.options.Mask.Draw(d.masks, d.delta)
+	return epoch.Call(
+		tensors.FromFlatDataAndDimensions(d.delta, len(d.delta), 1),
+		tensors.FromFlatDataAndDimensions([]uint32{d.keys.Uint32(), d.keys.Uint32()}, 2))
+}
+
+func finalize(outputs []*tensors.Tensor) {
+	for _, output := range outputs {
+		output.MustFinalizeAll()
+	}
+}
+
+// TimeEpochs trains for so many epochs, with validation or without, and returns how long each took, from the draw of the
+// mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1 on
+// after [NewTrainer], and neither stops early nor keeps the best weights.
+func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
+	defer guard(&err, "training")
+	if t.timing == nil {
+		if err := t.reset(1); err != nil {
+			return nil, err
+		}
+		t.timing = t.newDraws(1)
+	}
+	program := t.epoch
+	if !validate {
+		if t.trainOnly == nil {
+			if t.trainOnly, err = t.compileStep(false); err != nil {
+				return nil, err
+			}
+		}
+		program = t.trainOnly
+	}
+	for range epochs {
+		if err := ctx.Err(); err != nil {
+			return laps, err
+		}
+		begin := time.Now()
+		outputs, err := t.timing.step(program)
+		if err != nil {
+			return laps, fmt.Errorf("nmgnn: %s", firstLine(err))
+		}
+		tensors.ToScalar[float32](outputs[0])
+		laps = append(laps, time.Since(begin))
+		finalize(outputs)
+	}
+	return laps, nil
 }
 
 // Predict returns the class of every node of the test graph, by the weights that training left, without mask or dropout.

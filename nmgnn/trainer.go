@@ -28,8 +28,11 @@ type Trainer struct {
 	classes int
 
 	store     *model.Store
+	phases    phasePrograms
 	epoch     *model.Exec
+	trainOnly *model.Exec // without validation; nil until it is timed
 	predict   *model.Exec
+	timing    *draws                     // of TimeEpochs
 	resting   map[string]*tensors.Tensor // first values of the optimizer's own variables
 	deltaSize int
 
@@ -125,38 +128,15 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 
-	step := func(scope *model.Scope, delta, key *Node) (trainLoss, validationLoss, predictions *Node) {
-		graph := delta.Graph()
-		var mask *Node
-		if t.options.Mask.Active() {
-			mask = delta
-		}
-		random := NewRandom(key)
-		loss := trainTargets.loss(last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: train.neighbours(true, random), Features: train.input(graph, true),
-			Mask: mask, Random: random})))
-		t.update(scope, loss)
-		// From here on variables hold the updated weights.
-		logits := last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: validation.neighbours(false, nil), Features: validation.input(graph, false)}))
-		return loss, validationTargets.loss(logits), ArgMax(validationTargets.rows(logits), 1, dtypes.Int32)
-	}
-	if t.epoch, err = model.NewExec(t.backend.Backend, t.store, step); err != nil {
-		return fmt.Errorf("nmgnn: %s", firstLine(err))
+	t.phases = phasePrograms{train: train, validation: validation, test: test, trainTargets: trainTargets, validationTargets: validationTargets}
+	if t.epoch, err = t.compileStep(true); err != nil {
+		return err
 	}
 	predict := func(scope *model.Scope, graph *Graph) *Node {
-		logits := last(t.model.Forward(Pass{
-			Scope: scope.At(modelScope), Near: test.neighbours(false, nil), Features: test.input(graph, false)}))
-		if got := logits.Shape().Dimensions; got[1] != t.classes {
-			panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
-		}
-		return ArgMax(logits, 1, dtypes.Int32)
+		return ArgMax(t.logits(scope, graph, test), 1, dtypes.Int32)
 	}
 	if t.predict, err = model.NewExec(t.backend.Backend, t.store, predict); err != nil {
 		return fmt.Errorf("nmgnn: %s", firstLine(err))
-	}
-	if _, err := t.epoch.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2)); err != nil {
-		return fmt.Errorf("nmgnn: compiling for %s: %s", t.backend.ID, firstLine(err))
 	}
 	// What the optimizer wants to start from, before it has run.
 	t.resting = map[string]*tensors.Tensor{}
@@ -172,6 +152,58 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		}
 	}
 	return nil
+}
+
+// phasePrograms is what the programs of a trainer are made from.
+type phasePrograms struct {
+	train, validation, test         *phaseData
+	trainTargets, validationTargets targets
+}
+
+// forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
+func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *phaseData) []*Node {
+	return t.model.Forward(Pass{Scope: scope.At(modelScope), Near: phase.neighbours(false, nil), Features: phase.input(graph, false)})
+}
+
+func (t *Trainer) logits(scope *model.Scope, graph *Graph, phase *phaseData) *Node {
+	logits := last(t.forward(scope, graph, phase))
+	if got := logits.Shape().Dimensions; got[1] != t.classes {
+		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
+	}
+	return logits
+}
+
+// compileStep compiles one epoch: δ [nodes, 1] and a key [2] for what is drawn on the device → the loss that was trained
+// on and, with validate, the validation loss after it and the classes predicted for the validation nodes.
+func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
+	train, validation := t.phases.train, t.phases.validation
+	step := func(scope *model.Scope, delta, key *Node) []*Node {
+		graph := delta.Graph()
+		random := NewRandom(key)
+		pass := Pass{Scope: scope.At(modelScope), Near: train.neighbours(true, random), Features: train.input(graph, true), Random: random}
+		if t.options.Mask.Active() {
+			pass.Mask = delta
+		}
+		if t.options.Regulariser != nil {
+			pass = t.options.Regulariser.Apply(pass)
+		}
+		loss := t.phases.trainTargets.loss(last(t.model.Forward(pass)))
+		t.update(scope, loss)
+		if !validate {
+			return []*Node{loss}
+		}
+		// From here on variables hold the updated weights.
+		logits := t.logits(scope, graph, validation)
+		return []*Node{loss, t.phases.validationTargets.loss(logits), ArgMax(t.phases.validationTargets.rows(logits), 1, dtypes.Int32)}
+	}
+	exec, err := model.NewExec(t.backend.Backend, t.store, step)
+	if err != nil {
+		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
+	}
+	if _, err := exec.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2)); err != nil {
+		return nil, fmt.Errorf("nmgnn: compiling for %s: %s", t.backend.ID, firstLine(err))
+	}
+	return exec, nil
 }
 
 // owns says whether a variable is changed by training, unlike the data.
@@ -242,6 +274,9 @@ func (t targets) loss(logits *Node) *Node {
 // Close frees the compiled programs and the data on the device.
 func (t *Trainer) Close() {
 	t.epoch.Finalize()
+	if t.trainOnly != nil {
+		t.trainOnly.Finalize()
+	}
 	t.predict.Finalize()
 	t.store.Finalize()
 }

@@ -1,0 +1,71 @@
+package nmgnn
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Regulariser changes what a model trains on, anew in every epoch and never outside training. The ones here compete with
+// node masking, which needs none of this: see [Mask]. How they differ:
+//
+//   - Node masking silences a node u towards all its neighbours and in all layers at once, for an epoch; u itself is
+//     still computed. Nothing is rescaled, and the mask is an input of the layers, not of the model.
+//   - [DropEdge] removes edges, so u may be heard by one neighbour and not by another. Degrees and attention follow the
+//     edges that are left.
+//   - [DropNode] removes a node's features altogether, towards itself too, and scales up the features of the others.
+//   - Dropout ([Model].Dropout) removes single entries of every layer's input, and scales up the others.
+type Regulariser interface {
+	// Apply returns the pass to train on, drawn from p.Random, which is never nil here.
+	Apply(p Pass) Pass
+	// Check returns an error unless the regulariser's settings can be.
+	Check() error
+}
+
+// DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020).
+// Entries of v ∪ N_v that are v itself stay. Sums are not rescaled; what is divided by degrees is divided by what is left.
+type DropEdge struct{ Rate float64 }
+
+// Apply removes edges.
+func (d DropEdge) Apply(p Pass) Pass {
+	near, ok := p.Near.(neighbours)
+	if !ok {
+		panic(fmt.Errorf("nmgnn: DropEdge knows the neighbours that training makes, not %T", p.Near))
+	}
+	if d.Rate == 0 {
+		return p
+	}
+	stream := p.Random.stream()
+	near.drop, near.rate, near.kept = &stream, d.Rate, new(*Node)
+	p.Near = near
+	return p
+}
+
+// Check returns an error unless Rate is a probability below 1.
+func (d DropEdge) Check() error { return checkRate("DropEdge", d.Rate) }
+
+// DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al. 2020,
+// GRAND).
+type DropNode struct{ Rate float64 }
+
+// Apply removes nodes' features.
+func (d DropNode) Apply(p Pass) Pass {
+	if d.Rate == 0 {
+		return p
+	}
+	node := Iota(p.Features.Graph(), shapes.Make(dtypes.Uint32, p.Near.NumNodes(), 1), 0)
+	p.Features = p.Features.ScaleRows(p.Random.stream().keep(node, d.Rate))
+	return p
+}
+
+// Check returns an error unless Rate is a probability below 1.
+func (d DropNode) Check() error { return checkRate("DropNode", d.Rate) }
+
+func checkRate(what string, rate float64) error {
+	if !(rate >= 0 && rate < 1) {
+		return fmt.Errorf("nmgnn: %s at rate %v: expected a probability from 0 up to, but not including, 1", what, rate)
+	}
+	return nil
+}
