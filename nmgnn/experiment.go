@@ -24,6 +24,11 @@ type Experiment struct {
 	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
+
+	// Smoothness measures MAD after each trial.
+	Smoothness bool
+	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting.
+	CacheInference bool
 }
 
 // Result is a trial and where it belongs.
@@ -31,6 +36,9 @@ type Result struct {
 	*Trial
 	SplitSeed uint64
 	SplitHash string
+	Nodes     *NodeCounts // in the inductive setting
+	MAD       *Smoothness // if the experiment measures it
+	Cached    *Metrics    // of the test nodes predicted from the cache, if the experiment does that
 }
 
 // Progress is one epoch of one trial.
@@ -53,6 +61,9 @@ type RunOptions struct {
 func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Settings.Check(); err != nil {
 		return nil, err
+	}
+	if x.CacheInference && x.Setting != datasets.Inductive {
+		return nil, fmt.Errorf("nmgnn: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
 	results := make([]*Result, len(seeds))
 	group, ctx := errgroup.WithContext(ctx)
@@ -92,6 +103,9 @@ func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOp
 					return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
 				}
 				r := &Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
+				if err := x.measure(ctx, trainer, r); err != nil {
+					return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+				}
 				reporting.Lock()
 				results[i] = r
 				if o.Done != nil {
@@ -103,6 +117,33 @@ func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOp
 		})
 	}
 	return results, group.Wait()
+}
+
+// measure adds to a result what is computed from the trained weights.
+func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
+	if x.Setting == datasets.Inductive {
+		counts := CountNodes(t.view, len(t.model.Layers))
+		r.Nodes = &counts
+	}
+	if x.Smoothness {
+		s, err := t.Smoothness(ctx)
+		if err != nil {
+			return err
+		}
+		r.MAD = &s
+	}
+	if x.CacheInference {
+		predictions, err := t.PredictCached()
+		if err != nil {
+			return err
+		}
+		m, err := Evaluate(t.testScored(predictions), t.labels.test, t.classes)
+		if err != nil {
+			return err
+		}
+		r.Cached = &m
+	}
+	return nil
 }
 
 // worker keeps what consecutive trials share: the compiled program, unless each has a split of its own.

@@ -59,8 +59,5 @@ func (m Model) Check() error {
 	if len(m.Layers) == 0 {
 		return fmt.Errorf("nmgnn: a model needs at least one layer")
 	}
-	if m.Dropout < 0 || m.Dropout >= 1 {
-		return fmt.Errorf("nmgnn: dropout %v: expected a probability from 0 up to, but not including, 1", m.Dropout)
-	}
-	return nil
+	return checkRate("dropout", m.Dropout)
 }

@@ -44,7 +44,7 @@ func (d DropEdge) Apply(p Pass) Pass {
 }
 
 // Check returns an error unless Rate is a probability below 1.
-func (d DropEdge) Check() error { return checkRate("DropEdge", d.Rate) }
+func (d DropEdge) Check() error { return checkRate("DropEdge's rate", d.Rate) }
 
 // DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al. 2020,
 // GRAND).
@@ -61,11 +61,11 @@ func (d DropNode) Apply(p Pass) Pass {
 }
 
 // Check returns an error unless Rate is a probability below 1.
-func (d DropNode) Check() error { return checkRate("DropNode", d.Rate) }
+func (d DropNode) Check() error { return checkRate("DropNode's rate", d.Rate) }
 
 func checkRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("nmgnn: %s at rate %v: expected a probability from 0 up to, but not including, 1", what, rate)
+		return fmt.Errorf("nmgnn: %s %v: expected a probability from 0 up to, but not including, 1", what, rate)
 	}
 	return nil
 }

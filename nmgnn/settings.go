@@ -147,7 +147,7 @@ func (s Settings) Check() error {
 	if s.Regulariser == NoRegulariser && s.RegulariserRate != 0 {
 		return fmt.Errorf("a regulariser's rate of %v without a regulariser: known are %v", s.RegulariserRate, Regularisers())
 	}
-	for what, rate := range map[string]float64{"dropout": s.Dropout, "attention dropout": s.AttentionDropout, "regulariser": s.RegulariserRate} {
+	for what, rate := range map[string]float64{"dropout": s.Dropout, "attention dropout": s.AttentionDropout, "regulariser's rate": s.RegulariserRate} {
 		if err := checkRate(what, rate); err != nil {
 			return err
 		}

@@ -157,15 +157,20 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	if trial.Predictions, err = t.Predict(); err != nil {
 		return nil, err
 	}
-	scored := make([]int32, len(t.view.Test.Score))
-	for i, v := range t.view.Test.Score {
-		scored[i] = trial.Predictions[v]
-	}
-	if trial.Test, err = Evaluate(scored, t.labels.test, t.classes); err != nil {
+	if trial.Test, err = Evaluate(t.testScored(trial.Predictions), t.labels.test, t.classes); err != nil {
 		return nil, err
 	}
 	trial.Seconds = time.Since(begin).Seconds()
 	return trial, nil
+}
+
+// testScored picks the predictions that count from those of all nodes of the test graph.
+func (t *Trainer) testScored(predictions []int32) []int32 {
+	scored := make([]int32, len(t.view.Test.Score))
+	for i, v := range t.view.Test.Score {
+		scored[i] = predictions[v]
+	}
+	return scored
 }
 
 // draws are what is drawn anew for each epoch of a trial.

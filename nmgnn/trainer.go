@@ -24,8 +24,12 @@ type Trainer struct {
 	model   Model
 	options TrainOptions
 	view    *datasets.View
-	labels  phaseLabels
-	classes int
+	graph   *datasets.Graph
+	plan    Plan
+	// features of all nodes of the graph, as the model reads them
+	features datasets.Features
+	labels   phaseLabels
+	classes  int
 
 	store     *model.Store
 	phases    phasePrograms
@@ -33,6 +37,7 @@ type Trainer struct {
 	trainOnly *model.Exec // without validation; nil until it is timed
 	predict   *model.Exec
 	timing    *draws                     // of TimeEpochs
+	cached    *phaseData                 // the test graph as the cache sees it; nil until it is asked for
 	resting   map[string]*tensors.Tensor // first values of the optimizer's own variables
 	deltaSize int
 
@@ -63,7 +68,7 @@ func NewTrainer(b *Backend, m Model, g *datasets.Graph, view *datasets.View, o T
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("nmgnn: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
 	}
-	t = &Trainer{backend: b, model: m, options: o, view: view, classes: g.NumClasses(), store: model.NewStore(),
+	t = &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
 		deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
 	defer guard(&err, "building the model")
@@ -100,6 +105,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		best := t.backend.PlanFor(density)
 		plan = &best
 	}
+	t.features, t.plan = features, *plan
 	phases := []datasets.Phase{t.view.Train, t.view.Validation, t.view.Test}
 	data := make([]*phaseData, len(phases))
 	for i, phase := range phases {

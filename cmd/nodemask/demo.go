@@ -64,7 +64,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 			if err != nil {
 				return err
 			}
-			mean, std := meanStd(results, func(m nmgnn.Metrics) float64 { return m.MacroF1 })
+			mean, std := meanStd(results, func(r *nmgnn.Result) float64 { return r.Test.MacroF1 })
 			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate != 1)
 			cells = append(cells, fmt.Sprintf("%.2f ± %.2f", mean, std), fmt.Sprintf("%.2f", published))
 		}

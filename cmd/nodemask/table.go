@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -27,19 +28,32 @@ func newScoreTable(header ...any) table.Writer {
 
 // trialTable lists the trials, and their mean and standard deviation.
 func trialTable(results []*nmgnn.Result) string {
-	t := newScoreTable("seed", "macro F1 %", "micro F1 %", "accuracy %", "best epoch", "epochs", "seconds")
+	columns := []struct {
+		name  string
+		score func(*nmgnn.Result) float64
+	}{
+		{"macro F1 %", func(r *nmgnn.Result) float64 { return r.Test.MacroF1 }},
+		{"micro F1 %", func(r *nmgnn.Result) float64 { return r.Test.MicroF1 }},
+		{"accuracy %", func(r *nmgnn.Result) float64 { return r.Test.Accuracy }},
+	}
+	if results[0].Cached != nil {
+		columns = slices.Insert(columns, 1, columns[0])
+		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *nmgnn.Result) float64 { return r.Cached.MacroF1 }
+	}
+	header, footer := []any{"seed"}, table.Row{"mean ± std"}
+	for _, c := range columns {
+		mean, std := meanStd(results, c.score)
+		header, footer = append(header, c.name), append(footer, fmt.Sprintf("%.2f ± %.2f", mean, std))
+	}
+	t := newScoreTable(append(header, "best epoch", "epochs", "seconds")...)
 	for _, r := range results {
-		t.AppendRow(table.Row{r.Seed, percent(r.Test.MacroF1), percent(r.Test.MicroF1), percent(r.Test.Accuracy),
-			r.BestEpoch, len(r.History), fmt.Sprintf("%.1f", r.Seconds)})
+		row := table.Row{r.Seed}
+		for _, c := range columns {
+			row = append(row, percent(c.score(r)))
+		}
+		t.AppendRow(append(row, r.BestEpoch, len(r.History), fmt.Sprintf("%.1f", r.Seconds)))
 	}
-	spread := func(score func(nmgnn.Metrics) float64) string {
-		mean, std := meanStd(results, score)
-		return fmt.Sprintf("%.2f ± %.2f", mean, std)
-	}
-	t.AppendFooter(table.Row{"mean ± std",
-		spread(func(m nmgnn.Metrics) float64 { return m.MacroF1 }),
-		spread(func(m nmgnn.Metrics) float64 { return m.MicroF1 }),
-		spread(func(m nmgnn.Metrics) float64 { return m.Accuracy })})
+	t.AppendFooter(footer)
 	return t.Render()
 }
 

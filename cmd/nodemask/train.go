@@ -28,6 +28,7 @@ type trainFlags struct {
 	preset            string
 	settings          nmgnn.Settings
 	rawFeatures       bool
+	cacheInference    bool
 	backend           string
 	jobs              int
 	json              bool
@@ -58,13 +59,18 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
 	flags.BoolVar(&f.resplit, "resplit", false, "draw a split for each trial, from the trial's seed")
-	flags.StringVar(&f.preset, "preset", "standard", "settings that the flags below change: "+strings.Join(nmgnn.Presets(), ", "))
+	flags.StringVar(&f.preset, "preset", "", "settings that the flags below change: "+strings.Join(nmgnn.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
 	flags.IntVar(&f.settings.Layers, "layers", 2, "number of layers")
 	flags.IntVar(&f.settings.Hidden, "hidden", 64, "width of hidden layers")
 	flags.IntVar(&f.settings.MLPLayers, "mlp-layers", 1, "linear layers in each GIN layer's MLP")
 	flags.Float64Var(&f.settings.Epsilon, "epsilon", 0, "GIN's epsilon; 0 is GIN-0")
-	flags.Float64Var(&f.settings.Dropout, "dropout", 0.5, "probability that an entry of a layer's input is dropped")
-	flags.Float64Var(&f.settings.LearningRate, "learning-rate", 0.01, "learning rate of Adam")
+	flags.Float64Var(&f.settings.Dropout, "dropout", 0.5, "probability that an entry of a layer's input is dropped (preset gat: 0.6)")
+	flags.BoolVar(&f.settings.LearnEpsilon, "learn-epsilon", false, "train GIN's epsilon, from --epsilon on")
+	flags.IntVar(&f.settings.Heads, "heads", 8, "attention heads that share the hidden width (gat, gatv2)")
+	flags.Float64Var(&f.settings.AttentionDropout, "attention-dropout", 0.6, "probability that an attention weight is dropped (gat, gatv2; with node masking 0 unless given)")
+	flags.StringVar((*string)(&f.settings.Regulariser), "regulariser", "", "beside or instead of node masking: dropedge, dropnode or dropout, at --regulariser-rate")
+	flags.Float64Var(&f.settings.RegulariserRate, "regulariser-rate", 0.5, "probability of an edge, node or entry being dropped by the regulariser")
+	flags.Float64Var(&f.settings.LearningRate, "learning-rate", 0.01, "learning rate of Adam (preset gat: 0.005)")
 	flags.Float64Var(&f.settings.WeightDecay, "weight-decay", 5e-4, "L2, added to the gradient")
 	flags.IntVar(&f.settings.MaxEpochs, "max-epochs", 1000, "most epochs of a trial")
 	flags.IntVar(&f.settings.Patience, "patience", 50, "epochs without a better validation score before a trial stops")
@@ -73,6 +79,7 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.StringVar(&f.arrivals, "arrivals", string(datasets.AllEdges), "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)")
 	flags.StringVar((*string)(&f.settings.MaskOver), "mask-over", string(nmgnn.MaskAll), "nodes that can be masked: all, or only the train nodes (train)")
 	flags.BoolVar(&f.settings.Rescale, "rescale", false, "divide what is kept by the keep rate; not in the paper")
+	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes")
 	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
@@ -82,28 +89,38 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 
 // merge takes the preset's value for every setting whose flag was not given.
 func (f *trainFlags) merge(c *cobra.Command) error {
+	if f.preset == "" {
+		f.preset = nmgnn.PresetFor(f.settings.Model)
+	}
 	preset, err := nmgnn.Preset(f.preset)
 	if err != nil {
 		return misuse{err}
 	}
 	given := f.settings
 	preset.NormalizeFeatures = preset.NormalizeFeatures && !f.rawFeatures
-	f.settings = preset
+	preset.Model = given.Model
+	f.settings = preset.WithMasking(given.KeepRate)
+	if given.Regulariser != nmgnn.NoRegulariser {
+		f.settings.Regulariser, f.settings.RegulariserRate = given.Regulariser, given.RegulariserRate
+	} else if c.Flags().Changed("regulariser-rate") {
+		return misusef("--regulariser-rate without --regulariser: expected one of %v", nmgnn.Regularisers())
+	}
 	for name, take := range map[string]func(){
-		"model":         func() { f.settings.Model = given.Model },
-		"keep-rate":     func() { f.settings.KeepRate = given.KeepRate },
-		"layers":        func() { f.settings.Layers = given.Layers },
-		"hidden":        func() { f.settings.Hidden = given.Hidden },
-		"mlp-layers":    func() { f.settings.MLPLayers = given.MLPLayers },
-		"epsilon":       func() { f.settings.Epsilon = given.Epsilon },
-		"dropout":       func() { f.settings.Dropout = given.Dropout },
-		"learning-rate": func() { f.settings.LearningRate = given.LearningRate },
-		"weight-decay":  func() { f.settings.WeightDecay = given.WeightDecay },
-		"max-epochs":    func() { f.settings.MaxEpochs = given.MaxEpochs },
-		"patience":      func() { f.settings.Patience = given.Patience },
-		"stop-on":       func() { f.settings.StopOn = given.StopOn },
-		"mask-over":     func() { f.settings.MaskOver = given.MaskOver },
-		"rescale":       func() { f.settings.Rescale = given.Rescale },
+		"learn-epsilon":     func() { f.settings.LearnEpsilon = given.LearnEpsilon },
+		"heads":             func() { f.settings.Heads = given.Heads },
+		"attention-dropout": func() { f.settings.AttentionDropout = given.AttentionDropout },
+		"layers":            func() { f.settings.Layers = given.Layers },
+		"hidden":            func() { f.settings.Hidden = given.Hidden },
+		"mlp-layers":        func() { f.settings.MLPLayers = given.MLPLayers },
+		"epsilon":           func() { f.settings.Epsilon = given.Epsilon },
+		"dropout":           func() { f.settings.Dropout = given.Dropout },
+		"learning-rate":     func() { f.settings.LearningRate = given.LearningRate },
+		"weight-decay":      func() { f.settings.WeightDecay = given.WeightDecay },
+		"max-epochs":        func() { f.settings.MaxEpochs = given.MaxEpochs },
+		"patience":          func() { f.settings.Patience = given.Patience },
+		"stop-on":           func() { f.settings.StopOn = given.StopOn },
+		"mask-over":         func() { f.settings.MaskOver = given.MaskOver },
+		"rescale":           func() { f.settings.Rescale = given.Rescale },
 	} {
 		if c.Flags().Changed(name) {
 			take()
@@ -130,6 +147,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	switch {
 	case setting == datasets.Transductive && arrivals != datasets.AllEdges:
 		return misusef("--arrivals %s: nodes arrive in the inductive setting only", arrivals)
+	case f.cacheInference && setting != datasets.Inductive:
+		return misusef("--cache-inference: nodes arrive in the inductive setting only")
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case f.trials < 1 || f.trials > 1_000_000:
@@ -146,7 +165,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return dataError(err)
 	}
 	x := nmgnn.Experiment{Graph: graph, Settings: f.settings, Setting: setting, Arrivals: arrivals,
-		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit}
+		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit, CacheInference: f.cacheInference, Smoothness: f.json}
 	out := c.OutOrStdout()
 	var emit func(*nmgnn.Result) error
 	if f.json {
@@ -157,6 +176,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x))
 		fmt.Fprintln(out, trialTable(results))
+		if n := results[0].Nodes; n != nil {
+			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Settings.Layers, n.All, n.Cached)
+		}
 	}
 	return err
 }
@@ -235,12 +257,20 @@ type record struct {
 	TrainPercent int               `json:"train_percent"`
 	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`
 	nmgnn.Settings
-	Seed         uint64  `json:"seed"`
-	SplitSeed    uint64  `json:"split_seed"`
-	SplitHash    string  `json:"split_hash"`
-	MacroF1      float64 `json:"macro_f1"`
-	MicroF1      float64 `json:"micro_f1"`
-	Accuracy     float64 `json:"accuracy"`
+	Seed      uint64  `json:"seed"`
+	SplitSeed uint64  `json:"split_seed"`
+	SplitHash string  `json:"split_hash"`
+	MacroF1   float64 `json:"macro_f1"`
+	MicroF1   float64 `json:"micro_f1"`
+	Accuracy  float64 `json:"accuracy"`
+	// Over all nodes of the test graph, by representation.
+	MAD *nmgnn.Smoothness `json:"mad,omitempty"`
+	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a cache.
+	Nodes         int      `json:"nodes,omitempty"`
+	NodesReached  int      `json:"nodes_reached,omitempty"`
+	NodesCached   int      `json:"nodes_cached,omitempty"`
+	MacroF1Cached *float64 `json:"macro_f1_cached,omitempty"` // with --cache-inference
+
 	ValidationF1 float64 `json:"validation_macro_f1"`
 	Loss         float64 `json:"validation_loss"`
 	BestEpoch    int     `json:"best_epoch"`
@@ -260,6 +290,14 @@ func newRecord(x nmgnn.Experiment, b *nmgnn.Backend, r *nmgnn.Result) record {
 		Backend: b.ID, Device: b.Version(), Version: version()}
 	if x.Setting == datasets.Inductive {
 		c.Arrivals = x.Arrivals
+	}
+	c.MAD = r.MAD
+	if r.Nodes != nil {
+		c.Nodes, c.NodesReached, c.NodesCached = r.Nodes.All, r.Nodes.Reached, r.Nodes.Cached
+	}
+	if r.Cached != nil {
+		f1 := 100 * r.Cached.MacroF1
+		c.MacroF1Cached = &f1
 	}
 	return c
 }
@@ -283,10 +321,10 @@ func title(x nmgnn.Experiment) string {
 }
 
 // meanStd are the mean and the sample's standard deviation of scores in percent; the deviation of one is 0.
-func meanStd(results []*nmgnn.Result, score func(nmgnn.Metrics) float64) (mean, std float64) {
+func meanStd(results []*nmgnn.Result, score func(*nmgnn.Result) float64) (mean, std float64) {
 	scores := make([]float64, len(results))
 	for i, r := range results {
-		scores[i] = 100 * score(r.Test)
+		scores[i] = 100 * score(r)
 	}
 	if mean, std = stat.MeanStdDev(scores, nil); len(scores) < 2 {
 		std = 0
