@@ -55,7 +55,12 @@ func (b *featureBuilder) Finish() Features {
 	if float64(nonzeros) > sparseLimit*float64(len(f.Dense)) {
 		return f
 	}
-	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, nonzeros), Values: make([]float32, 0, nonzeros)}
+	return toSparse(f, nonzeros)
+}
+
+// toSparse stores the nonzeros of dense rows; room says how many there are, if that is known.
+func toSparse(f Features, room int) Features {
+	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room), Values: make([]float32, 0, room)}
 	for i, v := range f.Dense {
 		if v != 0 {
 			s.Columns, s.Values = append(s.Columns, int32(i%f.Width)), append(s.Values, v)

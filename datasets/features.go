@@ -76,6 +76,17 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
+// Stored is f stored sparse or dense, as asked; f itself if it is already.
+func (f Features) Stored(sparse bool) Features {
+	switch {
+	case sparse == f.IsSparse():
+		return f
+	case sparse:
+		return toSparse(f, 0)
+	}
+	return toDense(f)
+}
+
 // RowNormalized is the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a row
 // of zeros stays as it is. Signed features, whose sum may be all but zero, keep their proportions. The values are a copy;
 // a sparse result shares its offsets and columns with f.

@@ -123,6 +123,18 @@ func openXLA(id, config string) (*Backend, error) {
 	return &Backend{Backend: b, ID: id, Plugin: path}, nil
 }
 
+// forJob is the backend that one of several jobs, each a goroutine of its own, is to use. On a CPU, XLA jobs have a
+// client each that keeps to one core: two that share their threads are slower than one.
+func (b *Backend) forJob(job, jobs int) (*Backend, error) {
+	if jobs < 2 || b.Plugin == "" || !strings.Contains(filepath.Base(b.Plugin), "_cpu_") {
+		return b, nil
+	}
+	if err := onOneCore(job); err != nil {
+		return nil, err
+	}
+	return openNamed(b.ID)
+}
+
 // findPlugin returns the file of the plugin of that name, or an error that says where it was looked for.
 func findPlugin(name string) (string, error) {
 	if !haveXLA {

@@ -38,15 +38,19 @@ type Cache struct {
 	Degrees  []int32           // |N_u| in the train graph
 }
 
-// represent compiles the model over a phase: all layers' representations of all its nodes.
+// represent runs the model over a phase: all layers' representations of all its nodes.
 func (t *Trainer) represent(phase *phaseData) ([]Representation, error) {
-	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
-		return t.forward(scope, graph, phase)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
+	exec := t.represents[phase]
+	if exec == nil {
+		var err error
+		exec, err = model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
+			return t.forward(scope, graph, phase)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
+		}
+		t.represents[phase] = exec
 	}
-	defer exec.Finalize()
 	outputs, err := exec.Call()
 	if err != nil {
 		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))

@@ -80,9 +80,17 @@ func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOp
 		return nil
 	})
 	var reporting sync.Mutex
-	for range min(max(o.Jobs, 1), len(seeds)) {
+	jobs := min(max(o.Jobs, 1), len(seeds))
+	for job := range jobs {
 		group.Go(func() error {
-			w := worker{experiment: x, backend: b}
+			own, err := b.forJob(job, jobs)
+			if err != nil {
+				return err
+			}
+			if own != b {
+				defer own.Finalize()
+			}
+			w := worker{experiment: x, backend: own}
 			defer w.close()
 			for i := range todo {
 				trainer, split, err := w.prepare(seeds[i])

@@ -157,7 +157,7 @@ func sparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-func undirected(t *testing.T, nodes int, pairs [][2]int32) *csr.Graph {
+func undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	t.Helper()
 	edges := make([]csr.Edge, len(pairs))
 	for i, p := range pairs {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -210,7 +211,7 @@ func newPhaseData(store *model.Store, path string, edges *csr.Graph, features da
 		return d, err
 	}
 	v := variables{store: store, path: path}
-	x := denseRows(features)
+	x := features.Stored(false).Dense
 	d.dense = v.floats("features", x, n, features.Width)
 	if train && plan.Transposed {
 		d.denseT = v.floats("features_transposed", transposed(x, n, features.Width), features.Width, n)
@@ -219,19 +220,6 @@ func newPhaseData(store *model.Store, path string, edges *csr.Graph, features da
 		d.positions = v.ints("position", densePositions(features), n, features.Width)
 	}
 	return d, v.err
-}
-
-func denseRows(f datasets.Features) []float32 {
-	if !f.IsSparse() {
-		return f.Dense
-	}
-	x := make([]float32, f.Rows*f.Width)
-	for r := range f.Rows {
-		for i := f.Offsets[r]; i < f.Offsets[r+1]; i++ {
-			x[r*f.Width+int(f.Columns[i])] = f.Values[i]
-		}
-	}
-	return x
 }
 
 // densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are stored.
@@ -272,4 +260,19 @@ func (d *phaseData) input(g *Graph, train bool) Input {
 		x.transposed = d.denseT.NodeValue(g)
 	}
 	return x
+}
+
+// replace puts another graph and its features, of the same shapes, in the place of these; the kernel must be
+// [ScatterKernel], and the data not for training.
+func (d *phaseData) replace(edges *csr.Graph, x datasets.Features) error {
+	if err := d.adjacency.replace(adjacencyOf(edges)); err != nil {
+		return err
+	}
+	if d.sparse == nil {
+		return d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Dense, x.Rows, x.Width))
+	}
+	if err := d.sparse.values.SetValue(tensors.FromFlatDataAndDimensions(x.Values, len(x.Values), 1)); err != nil {
+		return err
+	}
+	return d.sparse.forward.(*scatterProduct).replace(sparse{rows: x.Rows, columns: x.Width, offsets: x.Offsets, targets: x.Columns})
 }

@@ -18,7 +18,8 @@ type chainProduct struct {
 	entry         []int32         // slot of each entry
 	size          int             // number of slots
 	column        *model.Variable // [slots, 1]
-	row           *model.Variable // [slots, 1]
+	rowVar        *model.Variable // [slots, 1], once asked for
+	makeRow       func() *model.Variable
 }
 
 // chain adds up the first width entries of some rows. Rows that are shorter have padding; what longer ones have left is
@@ -38,23 +39,26 @@ func newChainProduct(v *variables, s sparse) *chainProduct {
 	b := chainBuilder{v: v, entry: make([]int32, s.entries())}
 	rows := make([]run, s.rows)
 	for r := range rows {
-		rows[r] = run{row: int32(r), from: s.offsets[r], to: s.offsets[r+1]}
+		rows[r] = run{s.offsets[r], s.offsets[r+1]}
 	}
-	p := &chainProduct{rows: s.rows, columns: s.columns, entry: b.entry, first: b.build(rows, nil), size: len(b.row)}
+	p := &chainProduct{rows: s.rows, columns: s.columns, entry: b.entry, first: b.build(rows, nil), size: b.size}
 	column := slices.Repeat([]int32{int32(s.columns)}, p.size) // padding reads a row of zeros behind h
 	for i, slot := range b.entry {
 		column[slot] = s.targets[i]
 	}
 	p.column = v.ints("column", column, p.size, 1)
-	p.row = v.ints("row", b.row, p.size, 1)
+	p.makeRow = func() *model.Variable {
+		row := v.ints("row", perSlot(p, s.rowOfEntries(), 0), p.size, 1)
+		if v.err != nil {
+			panic(v.err)
+		}
+		return row
+	}
 	return p
 }
 
-// run is a stretch of consecutive entries that belong to one row of the matrix.
-type run struct {
-	row      int32
-	from, to int64
-}
+// run is a stretch of consecutive entries that belong to one row.
+type run struct{ from, to int64 }
 
 func (r run) length() int { return int(r.to - r.from) }
 
@@ -62,7 +66,7 @@ func (r run) length() int { return int(r.to - r.from) }
 type chainBuilder struct {
 	v      *variables
 	entry  []int32 // slot of each entry
-	row    []int32 // row of each slot
+	size   int     // slots so far
 	chains int
 }
 
@@ -80,16 +84,16 @@ func (b *chainBuilder) lay(runs []run, pieces *chain, plan *chainPlan) *chain {
 		cut, whole := cutRuns(runs, int64(plan.width))
 		return b.build(whole, b.lay(cut, pieces, &chainPlan{width: plan.width}))
 	}
-	c := &chain{rows: len(runs), width: plan.width, slot: len(b.row), pieces: pieces}
+	c := &chain{rows: len(runs), width: plan.width, slot: b.size, pieces: pieces}
 	b.chains++
 	name := fmt.Sprintf("chain%d_", b.chains)
 	if pieces == nil {
 		for j := range int64(c.width) {
 			for _, r := range runs {
 				if r.from+j < r.to {
-					b.entry[r.from+j] = int32(len(b.row))
+					b.entry[r.from+j] = int32(b.size)
 				}
-				b.row = append(b.row, r.row)
+				b.size++
 			}
 		}
 	} else {
@@ -111,7 +115,7 @@ func (b *chainBuilder) lay(runs []run, pieces *chain, plan *chainPlan) *chain {
 	var left []run
 	for _, r := range runs {
 		if r.length() > c.width {
-			left = append(left, run{row: r.row, from: r.from + int64(c.width), to: r.to})
+			left = append(left, run{r.from + int64(c.width), r.to})
 		}
 	}
 	restRow, next := make([]int32, c.rows), int32(0)
@@ -131,9 +135,9 @@ func cutRuns(runs []run, width int64) (pieces, whole []run) {
 	for _, r := range runs {
 		first := int64(len(pieces))
 		for from := r.from; from < r.to; from += width {
-			pieces = append(pieces, run{row: r.row, from: from, to: min(from+width, r.to)})
+			pieces = append(pieces, run{from, min(from+width, r.to)})
 		}
-		whole = append(whole, run{row: r.row, from: first, to: int64(len(pieces))})
+		whole = append(whole, run{first, int64(len(pieces))})
 	}
 	return pieces, whole
 }
@@ -145,7 +149,12 @@ func (p *chainProduct) gather(h *Node) *Node {
 	return Gather(padRows(h, p.columns+1), p.column.NodeValue(h.Graph()))
 }
 
-func (p *chainProduct) spread(x *Node) *Node { return Gather(x, p.row.NodeValue(x.Graph())) }
+func (p *chainProduct) spread(x *Node) *Node {
+	if p.rowVar == nil {
+		p.rowVar = p.makeRow()
+	}
+	return Gather(x, p.rowVar.NodeValue(x.Graph()))
+}
 
 func (p *chainProduct) times(h, weights *Node) *Node {
 	// Whatever makes h would otherwise be fused into the loop too, and computed again for each entry.

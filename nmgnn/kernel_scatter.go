@@ -3,6 +3,7 @@ package nmgnn
 import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 )
 
@@ -46,4 +47,12 @@ func (p *scatterProduct) total(e *Node) *Node {
 func (p *scatterProduct) highest(e *Node) *Node {
 	start := AddScalar(Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1])), lowest)
 	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
+}
+
+// replace puts another pattern with as many rows and entries in the place of this one's.
+func (p *scatterProduct) replace(s sparse) error {
+	if err := p.row.SetValue(tensors.FromFlatDataAndDimensions(s.rowOfEntries(), p.entries, 1)); err != nil {
+		return err
+	}
+	return p.column.SetValue(tensors.FromFlatDataAndDimensions(s.targets, p.entries, 1))
 }

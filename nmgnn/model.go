@@ -26,6 +26,8 @@ type Pass struct {
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *Random // for dropout; nil: none, as outside training
+	// After, if set, changes what a layer gives, after its activation and before the next one: layers count from 0.
+	After func(layer int, h *Node) *Node
 }
 
 // Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width]; the last is the logits
@@ -41,6 +43,9 @@ func (m Model) Forward(p Pass) []*Node {
 		out := layer.Forward(p.Scope.In("layer%d", i), p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
 		if i < len(m.Layers)-1 {
 			out = between(out)
+		}
+		if p.After != nil {
+			out = p.After(i, out)
 		}
 		all = append(all, out)
 		h = Dense(out)

@@ -52,6 +52,8 @@ type adjacency struct {
 	forward, adjoint product                    // adjoint: nil without training
 	self             *adjacency                 // with v in N_v, once asked for
 	lazy             map[string]*model.Variable // what only some layers need, once asked for
+	degrees          *model.Variable            // [nodes, 1], if the rows do not tell; nil: they do
+	isSelf           bool                       // v is in N_v
 }
 
 func newAdjacency(store *model.Store, path string, s sparse, symmetric bool, plan Plan, train bool) (*adjacency, error) {
@@ -134,18 +136,18 @@ func (a *adjacency) position(g *Graph) *Node {
 // 0, and so has padding.
 func (a *adjacency) edge(g *Graph) *Node {
 	return ConvertDType(once(a, "edge", a.forward, 0, func() []int32 {
-		number := make([]int32, a.entries.entries())
-		var back []int32 // the entry of the other direction
-		if a.symmetric {
-			back = a.entries.transpose().positions
-		}
+		// Entries of v itself do not count, so that an edge has its number with and without them.
+		number, next := make([]int32, a.entries.entries()), int32(1)
 		for i, row := range a.entries.rowOfEntries() {
-			switch {
-			case a.entries.targets[i] == row:
-			case back != nil:
-				number[i] = min(int32(i), back[i]) + 1
-			default:
-				number[i] = int32(i) + 1
+			if a.entries.targets[i] != row {
+				number[i] = next
+				next++
+			}
+		}
+		if a.symmetric {
+			own := slices.Clone(number)
+			for i, back := range a.entries.transpose().positions {
+				number[i] = min(own[i], own[back])
 			}
 		}
 		return number
@@ -167,6 +169,28 @@ func (a *adjacency) transposed(e *Node) *Node {
 	return Gather(padRows(e, a.forward.slots()+1), at.NodeValue(e.Graph()))
 }
 
+// setDegrees says what the degrees are where rows hold only a part of the entries.
+func (a *adjacency) setDegrees(degrees []float32) error {
+	t := tensors.FromFlatDataAndDimensions(degrees, len(degrees), 1)
+	if a.degrees != nil {
+		return a.degrees.SetValue(t)
+	}
+	into := variables{store: a.store, path: a.path}
+	a.degrees = into.add("degree", t)
+	return into.err
+}
+
+// replace puts another pattern with as many rows and entries in the place of this one's; it must be of [ScatterKernel].
+func (a *adjacency) replace(s sparse) error {
+	p := a.forward.(*scatterProduct)
+	if a.self != nil {
+		if err := a.self.replace(s.withSelf()); err != nil {
+			return err
+		}
+	}
+	return p.replace(s)
+}
+
 // neighbours is an adjacency in one pass of a model.
 type neighbours struct {
 	*adjacency
@@ -185,6 +209,7 @@ func (n neighbours) WithSelf() Neighbours {
 		if err != nil {
 			panic(err)
 		}
+		self.isSelf, self.degrees = true, n.degrees
 		n.adjacency.self = self
 	}
 	with := n
@@ -220,6 +245,13 @@ func (n neighbours) Sum(h *Node) *Node {
 }
 
 func (n neighbours) Degree(g *Graph) *Node {
+	if n.degrees != nil {
+		degrees := n.degrees.NodeValue(g)
+		if n.isSelf {
+			degrees = AddScalar(degrees, 1)
+		}
+		return degrees
+	}
 	if keep := n.keep(g); keep != nil {
 		return n.forward.total(keep)
 	}

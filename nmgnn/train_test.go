@@ -314,3 +314,95 @@ func TestSettingsThatCannotBeAreNamed(t *testing.T) {
 	_, err := Preset("best")
 	require.ErrorContains(t, err, `no preset "best"`)
 }
+
+func TestSixteenLayersTrainWithoutNaN(t *testing.T) {
+	for _, id := range []string{"go", "xla:cpu"} {
+		t.Run(id, func(t *testing.T) {
+			b, err := OpenBackend(id)
+			if err != nil {
+				t.Skipf("skipped: %v", err)
+			}
+			g := twoCamps(t)
+			s := small()
+			s.Layers, s.MaxEpochs, s.KeepRate = 16, 5, 0.5
+			trial := trainOnce(t, trainerOf(t, b, g, viewOf(t, g, 50, datasets.Transductive), s), 1)
+			require.Len(t, trial.History, 5)
+			for _, e := range trial.History {
+				require.False(t, math.IsNaN(e.TrainLoss+e.ValidationLoss))
+			}
+		})
+	}
+}
+
+// tiny is a graph of so many nodes with two classes in turn, one feature that tells the class, and these edges.
+func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
+	t.Helper()
+	x := make([][]float32, len(labels))
+	for v, c := range labels {
+		x[v] = []float32{float32(c), 1}
+	}
+	return &datasets.Graph{Name: "tiny", Edges: undirected(t, len(labels), pairs), Features: sparseRows(x), Labels: labels, Classes: []string{"a", "b"}}
+}
+
+// phasesOf is a transductive view with sets of one's own.
+func phasesOf(g *datasets.Graph, train, validation, test []int32) *datasets.View {
+	all := make([]int32, g.NumNodes())
+	for v := range all {
+		all[v] = int32(v)
+	}
+	phase := func(score []int32) datasets.Phase { return datasets.Phase{Edges: g.Edges, Nodes: all, Score: score} }
+	return &datasets.View{Setting: datasets.Transductive, Train: phase(train), Validation: phase(validation), Test: phase(test)}
+}
+
+func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClassNeverTrainedOn(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		g    *datasets.Graph
+		sets [3][]int32
+	}{
+		{"isolated nodes", tiny(t, []int32{0, 1, 0, 1, 0, 1}, [][2]int32{{0, 1}, {1, 2}}), [3][]int32{{0, 1}, {2, 3}, {4, 5}}},
+		{"no edges", tiny(t, []int32{0, 1, 0, 1}, nil), [3][]int32{{0, 1}, {2}, {3}}},
+		{"one node", tiny(t, []int32{1}, nil), [3][]int32{{0}, {0}, {0}}},
+		{"a class that is not in the train set", tiny(t, []int32{0, 0, 1, 1}, [][2]int32{{0, 1}, {2, 3}}), [3][]int32{{0, 1}, {2}, {3}}},
+	} {
+		for _, name := range Models() {
+			for _, regulariser := range append(Regularisers(), NoRegulariser) {
+				s, err := Preset(PresetFor(name))
+				require.NoError(t, err)
+				s.Model, s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = name, 4, 2, 3, 0.5
+				if s.Regulariser = regulariser; regulariser != NoRegulariser {
+					s.RegulariserRate = 0.5
+				}
+				trial := trainOnce(t, trainerOf(t, goBackend(t), c.g, phasesOf(c.g, c.sets[0], c.sets[1], c.sets[2]), s), 1)
+				require.Len(t, trial.Predictions, c.g.NumNodes(), "%s, %s, %s", c.name, name, regulariser)
+				for _, e := range trial.History {
+					require.False(t, math.IsNaN(e.TrainLoss+e.ValidationLoss), "%s, %s, %s", c.name, name, regulariser)
+				}
+			}
+		}
+	}
+}
+
+func TestGINLearnsEpsilonFromItsGradient(t *testing.T) {
+	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+		f := fiveNodes(t)
+		f.model.Layers = []Layer{GIN{Width: []int{2}, Epsilon: 0.25, LearnEpsilon: true}}
+		f.weights["/model/layer0/linear0/weights"] = []float32{0.5, 0.25}
+		f.weights["/model/layer0/linear0/biases"] = []float32{0, 0}
+		f.weights["/model/layer0/epsilon"] = []float32{0.25}
+		got := f.compute(t, b, plan)
+		// (1+¼+¼)·h + Σ: a 1.5+6 = 7.5, and so on, as with ε = ½.
+		require.Equal(t, []float32{3.75, 1.875}, got.layers[0][0])
+		// ∂loss/∂ε = h_a·W·(−q, q) with h_a = 1, q = 1/(1+e^(3.75−1.875)): q·(¼−½).
+		q := 1 / (1 + math.Exp(1.875))
+		inDelta(t, []float32{float32(-q / 4)}, got.gradients["/model/layer0/epsilon"], 1e-6, "epsilon")
+	})
+}
+
+func TestMaskingTakesAttentionDropoutAway(t *testing.T) {
+	s, err := Preset("gat")
+	require.NoError(t, err)
+	require.Equal(t, 0.6, s.WithMasking(1).AttentionDropout)
+	require.Equal(t, 0.0, s.WithMasking(0.5).AttentionDropout)
+	require.Equal(t, 0.5, s.WithMasking(0.5).KeepRate)
+}

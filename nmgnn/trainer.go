@@ -31,15 +31,16 @@ type Trainer struct {
 	labels   phaseLabels
 	classes  int
 
-	store     *model.Store
-	phases    phasePrograms
-	epoch     *model.Exec
-	trainOnly *model.Exec // without validation; nil until it is timed
-	predict   *model.Exec
-	timing    *draws                     // of TimeEpochs
-	cached    *phaseData                 // the test graph as the cache sees it; nil until it is asked for
-	resting   map[string]*tensors.Tensor // first values of the optimizer's own variables
-	deltaSize int
+	store      *model.Store
+	phases     phasePrograms
+	epoch      *model.Exec
+	trainOnly  *model.Exec // without validation; nil until it is timed
+	predict    *model.Exec
+	timing     *draws                     // of TimeEpochs
+	represents map[*phaseData]*model.Exec // all layers' outputs over a phase, once asked for
+	cached     *phaseData                 // the test graph as the cache sees it; nil until it is asked for
+	resting    map[string]*tensors.Tensor // first values of the optimizer's own variables
+	deltaSize  int
 
 	// CompileSeconds is how long building and compiling the program took.
 	CompileSeconds float64
@@ -68,7 +69,7 @@ func NewTrainer(b *Backend, m Model, g *datasets.Graph, view *datasets.View, o T
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("nmgnn: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
 	}
-	t = &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
+	t = &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*phaseData]*model.Exec{},
 		deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
 	defer guard(&err, "building the model")
@@ -282,6 +283,9 @@ func (t *Trainer) Close() {
 	t.epoch.Finalize()
 	if t.trainOnly != nil {
 		t.trainOnly.Finalize()
+	}
+	for _, exec := range t.represents {
+		exec.Finalize()
 	}
 	t.predict.Finalize()
 	t.store.Finalize()

@@ -1,0 +1,8 @@
+package nmgnn
+
+type SavedModel struct {
+	Settings Settings
+	Classes  []string
+	Features int
+	Weights  []Weight
+}
