@@ -29,6 +29,8 @@ type Experiment struct {
 	Smoothness bool
 	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting.
 	CacheInference bool
+	// Keep fills a cache after each trial, for new nodes to be predicted from later.
+	Keep bool
 }
 
 // Result is a trial and where it belongs.
@@ -39,6 +41,12 @@ type Result struct {
 	Nodes     *NodeCounts // in the inductive setting
 	MAD       *Smoothness // if the experiment measures it
 	Cached    *Metrics    // of the test nodes predicted from the cache, if the experiment does that
+	Cache     *Cache      // if the experiment keeps it
+}
+
+// Saved is the trained model of a result of x, ready to be saved.
+func (r *Result) Saved(x Experiment) *SavedModel {
+	return &SavedModel{Settings: x.Settings, Classes: x.Graph.Classes, Features: x.Graph.Features.Width, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
 }
 
 // Progress is one epoch of one trial.
@@ -139,6 +147,12 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 			return err
 		}
 		r.MAD = &s
+	}
+	if x.Keep {
+		var err error
+		if r.Cache, err = t.Cache(); err != nil {
+			return err
+		}
 	}
 	if x.CacheInference {
 		predictions, err := t.PredictCached()

@@ -29,6 +29,8 @@ type trainFlags struct {
 	settings          nmgnn.Settings
 	rawFeatures       bool
 	cacheInference    bool
+	saveModel         string
+	saveCache         string
 	backend           string
 	jobs              int
 	json              bool
@@ -80,6 +82,8 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.StringVar((*string)(&f.settings.MaskOver), "mask-over", string(nmgnn.MaskAll), "nodes that can be masked: all, or only the train nodes (train)")
 	flags.BoolVar(&f.settings.Rescale, "rescale", false, "divide what is kept by the keep rate; not in the paper")
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes")
+	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
+	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
 	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
@@ -149,6 +153,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--arrivals %s: nodes arrive in the inductive setting only", arrivals)
 	case f.cacheInference && setting != datasets.Inductive:
 		return misusef("--cache-inference: nodes arrive in the inductive setting only")
+	case f.saveCache != "" && (f.saveModel == "" || setting != datasets.Inductive):
+		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case f.trials < 1 || f.trials > 1_000_000:
@@ -165,7 +171,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return dataError(err)
 	}
 	x := nmgnn.Experiment{Graph: graph, Settings: f.settings, Setting: setting, Arrivals: arrivals,
-		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit, CacheInference: f.cacheInference, Smoothness: f.json}
+		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit, CacheInference: f.cacheInference, Smoothness: f.json, Keep: f.saveCache != ""}
 	out := c.OutOrStdout()
 	var emit func(*nmgnn.Result) error
 	if f.json {
@@ -180,7 +186,39 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Settings.Layers, n.All, n.Cached)
 		}
 	}
+	if err == nil && f.saveModel != "" {
+		return f.save(c, x, results)
+	}
 	return err
+}
+
+// save writes the model of the best trial, and its cache.
+func (f *trainFlags) save(c *cobra.Command, x nmgnn.Experiment, results []*nmgnn.Result) error {
+	best := results[0]
+	score := func(r *nmgnn.Result) float64 {
+		if x.Settings.StopOn == nmgnn.StopOnF1 {
+			return -r.Validation.MacroF1
+		}
+		return r.History[r.BestEpoch-1].ValidationLoss
+	}
+	for _, r := range results {
+		if score(r) < score(best) {
+			best = r
+		}
+	}
+	saved := best.Saved(x)
+	if err := saved.Save(f.saveModel); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "saved the model of seed %d in %s\n", best.Seed, f.saveModel)
+	if f.saveCache == "" {
+		return nil
+	}
+	if err := best.Cache.Save(f.saveCache, saved); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "saved its cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
+	return nil
 }
 
 // openBackend opens a backend and says on w which one it is, and why not a better one.

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+func newPredictCommand() *cobra.Command {
+	var model, cache, nodes, edges, backendID string
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "Predict nodes that arrive after training, from a saved model and its cache",
+		Long: `Predict nodes that arrive after training, from a saved model and its cache, one line of JSON a node.
+
+A new node is computed from its own features and from what the cache keeps of the train nodes next to it; the graph is
+not needed any more. Edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the
+features that the model was trained with, in their order; edges have a source and a target, ids in either order.`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache cora.cache
+  nodemask predict --model cora.model --cache cora.cache --nodes new-nodes.csv --edges new-edges.csv`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&model, "model", "", "model that 'nodemask train --save-model' wrote")
+	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
+	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
+	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
+	flags.StringVar(&backendID, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, name := range []string{"model", "cache", "nodes", "edges"} {
+			if !flags.Changed(name) {
+				return misusef("--%s is missing: expected a file", name)
+			}
+		}
+		return predict(c, model, cache, nodes, edges, backendID)
+	}
+	return c
+}
+
+func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string) error {
+	m, err := nmgnn.LoadModel(modelFile)
+	if err != nil {
+		return err
+	}
+	kept, err := nmgnn.LoadCache(cacheFile, m)
+	if err != nil {
+		return err
+	}
+	backend, err := openBackend(c.ErrOrStderr(), backendID)
+	if err != nil {
+		return err
+	}
+	p, err := nmgnn.NewPredictor(backend, m, kept)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(c.OutOrStdout())
+	lines := json.NewEncoder(out)
+	begin := time.Now()
+	if err := p.Predict(c.Context(), newcomers, func(p nmgnn.Prediction) error { return lines.Encode(p) }); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the predictions: %w", err)
+	}
+	if newcomers.Ignored > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: among new nodes, or among nodes that the model knew\n", newcomers.Ignored)
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s in %.2f s\n", newcomers, time.Since(begin).Seconds())
+	return nil
+}

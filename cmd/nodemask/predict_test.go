@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// writeArrivals writes the nodes of Cora that are not in the train set as CSV files, with all of their edges.
+func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nodes, edges string) {
+	t.Helper()
+	dir := t.TempDir()
+	nodes, edges = filepath.Join(dir, "nodes.csv"), filepath.Join(dir, "edges.csv")
+	var n, e strings.Builder
+	n.WriteString("id")
+	for i := range g.Features.Width {
+		fmt.Fprintf(&n, ",w%d", i)
+	}
+	n.WriteString("\n")
+	e.WriteString("source,target\n")
+	row := make([]float32, g.Features.Width)
+	for v := range int32(g.NumNodes()) {
+		if isTrain[v] {
+			continue
+		}
+		n.WriteString(g.NodeIDs[v])
+		for _, x := range g.Features.Row(int(v), row) {
+			fmt.Fprintf(&n, ",%v", x)
+		}
+		n.WriteString("\n")
+		for _, u := range g.Edges.Neighbors(v) {
+			fmt.Fprintf(&e, "%s,%s\n", g.NodeIDs[u], g.NodeIDs[v])
+		}
+	}
+	require.NoError(t, os.WriteFile(nodes, []byte(n.String()), 0o666))
+	require.NoError(t, os.WriteFile(edges, []byte(e.String()), 0o666))
+	return nodes, edges
+}
+
+func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t *testing.T) {
+	g, err := datasets.Cora()
+	require.NoError(t, err)
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1})
+	require.NoError(t, err)
+	isTrain, isTest := map[int32]bool{}, map[string]int32{}
+	for _, v := range split.Train {
+		isTrain[v] = true
+	}
+	nodes, edges := writeArrivals(t, g, isTrain)
+	for _, v := range split.Test {
+		isTest[g.NodeIDs[v]] = v
+	}
+	for _, model := range []string{"gin", "gat"} {
+		dir := t.TempDir()
+		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
+		code, out, errs := nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--max-epochs", "8", "--json",
+			"--cache-inference", "--save-model", saved, "--save-cache", cache)
+		require.Zero(t, code, errs)
+		var trial struct {
+			MacroF1Cached float64 `json:"macro_f1_cached"`
+			Nodes         int     `json:"nodes"`
+			NodesCached   int     `json:"nodes_cached"`
+			MAD           struct{ Hidden, Logits, Softmax float64 }
+		}
+		require.NoError(t, json.Unmarshal([]byte(out), &trial))
+		require.Equal(t, 2708, trial.Nodes)
+		require.Greater(t, trial.NodesCached, len(split.Test))
+		require.Positive(t, trial.MAD.Hidden)
+
+		code, out, errs = nodemask(t, "predict", "--model", saved, "--cache", cache, "--nodes", nodes, "--edges", edges)
+		require.Zero(t, code, errs)
+		require.Contains(t, errs, "edges left out")
+		var predictions, labels []int32
+		for line := range bytes.Lines([]byte(out)) {
+			var p nmgnn.Prediction
+			require.NoError(t, json.Unmarshal(line, &p))
+			if v, found := isTest[p.ID]; found {
+				predictions = append(predictions, int32(slices.Index(g.Classes, p.Class)))
+				labels = append(labels, g.Labels[v])
+			}
+		}
+		require.Len(t, predictions, len(split.Test))
+		m, err := nmgnn.Evaluate(predictions, labels, g.NumClasses())
+		require.NoError(t, err)
+		require.InDelta(t, trial.MacroF1Cached, 100*m.MacroF1, 1e-9, model)
+
+		// The same model of another run does not take this cache.
+		other := filepath.Join(dir, "other.model")
+		code, _, errs = nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--seed", "2", "--max-epochs", "1", "--save-model", other)
+		require.Zero(t, code, errs)
+		code, _, errs = nodemask(t, "predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
+		require.Equal(t, 1, code)
+		require.Contains(t, errs, "save both from the same training run")
+	}
+}
+
+func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	graph := filepath.Join(dir, "graph")
+	require.NoError(t, os.Mkdir(graph, 0o777))
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,label,x,y\n")
+	edges.WriteString("source,target\n")
+	for i := range 20 {
+		fmt.Fprintf(&nodes, "n%d,%d,%d,1\n", i, i%2, i%2)
+		fmt.Fprintf(&edges, "n%d,n%d\n", i, (i+2)%20)
+	}
+	file("graph/nodes.csv", nodes.String())
+	file("graph/edges.csv", edges.String())
+	model, cache := filepath.Join(dir, "m"), filepath.Join(dir, "c")
+	code, _, errs := nodemask(t, "train", "--backend", "go", "--data", graph, "--train", "50", "--trials", "1", "--max-epochs", "3", "--save-model", model, "--save-cache", cache)
+	require.Zero(t, code, errs)
+
+	predict := func(nodes, edges string) (int, string, string) {
+		return nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges", edges)
+	}
+	good, none := file("good.csv", "id,x,y\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
+	code, out, errs := predict(good, none)
+	require.Zero(t, code, errs)
+	require.Equal(t, 2, strings.Count(out, `"neighbours":0`), "nodes without a neighbour are predicted from themselves")
+	for _, c := range []struct{ nodes, edges, says string }{
+		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: line 1: 1 columns of features beside the id: expected 2"},
+		{file("twice.csv", "id,x,y\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},
+		{file("nan.csv", "id,x,y\nnew,NaN,1\n"), none, "nan.csv: line 2: column \"x\": found \"NaN\""},
+		{good, file("ghost.csv", "source,target\nnew,ghost\n"), "ghost.csv: line 2: the edge names node \"ghost\""},
+		{filepath.Join(dir, "missing.csv"), none, "missing.csv: no such file"},
+	} {
+		code, out, errs := predict(c.nodes, c.edges)
+		require.Equal(t, 1, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, c.says)
+	}
+	all, err := os.ReadFile(cache)
+	require.NoError(t, err)
+	for name, broken := range map[string][]byte{"cut": all[:len(all)/2], "flipped": append(append([]byte{}, all[:100]...), append([]byte{all[100] ^ 4}, all[101:]...)...), "empty": {}} {
+		path := file(name, string(broken))
+		code, _, errs := nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", path, "--nodes", good, "--edges", none)
+		require.Equal(t, 1, code)
+		require.Contains(t, errs, path+": byte ")
+	}
+	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good, "--edges", none)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, `this is a "cache" file, not a model`)
+	code, _, errs = nodemask(t, "predict", "--model", model)
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, "--cache is missing")
+}
