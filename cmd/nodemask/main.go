@@ -56,6 +56,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
-	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand())
+	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand())
 	return root
 }

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// benchFlags are the flags of bench.
+type benchFlags struct {
+	data, models, backends, peers []string
+	keepRates                     []float64
+	peersScript                   string
+	rounds, epochs, threads       int
+	markdown, json                bool
+}
+
+func newBenchCommand() *cobra.Command {
+	f := benchFlags{rounds: 5, epochs: 10, threads: 2}
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Time training epochs, beside those of other libraries",
+		Long: `Time training epochs, beside those of other libraries.
+
+Each contender is a process of its own that trains the same model on the same split, transductively with 10 % of the
+nodes to train on. They take turns, a few epochs each, while the others wait: whatever else the machine does hits all
+alike. Times are in milliseconds, the median over all rounds with the least behind it.`,
+		Example: `  nodemask bench --models gin --data cora
+  nodemask bench --backends xla:cpu --peers .nodemask/peers/torch/bin/python=pyg,.nodemask/peers/torch/bin/python=torch-csr`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.data, "data", []string{"cora", "pubmed"}, "data sets")
+	flags.StringSliceVar(&f.models, "models", []string{"gin", "gat", "sgat"}, "models")
+	flags.Float64SliceVar(&f.keepRates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
+	flags.StringSliceVar(&f.backends, "backends", []string{"xla:cpu", "go"}, "backends of ours")
+	flags.StringSliceVar(&f.peers, "peers", nil, "other libraries, each as PYTHON=LIBRARY; see scripts/peers/README.md")
+	flags.StringVar(&f.peersScript, "peers-script", "scripts/peers/peers.py", "program that runs them")
+	flags.IntVar(&f.rounds, "rounds", f.rounds, "turns that each contender gets")
+	flags.IntVar(&f.epochs, "epochs", f.epochs, "epochs in a turn, and as many with validation")
+	flags.IntVar(&f.threads, "threads", f.threads, "threads of the other libraries")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	c.AddCommand(newContenderCommand())
+	return c
+}
+
+// peerModels are the models that each library's program trains.
+var peerModels = map[string][]string{
+	"pyg": {"gin", "gat", "sgat"}, "pyg-csr": {"gin"}, "dgl": {"gin", "gat"}, "torch-spmm": {"gin"}, "torch-csr": {"gin", "gat", "sgat"},
+}
+
+func (f *benchFlags) check() error {
+	for _, m := range f.models {
+		if !slices.Contains(nmgnn.Models(), m) {
+			return misusef("--models %s: known are %s", m, strings.Join(nmgnn.Models(), ", "))
+		}
+	}
+	for _, p := range f.keepRates {
+		if !(p > 0 && p <= 1) {
+			return misusef("--keep-rates %v: expected probabilities above 0 and up to 1", p)
+		}
+	}
+	for _, p := range f.peers {
+		if _, library, found := strings.Cut(p, "="); !found || peerModels[library] == nil {
+			return misusef("--peers %s: expected PYTHON=LIBRARY, with one of pyg, pyg-csr, dgl, torch-spmm, torch-csr", p)
+		}
+	}
+	if f.rounds < 1 || f.epochs < 1 || f.threads < 1 {
+		return misusef("--rounds %d --epochs %d --threads %d: expected at least 1 of each", f.rounds, f.epochs, f.threads)
+	}
+	return nil
+}
+
+func (f *benchFlags) run(c *cobra.Command) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var lines []*lane
+	for _, data := range f.data {
+		folder := ""
+		if len(f.peers) > 0 {
+			if folder, err = exportForPeers(c.Context(), data); err != nil {
+				return dataError(err)
+			}
+			defer os.RemoveAll(folder)
+		}
+		for _, m := range f.models {
+			for _, keepRate := range f.keepRates {
+				lanes, err := f.lanes(self, data, folder, m, keepRate)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %d contenders\n", data, m, keepRate, len(lanes))
+				if err := race(c.Context(), lanes, f.rounds, f.epochs, silence); err != nil {
+					return err
+				}
+				lines = append(lines, lanes...)
+			}
+		}
+	}
+	return f.print(c.OutOrStdout(), lines)
+}
+
+// lanes are the contenders for one model on one data set; the first is what the others are compared with.
+func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*lane, error) {
+	s, err := nmgnn.Preset(nmgnn.PresetFor(m))
+	if err != nil {
+		return nil, err
+	}
+	s.Model = m
+	s = s.WithMasking(keepRate)
+	about := lane{Data: data, Model: m, KeepRate: keepRate}
+	var lanes []*lane
+	for _, b := range f.backends {
+		l := about
+		l.Library = "nodemask " + b
+		l.command = []string{self, "bench", "contender", "--backend", b, "--data", data, "--model", m, "--keep-rate", fmt.Sprint(keepRate)}
+		lanes = append(lanes, &l)
+	}
+	for _, p := range f.peers {
+		python, library, _ := strings.Cut(p, "=")
+		if !slices.Contains(peerModels[library], m) {
+			continue
+		}
+		l := about
+		l.Library = library
+		l.command = []string{python, f.peersScript, library, "--data", folder, "--model", m, "--keep-rate", fmt.Sprint(keepRate),
+			"--threads", strconv.Itoa(f.threads), "--layers", strconv.Itoa(s.Layers), "--hidden", strconv.Itoa(s.Hidden),
+			"--mlp-layers", strconv.Itoa(s.MLPLayers), "--heads", strconv.Itoa(max(s.Heads, 1)), "--dropout", fmt.Sprint(s.Dropout),
+			"--attention-dropout", fmt.Sprint(s.AttentionDropout), "--learning-rate", fmt.Sprint(s.LearningRate), "--weight-decay", fmt.Sprint(s.WeightDecay)}
+		lanes = append(lanes, &l)
+	}
+	return lanes, nil
+}
+
+// print shows what was measured, ratios being to the first contender of the same model and data.
+func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
+	if f.json {
+		lines := json.NewEncoder(out)
+		for _, l := range lanes {
+			if err := lines.Encode(l); err != nil {
+				return fmt.Errorf("writing the result: %w", err)
+			}
+		}
+		return nil
+	}
+	t := newScoreTable("data", "model", "keep rate", "", "ms an epoch", "ratio", "with validation", "first epoch s", "peak MB")
+	var first *lane
+	for _, l := range lanes {
+		if first == nil || first.Data != l.Data || first.Model != l.Model || first.KeepRate != l.KeepRate {
+			if first != nil {
+				t.AppendSeparator()
+			}
+			first = l
+		}
+		if l.Error != "" {
+			t.AppendRow([]any{l.Data, l.Model, l.KeepRate, l.Library, l.Error})
+			continue
+		}
+		ratio := ""
+		if first.Error == "" {
+			ratio = fmt.Sprintf("%.1f", median(l.Train)/median(first.Train))
+		}
+		t.AppendRow([]any{l.Data, l.Model, l.KeepRate, l.Library, spread(l.Train), ratio, spread(l.Validate), fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB)})
+	}
+	if f.markdown {
+		fmt.Fprintln(out, t.RenderMarkdown())
+		return nil
+	}
+	fmt.Fprintln(out, t.Render())
+	return nil
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
+}
+
+func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", median(x), slices.Min(x)) }
+
+// newContenderCommand is one contender of ours: it speaks the protocol of [lane] on its standard input and output.
+func newContenderCommand() *cobra.Command {
+	var backendID, data, m string
+	var keepRate float64
+	c := &cobra.Command{Use: "contender", Hidden: true, Args: misuseArgs(cobra.NoArgs)}
+	c.Flags().StringVar(&backendID, "backend", "xla:cpu", "")
+	c.Flags().StringVar(&data, "data", "cora", "")
+	c.Flags().StringVar(&m, "model", "gin", "")
+	c.Flags().Float64Var(&keepRate, "keep-rate", 1, "")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		backend, err := nmgnn.OpenBackend(backendID)
+		if err != nil {
+			return err
+		}
+		g, view, err := benchView(c.Context(), data)
+		if err != nil {
+			return err
+		}
+		s, err := nmgnn.Preset(nmgnn.PresetFor(m))
+		if err != nil {
+			return err
+		}
+		s.Model = m
+		s = s.WithMasking(keepRate)
+		if err := s.Check(); err != nil {
+			return misuse{err}
+		}
+		begin := time.Now()
+		trainer, err := nmgnn.NewTrainer(backend, s.Build(g.NumClasses()), g, view, s.Options(view))
+		if err != nil {
+			return err
+		}
+		defer trainer.Close()
+		if _, err := trainer.TimeEpochs(c.Context(), 1, true); err != nil {
+			return err
+		}
+		out := json.NewEncoder(c.OutOrStdout())
+		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+			return err
+		}
+		return compete(c.Context(), c.InOrStdin(), out, trainer)
+	}
+	return c
+}
+
+// benchView is what all contenders train on.
+func benchView(ctx context.Context, data string) (*datasets.Graph, *datasets.View, error) {
+	g, err := datasets.Open(ctx, data, datasets.OpenOptions{})
+	if err != nil {
+		return nil, nil, dataError(err)
+	}
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
+	return g, view, err
+}

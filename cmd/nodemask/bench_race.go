@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"nodemask/nmgnn"
+)
+
+// lane is a contender: a process that prints a line of JSON once it is ready and has run one epoch, and then answers each
+// line that it reads: "train N" and "validate N" with the times of N epochs, without and with validation.
+type lane struct {
+	Data     string  `json:"data"`
+	Model    string  `json:"model"`
+	KeepRate float64 `json:"keep_rate"`
+	Library  string  `json:"library"`
+	Version  string  `json:"version,omitempty"`
+
+	FirstEpoch float64   `json:"first_epoch_s"` // compile included
+	Train      []float64 `json:"train_ms"`
+	Validate   []float64 `json:"validate_ms"`
+	PeakMB     float64   `json:"peak_mb"`
+	Error      string    `json:"error,omitempty"`
+
+	command []string
+	process *exec.Cmd
+	in      io.WriteCloser
+	answers chan []byte // closed when the process has nothing more to say
+	stderr  bytes.Buffer
+}
+
+// silence is how long a contender may take to answer.
+const silence = 10 * time.Minute
+
+// answer is a line that a contender prints.
+type answer struct {
+	Ready      bool      `json:"ready"`
+	Version    string    `json:"version"`
+	FirstEpoch float64   `json:"first_epoch_s"`
+	Ms         []float64 `json:"ms"`
+	PeakMB     float64   `json:"rss_mb"`
+	Error      string    `json:"error"`
+}
+
+// race starts the contenders and gives them turns. A contender that fails keeps its error and drops out; only a cancelled
+// context ends the race. No process outlives it.
+func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.Duration) error {
+	defer func() {
+		for _, l := range lanes {
+			l.stop()
+		}
+	}()
+	for _, l := range lanes {
+		if a := l.start(ctx, silence); a != nil {
+			l.Version, l.FirstEpoch = a.Version, a.FirstEpoch
+		}
+	}
+	for round := range rounds {
+		for i := range lanes {
+			l := lanes[(i+round)%len(lanes)]
+			for _, turn := range []struct {
+				name string
+				into *[]float64
+			}{{"train", &l.Train}, {"validate", &l.Validate}} {
+				if a := l.ask(ctx, fmt.Sprintf("%s %d\n", turn.name, epochs), silence); a != nil {
+					*turn.into = append(*turn.into, a.Ms...)
+					l.PeakMB = a.PeakMB
+				}
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (l *lane) start(ctx context.Context, silence time.Duration) *answer {
+	l.process = exec.Command(l.command[0], l.command[1:]...)
+	l.process.Stderr = &l.stderr
+	l.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is ours to pass on
+	in, err := l.process.StdinPipe()
+	if err != nil {
+		return l.fail(err)
+	}
+	out, err := l.process.StdoutPipe()
+	if err != nil {
+		return l.fail(err)
+	}
+	if err := l.process.Start(); err != nil {
+		l.process = nil
+		return l.fail(err)
+	}
+	l.in, l.answers = in, make(chan []byte)
+	go func() {
+		defer close(l.answers)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<24)
+		for lines.Scan() {
+			l.answers <- bytes.Clone(lines.Bytes())
+		}
+	}()
+	return l.wait(ctx, silence)
+}
+
+func (l *lane) ask(ctx context.Context, question string, silence time.Duration) *answer {
+	if l.Error != "" {
+		return nil
+	}
+	if _, err := io.WriteString(l.in, question); err != nil {
+		return l.fail(err)
+	}
+	return l.wait(ctx, silence)
+}
+
+func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
+	late := time.NewTimer(silence)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+		return l.fail(ctx.Err())
+	case <-late.C:
+		return l.fail(fmt.Errorf("no answer for %v", silence))
+	case line, more := <-l.answers:
+		if !more {
+			said := strings.TrimSpace(l.stderr.String())
+			return l.fail(errors.New("ended without an answer: " + said[strings.LastIndexByte(said, '\n')+1:]))
+		}
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil {
+			return l.fail(fmt.Errorf("answered %.80q", line))
+		}
+		if a.Error != "" {
+			return l.fail(errors.New(a.Error))
+		}
+		return &a
+	}
+}
+
+func (l *lane) fail(err error) *answer {
+	l.Error = err.Error()
+	return nil
+}
+
+// stop ends the process and waits until it is gone.
+func (l *lane) stop() {
+	if l.process == nil {
+		return
+	}
+	if l.in != nil {
+		l.in.Close()
+	}
+	_ = syscall.Kill(-l.process.Process.Pid, syscall.SIGKILL)
+	if l.answers != nil {
+		for range l.answers { // until the reader is done
+		}
+	}
+	_ = l.process.Wait() // it was killed: there is no other way for it to end
+	l.process = nil
+}
+
+// compete answers questions for a trainer of ours.
+func compete(ctx context.Context, in io.Reader, out *json.Encoder, trainer *nmgnn.Trainer) error {
+	questions := bufio.NewScanner(in)
+	for questions.Scan() {
+		var name string
+		var epochs int
+		if _, err := fmt.Sscan(questions.Text(), &name, &epochs); err != nil || (name != "train" && name != "validate") || epochs < 1 {
+			return misusef("question %.40q: expected 'train N' or 'validate N'", questions.Text())
+		}
+		before := usage()
+		laps, err := trainer.TimeEpochs(ctx, epochs, name == "validate")
+		if err != nil {
+			return err
+		}
+		after := usage()
+		ms := make([]float64, len(laps))
+		for i, lap := range laps {
+			ms[i] = float64(lap.Microseconds()) / 1000
+		}
+		if err := out.Encode(map[string]any{"ms": ms, "cpu_ms": (after.cpu - before.cpu).Seconds() * 1000 / float64(epochs), "rss_mb": after.peakMB}); err != nil {
+			return err
+		}
+	}
+	return questions.Err()
+}
+
+type used struct {
+	cpu    time.Duration
+	peakMB float64
+}
+
+func usage() used {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return used{}
+	}
+	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024}
+}
+
+// exportForPeers writes a data set and its split as raw arrays that any language reads, into a folder of its own.
+func exportForPeers(ctx context.Context, data string) (folder string, err error) {
+	g, view, err := benchView(ctx, data)
+	if err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp("", "nodemask-bench-"); err != nil {
+		return "", err
+	}
+	x := g.Features.RowNormalized()
+	about, err := json.Marshal(map[string]any{"nodes": g.NumNodes(), "edges": g.Edges.NumEdges(), "features": x.Width, "classes": g.NumClasses(), "sparse": x.IsSparse()})
+	if err != nil {
+		return "", err
+	}
+	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Targets, "labels.i32": g.Labels,
+		"train.i32": view.Train.Score, "validation.i32": view.Validation.Score}
+	if x.IsSparse() {
+		files["x_offsets.i64"], files["x_columns.i32"], files["x_values.f32"] = x.Offsets, x.Columns, x.Values
+	} else {
+		files["x.f32"] = x.Dense
+	}
+	for name, array := range files {
+		bytes, err := binary.Append(nil, binary.LittleEndian, array)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), bytes, 0o666)
+		}
+		if err != nil {
+			os.RemoveAll(folder)
+			return "", fmt.Errorf("writing %s for other libraries: %w", name, err)
+		}
+	}
+	return folder, nil
+}
