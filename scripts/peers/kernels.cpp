@@ -1,5 +1,6 @@
 // The loops of csr.py. Graphs are CSR and symmetric: row v lists the nodes that contribute to v, and those that v
 // contributes to. Dropout hashes the entry's index with a seed, so that the backward pass draws the same again.
+#include <c10/util/SmallVector.h>
 #include <torch/extension.h>
 
 #include <algorithm>
@@ -87,8 +88,8 @@ struct Row {
 
 template <>
 struct Row<0> {
-  std::vector<float> sum;
-  explicit Row(int64_t width) : sum(width) {}
+  c10::SmallVector<float, 64> sum;
+  explicit Row(int64_t width) : sum(width, 0.f) {}
   void add(const float* row, float weight = 1) {
     for (size_t i = 0; i < sum.size(); i++) sum[i] += weight * row[i];
   }
@@ -123,11 +124,13 @@ Tensor times(const Tensor& offsets, const Tensor& columns, const Tensor& values,
   Tensor out = at::empty({rows, width});
   const auto from = data<float>(w);
   const auto to = out.data_ptr<float>();
+  const auto columns_at = data<int32_t>(columns);
+  const auto values_at = data<float>(values);
   with_width(width, [&](auto known) {
     blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
       Kept kept;
       for (int64_t v = begin; v < end; v++) {
-        kept.fill(data<int32_t>(columns), data<float>(values), o[v], o[v + 1], dropout);
+        kept.fill(columns_at, values_at, o[v], o[v + 1], dropout);
         Row<known> sum(width);
         for (size_t i = 0; i < kept.count; i++) sum.add(from + kept.column[i] * width, kept.value[i]);
         sum.store(to + v * width);
@@ -145,13 +148,16 @@ Tensor times_backward(const Tensor& offsets, const Tensor& columns, const Tensor
   const Dropout dropout(p, seed);
   const auto o = data<int64_t>(offsets);
   Sums dw({features, width});
+  const auto columns_at = data<int32_t>(columns);
+  const auto values_at = data<float>(values);
+  const auto dy_at = data<float>(dy);
   with_width(width, [&](auto known) {
     blocks(rows, [&](int64_t slot, int64_t begin, int64_t end) {
       Kept kept;
       const auto to = dw.of(slot);
       for (int64_t v = begin; v < end; v++) {
-        kept.fill(data<int32_t>(columns), data<float>(values), o[v], o[v + 1], dropout);
-        const float* __restrict from = data<float>(dy) + v * width;
+        kept.fill(columns_at, values_at, o[v], o[v + 1], dropout);
+        const float* __restrict from = dy_at + v * width;
         for (size_t i = 0; i < kept.count; i++) {
           float* __restrict row = to + kept.column[i] * width;
           const float value = kept.value[i];
@@ -193,7 +199,7 @@ void finish(float* z, int64_t v, int64_t width, const float* bias, int activatio
   if (activation == kElu)
     for (int64_t j = 0; j < width; j++) z[j] = z[j] > 0 ? z[j] : std::exp(z[j]) - 1;
   if (dropout.any())
-    for (int64_t j = 0; j < width; j++) z[j] *= dropout.factor(v * width + j);
+    for (uint32_t j = 0, first = v * width; j < uint32_t(width); j++) z[j] *= dropout.factor(first + j);
 }
 
 // The gradients of finish: dz of dout, and that of bias. Dropout(p, seed) and out are the forward pass's.
@@ -203,19 +209,22 @@ std::tuple<Tensor, Tensor> finish_backward(const Tensor& dout, const Tensor& out
   Tensor dz = at::empty_like(out);
   Sums dbias(std::vector<int64_t>{width});
   const Tensor grad = dout.contiguous();
+  const auto grad_at = data<float>(grad);
+  const auto out_at = data<float>(out);
+  const auto dz_at = dz.data_ptr<float>();
   blocks(rows, [&](int64_t slot, int64_t begin, int64_t end) {
     const auto sum = dbias.of(slot);
     for (int64_t v = begin; v < end; v++) {
-      const float* __restrict g = data<float>(grad) + v * width;
-      const float* __restrict y = data<float>(out) + v * width;
-      float* __restrict to = dz.data_ptr<float>() + v * width;
+      const float* __restrict g = grad_at + v * width;
+      const float* __restrict y = out_at + v * width;
+      float* __restrict to = dz_at + v * width;
       if (activation == kNone)
         for (int64_t j = 0; j < width; j++) to[j] = g[j];
       else if (activation == kRelu)  // what ReLU or dropout made 0 has no gradient either way
         for (int64_t j = 0; j < width; j++) to[j] = y[j] > 0 ? g[j] * dropout.scale : 0;
       else
         for (int64_t j = 0; j < width; j++)
-          to[j] = g[j] * dropout.factor(v * width + j) * (y[j] > 0 ? 1 : y[j] / dropout.scale + 1);
+          to[j] = g[j] * dropout.factor(uint32_t(v * width) + uint32_t(j)) * (y[j] > 0 ? 1 : y[j] / dropout.scale + 1);
       for (int64_t j = 0; j < width; j++) sum[j] += to[j];
     }
   });
@@ -229,19 +238,23 @@ Tensor propagate(const Tensor& offsets, const Tensor& ends, const Tensor& live, 
   const Dropout dropout(p, seed);
   Tensor out = at::empty_like(h);
   const auto r = data(root), s = data(scale);
+  const auto h_at = data<float>(h);
+  const auto live_at = data<int32_t>(live);
+  const auto offsets_at = data<int64_t>(offsets);
+  const auto ends_at = data<int64_t>(ends);
+  const auto out_at = out.data_ptr<float>();
+  const auto bias_at = data<float>(bias);
   with_width(width, [&](auto known) {
     blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-      const auto from = data<float>(h);
-      const auto l = data<int32_t>(live);
       for (int64_t v = begin; v < end; v++) {
         Row<known> sum(width);
-        sum.add(from + v * width, r ? r[v] : 1);
-        for (int64_t e = data<int64_t>(offsets)[v]; e < data<int64_t>(ends)[v]; e++) sum.add(from + l[e] * width);
-        float* to = out.data_ptr<float>() + v * width;
+        sum.add(h_at + v * width, r ? r[v] : 1);
+        for (int64_t e = offsets_at[v]; e < ends_at[v]; e++) sum.add(h_at + live_at[e] * width);
+        float* to = out_at + v * width;
         sum.store(to);
         if (s)
           for (int64_t j = 0; j < width; j++) to[j] *= s[v];
-        finish(to, v, width, data<float>(bias), activation, dropout);
+        finish(to, v, width, bias_at, activation, dropout);
       }
     });
   });
@@ -254,20 +267,23 @@ Tensor propagate_backward(const Tensor& offsets, const Tensor& targets, const Op
   const int64_t rows = dz.size(0), width = dz.size(1);
   Tensor dh = at::empty_like(dz);
   const auto d = data(delta), r = data(root), s = data(scale);
+  const auto dz_at = data<float>(dz);
+  const auto offsets_at = data<int64_t>(offsets);
+  const auto targets_at = data<int32_t>(targets);
+  const auto dh_at = dh.data_ptr<float>();
   with_width(width, [&](auto known) {
     blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-      const auto from = data<float>(dz);
-      const auto o = data<int64_t>(offsets);
-      const auto t = data<int32_t>(targets);
+      const auto o = offsets_at;
+      const auto t = targets_at;
       for (int64_t u = begin; u < end; u++) {
         Row<known> sum(width);
-        sum.add(from + u * width, (r ? r[u] : 1) * (s ? s[u] : 1));
+        sum.add(dz_at + u * width, (r ? r[u] : 1) * (s ? s[u] : 1));
         if (!d || d[u] != 0)
           for (int64_t e = o[u]; e < o[u + 1]; e++) {
-            if (s) sum.add(from + t[e] * width, s[t[e]]);
-            else sum.add(from + t[e] * width);
+            if (s) sum.add(dz_at + t[e] * width, s[t[e]]);
+            else sum.add(dz_at + t[e] * width);
           }
-        sum.store(dh.data_ptr<float>() + u * width);
+        sum.store(dh_at + u * width);
       }
     });
   });
@@ -309,6 +325,9 @@ std::tuple<Tensor, Tensor, Tensor> attend(const Tensor& offsets, const Tensor& t
   const auto d = data(delta);
   const auto from = data<float>(h), a_ = data<float>(a);
   const auto s = scores.data_ptr<float>();
+  const auto alpha_at = alpha.data_ptr<float>();
+  const auto out_at = out.data_ptr<float>();
+  const auto bias_at = data<float>(bias);
   with_heads(heads_, channels_, [&](auto known_heads, auto known_channels) {
     const int64_t heads = known_heads ? known_heads : heads_, channels = known_channels ? known_channels : channels_;
     blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
@@ -326,7 +345,7 @@ std::tuple<Tensor, Tensor, Tensor> attend(const Tensor& offsets, const Tensor& t
       for (int64_t v = begin; v < end; v++) {
         const float* target = s + (2 * v + 1) * heads;
         const int64_t degree = o[v + 1] - o[v];
-        float* __restrict row = alpha.data_ptr<float>() + (o[v] + v) * heads;
+        float* __restrict row = alpha_at + (o[v] + v) * heads;
         const auto source = [&](int64_t k) -> int64_t { return k < degree ? t[o[v] + k] : v; };
         // LeakyReLU grows with its argument, so the highest score is that of the highest source.
         for (int64_t i = 0; i < heads; i++) top[i] = -3e38f, sum[i] = 0;
@@ -342,7 +361,7 @@ std::tuple<Tensor, Tensor, Tensor> attend(const Tensor& offsets, const Tensor& t
           }
         }
         for (int64_t i = 0; i < heads; i++) sum[i] = 1 / sum[i];
-        float* __restrict to = out.data_ptr<float>() + v * width;
+        float* __restrict to = out_at + v * width;
         std::fill(to, to + width, 0.f);
         for (int64_t k = 0; k <= degree; k++) {
           const int64_t u = source(k);
@@ -354,7 +373,7 @@ std::tuple<Tensor, Tensor, Tensor> attend(const Tensor& offsets, const Tensor& t
             for (int64_t c = i * channels; c < (i + 1) * channels; c++) to[c] += weight * from[u * width + c];
           }
         }
-        finish(to, v, width, data<float>(bias), activation, dropout);
+        finish(to, v, width, bias_at, activation, dropout);
       }
     });
   });
@@ -374,6 +393,10 @@ std::tuple<Tensor, Tensor> attend_backward(const Tensor& offsets, const Tensor& 
   const auto d = data(delta);
   const auto from = data<float>(h), a_ = data<float>(a), s = data<float>(scores), dz_ = data<float>(dz);
   const auto ds = dscores.data_ptr<float>();
+  const auto alpha_at = data<float>(alpha);
+  const auto de_at = de.data_ptr<float>();
+  const auto dh_at = dh.data_ptr<float>();
+  const auto reverse_at = data<int64_t>(reverse);
   with_heads(heads_, channels_, [&](auto known_heads, auto known_channels) {
     const int64_t heads = known_heads ? known_heads : heads_, channels = known_channels ? known_channels : channels_;
     // By target: the gradient of each edge's score before the softmax.
@@ -383,8 +406,8 @@ std::tuple<Tensor, Tensor> attend_backward(const Tensor& offsets, const Tensor& 
       for (int64_t v = begin; v < end; v++) {
         const int64_t degree = o[v + 1] - o[v], first = o[v] + v;
         const float *target = s + (2 * v + 1) * heads, *g = dz_ + v * width;
-        const float* __restrict row = data<float>(alpha) + first * heads;
-        float* __restrict to = de.data_ptr<float>() + first * heads;
+        const float* __restrict row = alpha_at + first * heads;
+        float* __restrict to = de_at + first * heads;
         const auto source = [&](int64_t k) -> int64_t { return k < degree ? t[o[v] + k] : v; };
         std::fill(sum, sum + heads, 0.f);
         for (int64_t k = 0; k <= degree; k++) {
@@ -418,12 +441,12 @@ std::tuple<Tensor, Tensor> attend_backward(const Tensor& offsets, const Tensor& 
       for (int64_t u = begin; u < end; u++) {
         const int64_t degree = o[u + 1] - o[u];
         float* __restrict into = ds + 2 * u * heads;
-        float* __restrict to = dh.data_ptr<float>() + u * width;
+        float* __restrict to = dh_at + u * width;
         std::fill(to, to + width, 0.f);
         for (int64_t k = 0; k <= degree; k++) {
           const int64_t v = k < degree ? t[o[u] + k] : u;
-          const int64_t edge = v + (k < degree ? data<int64_t>(reverse)[o[u] + k] : o[u + 1]);
-          const float *row = data<float>(alpha) + edge * heads, *e = data<float>(de) + edge * heads;
+          const int64_t edge = v + (k < degree ? reverse_at[o[u] + k] : o[u + 1]);
+          const float *row = alpha_at + edge * heads, *e = de_at + edge * heads;
           for (int64_t i = 0; i < heads; i++) into[i] += e[i];
           if (d && d[u] == 0) continue;
           for (int64_t i = 0; i < heads; i++) {
