@@ -118,8 +118,7 @@ def pyg(args, data):
     if args.model == "gin":
         edges = data.edge_index()
         if args.library == "pyg-csr":
-            # In a sparse tensor of its own PyG keeps what the gradient needs from epoch to epoch; a torch CSR tensor
-            # would be transposed anew in each.
+            # PyG's own sparse form, told that the graph is symmetric so that it need not transpose for gradients.
             edges = torch_geometric.EdgeIndex(edges, sparse_size=(data.nodes, data.nodes), sort_order="col",
                                               is_undirected=True).fill_cache_()
 
@@ -224,7 +223,7 @@ class Trainer:
         import torch
         self.args, self.data, self.model = args, data, model
         self.loss = getattr(model, "loss", self.cross_entropy)
-        # Where CPUs have it, from 2.4 on, it is faster than foreach.
+        # CPUs have it from 2.4 on.
         fused = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
         self.optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate, weight_decay=args.weight_decay,
                                           fused=fused, foreach=not fused)
