@@ -9,7 +9,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test vet lint fuzz clean-setup
+.PHONY: help setup build demo test vet lint fuzz bench bench-peers clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,15 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
+	go test ./nmgnn -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
+
+bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
+	bin/nodemask bench $(BENCH)
+
+PEERS := .nodemask/peers
+bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)
+	scripts/peers/setup.sh $(PEERS)
+	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
 
 clean-setup: ## remove what setup and build made
 	rm -rf .nodemask bin

@@ -1,273 +1,521 @@
 package nmgnn
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/google/renameio/v2"
 )
 
-// container is the file format of trained models and of caches, little-endian:
+// What a container may hold, and limits on what one may claim.
+const (
+	kindModel = "model"
+	kindCache = "cache"
+
+	containerMagic   = "NODEMASK"
+	containerVersion = 1
+	containerHead    = 16 // bytes: magic, version, length of the header
+	maxContainer     = 64 << 30
+	maxHeader        = 16 << 20
+	maxSections      = 4096
+)
+
+// The types of sections.
+const (
+	typeFloats  = "float32"
+	typeInts    = "int32"
+	typeLongs   = "int64"
+	typeStrings = "text"
+)
+
+// container is a file of named sections: a trained model, or a cache of representations. All numbers are little-endian:
 //
-//	 0  8 bytes  "NODEMASK"
-//	 8  uint32   version of the format
-//	12  uint32   length of the header
-//	16  header   JSON: kind, what the kind says about itself, and the sections' names, types and counts
-//	    sections one after the other, each padded with zeros to a multiple of 8 bytes
-//	    32 bytes SHA-256 of everything before
+//	8 bytes     "NODEMASK"
+//	uint32      version of the format: 1
+//	uint32      length of the header
+//	header      JSON: {"kind": "model", "meta": …, "sections": [{"name": "w", "type": "float32", "rows": 12}, …]}
+//	            zeros up to a multiple of 8 bytes
+//	sections    one after the other as the header lists them, each followed by zeros up to a multiple of 8 bytes
+//	32 bytes    SHA-256 of everything before
 //
-// Text is a section of lengths, an int32 each, and one of bytes.
+// A section of numbers is its rows. One of text is an int64 for each row, saying where its text ends, and then the texts
+// in UTF-8, of "bytes" bytes together. Equal contents, put in the same order, make equal files.
+//
+// What is put in and what is taken out is not copied: it may not be changed while the container is in use.
 type container struct {
-	path   string // that it was read from
-	header containerHeader
-	data   map[string][]byte
+	kind     string
+	meta     json.RawMessage
+	file     string // names it in errors
+	sections []section
+	byName   map[string]int
+	err      error // the first that putting something met
+}
+
+// section is one entry of the header, and what it stands for.
+type section struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Rows  int64  `json:"rows"`
+	Bytes int64  `json:"bytes,omitempty"` // of text
+
+	at   int64 // where in the file
+	data any   // []float32, []int32, []int64, []string, or packedText
+}
+
+// packedText is text as it lies in a file, checked.
+type packedText struct {
+	ends []int64
+	text []byte
 }
 
 type containerHeader struct {
-	Kind     string             `json:"kind"`
-	About    json.RawMessage    `json:"about"`
-	Sections []containerSection `json:"sections"`
+	Kind     string          `json:"kind"`
+	Meta     json.RawMessage `json:"meta"`
+	Sections json.RawMessage `json:"sections"`
 }
 
-type containerSection struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"` // float32, int32, int64 or bytes
-	Count int64  `json:"count"`
-}
-
-const (
-	containerMagic     = "NODEMASK"
-	containerVersion   = 1
-	containerPrefix    = 16
-	maxContainerHeader = 64 << 20
-	maxContainer       = 64 << 30
-)
-
-var containerSizes = map[string]int64{"float32": 4, "int32": 4, "int64": 8, "bytes": 1}
-
-func newContainer(kind string, about any) (*container, error) {
-	text, err := json.Marshal(about)
+// newContainer is an empty container. Meta is kept as JSON.
+func newContainer(kind string, meta any) (*container, error) {
+	if kind != kindModel && kind != kindCache {
+		return nil, fmt.Errorf("nmgnn: a container of kind %q: expected %q or %q", kind, kindModel, kindCache)
+	}
+	raw, err := json.Marshal(meta)
 	if err != nil {
-		return nil, fmt.Errorf("nmgnn: describing a %s: %w", kind, err)
+		return nil, fmt.Errorf("nmgnn: the description of a %s: %w", kind, err)
 	}
-	return &container{header: containerHeader{Kind: kind, About: text}, data: map[string][]byte{}}, nil
+	return &container{kind: kind, meta: raw, file: "new " + kind, byName: map[string]int{}}, nil
 }
 
-func (c *container) put(name, kind string, count int, data any) {
-	c.header.Sections = append(c.header.Sections, containerSection{name, kind, int64(count)})
-	// Only a type without a fixed size fails to encode.
-	c.data[name], _ = binary.Append(nil, binary.LittleEndian, data)
+// putFloats and its siblings add a section. What is wrong with one, writeFile reports.
+func (c *container) putFloats(name string, data []float32) {
+	c.put(section{Name: name, Type: typeFloats, Rows: int64(len(data)), data: data})
 }
 
-func (c *container) putFloats(name string, x []float32) { c.put(name, "float32", len(x), x) }
-func (c *container) putInts(name string, x []int32)     { c.put(name, "int32", len(x), x) }
-func (c *container) putLongs(name string, x []int64)    { c.put(name, "int64", len(x), x) }
-
-func (c *container) putStrings(name string, x []string) {
-	lengths := make([]int32, len(x))
-	var all bytes.Buffer
-	for i, s := range x {
-		lengths[i] = int32(len(s))
-		all.WriteString(s)
-	}
-	c.putInts(name+".lengths", lengths)
-	c.put(name, "bytes", all.Len(), all.Bytes())
+func (c *container) putInts(name string, data []int32) {
+	c.put(section{Name: name, Type: typeInts, Rows: int64(len(data)), data: data})
 }
 
-func padded(n int64) int64 { return (n + 7) &^ 7 }
+func (c *container) putLongs(name string, data []int64) {
+	c.put(section{Name: name, Type: typeLongs, Rows: int64(len(data)), data: data})
+}
 
-// writeFile writes the container whole or not at all.
-func (c *container) writeFile(path string) error {
-	header, err := json.Marshal(c.header)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	for int64(len(header)+containerPrefix)%8 != 0 {
-		header = append(header, ' ')
-	}
-	if len(header) > maxContainerHeader {
-		return fmt.Errorf("%s: a header of %d bytes: at most %d can be read back", path, len(header), maxContainerHeader)
-	}
-	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer file.Cleanup()
-	sum := sha256.New()
-	out := io.MultiWriter(file, sum)
-	prefix := append([]byte(containerMagic), make([]byte, 8)...)
-	binary.LittleEndian.PutUint32(prefix[8:], containerVersion)
-	binary.LittleEndian.PutUint32(prefix[12:], uint32(len(header)))
-	parts := [][]byte{prefix, header}
-	for _, s := range c.header.Sections {
-		data := c.data[s.Name]
-		parts = append(parts, data, make([]byte, padded(int64(len(data)))-int64(len(data))))
-	}
-	for _, part := range parts {
-		if _, err := out.Write(part); err != nil {
-			return fmt.Errorf("writing %s: %w", path, err)
+func (c *container) putStrings(name string, data []string) {
+	s := section{Name: name, Type: typeStrings, Rows: int64(len(data)), data: data}
+	for row, text := range data {
+		if !utf8.ValidString(text) && c.err == nil {
+			c.err = fmt.Errorf("section %.40q: row %d is %.40q: expected UTF-8", name, row, text)
 		}
+		s.Bytes += int64(len(text))
 	}
-	if _, err := file.Write(sum.Sum(nil)); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+	c.put(s)
+}
+
+func (c *container) put(s section) {
+	if err := c.add(s); err != nil && c.err == nil {
+		c.err = err
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+}
+
+func (c *container) add(s section) error {
+	if s.Name == "" || !utf8.ValidString(s.Name) {
+		return fmt.Errorf("a section is called %.40q: expected a name in UTF-8", s.Name)
+	}
+	if _, twice := c.byName[s.Name]; twice {
+		return fmt.Errorf("two sections are called %.40q", s.Name)
+	}
+	if len(c.sections) == maxSections {
+		return fmt.Errorf("more than %d sections", maxSections)
+	}
+	c.byName[s.Name] = len(c.sections)
+	c.sections = append(c.sections, s)
+	return nil
+}
+
+// writeFile writes the container under another name, syncs it and renames it: path is whole or as it was.
+func (c *container) writeFile(path string) error {
+	if err := c.save(path); err != nil {
+		return fmt.Errorf("%s: the %s cannot be written: %w", path, c.kind, err)
 	}
 	return nil
 }
 
-// readContainer reads a file of a kind, in one read, and checks all of it.
+func (c *container) save(path string) error {
+	if c.err != nil {
+		return c.err
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup()
+	if err := c.write(f); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
+}
+
+// write streams: what it holds besides the sections is small.
+func (c *container) write(to io.Writer) error {
+	sections, err := json.Marshal(c.sections)
+	if err != nil {
+		return err
+	}
+	if len(c.sections) == 0 {
+		sections = []byte("[]")
+	}
+	header, err := json.Marshal(containerHeader{c.kind, c.meta, sections})
+	if err != nil {
+		return err
+	}
+	if len(header) > maxHeader {
+		return fmt.Errorf("its description takes %d bytes: expected at most %d", len(header), maxHeader)
+	}
+	size := padded(int64(containerHead+len(header))) + sha256.Size
+	for _, s := range c.sections {
+		size += padded(s.Rows*s.width() + s.Bytes)
+	}
+	if size > maxContainer {
+		return fmt.Errorf("it takes %d bytes: expected at most %d", size, int64(maxContainer))
+	}
+	sum := sha256.New()
+	w := paddedWriter{Writer: bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<16)}
+	w.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte(containerMagic), containerVersion), uint32(len(header))))
+	w.Write(header)
+	w.pad(int64(len(header)))
+	for _, s := range c.sections {
+		switch data := s.data.(type) {
+		case []float32:
+			writeNumbers(w, data)
+		case []int32:
+			writeNumbers(w, data)
+		case []int64:
+			writeNumbers(w, data)
+		case packedText:
+			writeNumbers(w, data.ends)
+			w.Write(data.text)
+		case []string:
+			end := int64(0)
+			for _, text := range data {
+				end += int64(len(text))
+				w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), uint64(end)))
+			}
+			for _, text := range data {
+				w.WriteString(text)
+			}
+		}
+		w.pad(s.Rows*s.width() + s.Bytes)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = to.Write(sum.Sum(nil))
+	return err
+}
+
+// paddedWriter keeps what it could not write for Flush to report.
+type paddedWriter struct{ *bufio.Writer }
+
+// pad writes the zeros that follow after size bytes.
+func (w paddedWriter) pad(size int64) { w.Write(make([]byte, padded(size)-size)) }
+
+func padded(size int64) int64 { return (size + 7) &^ 7 }
+
+type containerNumber interface{ float32 | int32 | int64 }
+
+func writeNumbers[T containerNumber](w io.Writer, data []T) {
+	var buf []byte
+	for chunk := range slices.Chunk(data, 8192) {
+		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk) // fails only for what has no fixed size
+		w.Write(buf)
+	}
+}
+
+// width is how many bytes a row takes, or 0 for an unknown type.
+func (s section) width() int64 {
+	switch s.Type {
+	case typeFloats, typeInts:
+		return 4
+	case typeLongs, typeStrings:
+		return 8
+	}
+	return 0
+}
+
+// readContainer reads a container of the expected kind, and checks all of it. What it takes is the file's size and a
+// few times the header's, whatever the file claims. Its sections of numbers are parts of the file as it was read.
 func readContainer(path, kind string) (*container, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: this is not a regular file (%s): expected a nodemask %s", path, info.Mode(), kind)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	return parseContainer(f, info.Size(), path, kind)
+}
+
+// containerParser reads a container of which size bytes are there.
+type containerParser struct {
+	*container
+	r    io.Reader
+	size int64
+	want string // kind
+}
+
+func parseContainer(r io.Reader, size int64, path, kind string) (*container, error) {
+	p := containerParser{&container{file: path, byName: map[string]int{}}, r, size, kind}
+	if limit := min(int64(maxContainer), math.MaxInt); size > limit {
+		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d", path, size, kind, limit)
+	}
+	begin, err := p.header()
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxContainer {
-		return nil, fmt.Errorf("%s: a %s of %d bytes: expected a file of at most %d", path, info.Mode().Type(), info.Size(), int64(maxContainer))
+	if err := p.layout(begin); err != nil {
+		return nil, err
 	}
-	all := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, all); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	whole := make([]byte, size)
+	if err := p.fill(whole[copy(whole, begin):], int64(len(begin))); err != nil {
+		return nil, err
 	}
-	c, err := parseContainer(all, kind)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := p.verify(whole); err != nil {
+		return nil, err
 	}
-	c.path = path
-	return c, nil
+	return p.container, nil
 }
 
-// parseContainer makes no copy: sections are parts of all.
-func parseContainer(all []byte, kind string) (*container, error) {
-	const damaged = "the file is damaged or cut short: save it again"
-	if len(all) < containerPrefix+sha256.Size || string(all[:8]) != containerMagic {
-		return nil, fmt.Errorf("byte 0: no %s file of nodemask's: expected it to begin with %q", kind, containerMagic)
+// header reads the file up to the end of its header.
+func (p *containerParser) header() ([]byte, error) {
+	head := make([]byte, min(containerHead, p.size))
+	if err := p.fill(head, 0); err != nil {
+		return nil, err
 	}
-	if v := binary.LittleEndian.Uint32(all[8:]); v != containerVersion {
-		return nil, fmt.Errorf("byte 8: version %d of the format: this nodemask reads version %d", v, containerVersion)
+	if magic := head[:min(len(head), len(containerMagic))]; string(magic) != containerMagic {
+		return nil, p.errorf(0, "this is not a nodemask %s: found %q, expected %q. Name another file", p.want, magic, containerMagic)
 	}
-	body, sum := all[:len(all)-sha256.Size], all[len(all)-sha256.Size:]
-	length := int64(binary.LittleEndian.Uint32(all[12:]))
-	if length > maxContainerHeader || length > int64(len(body)-containerPrefix) {
-		return nil, fmt.Errorf("byte 12: a header of %d bytes in a file of %d: %s", length, len(all), damaged)
+	if len(head) < containerHead {
+		return nil, p.damaged(p.size, "the file ends here, at least %d bytes early", containerHead+sha256.Size-p.size)
 	}
-	if own := sha256.Sum256(body); !bytes.Equal(own[:], sum) {
-		return nil, fmt.Errorf("byte %d: the checksum does not match: %s", len(body), damaged)
+	switch version := binary.LittleEndian.Uint32(head[8:]); {
+	case version > containerVersion:
+		return nil, p.errorf(8, "format version %d: this was written by a newer nodemask, or is damaged: expected version %d. Update nodemask", version, containerVersion)
+	case version < containerVersion:
+		return nil, p.damaged(8, "format version %d: expected %d", version, containerVersion)
 	}
-	c := &container{data: map[string][]byte{}}
-	if err := json.Unmarshal(body[containerPrefix:containerPrefix+length], &c.header); err != nil {
-		return nil, fmt.Errorf("byte %d: the header: %w", containerPrefix, err)
+	length := int64(binary.LittleEndian.Uint32(head[12:]))
+	if most := max(0, min(maxHeader, p.size-containerHead-sha256.Size)); length > most {
+		return nil, p.damaged(12, "the header claims %d bytes: expected at most %d", length, most)
 	}
-	if c.header.Kind != kind {
-		return nil, fmt.Errorf("this is a %q file, not a %s", c.header.Kind, kind)
-	}
-	at := containerPrefix + length
-	for _, s := range c.header.Sections {
-		size, known := containerSizes[s.Type]
-		left := int64(len(body)) - at
-		if !known || s.Count < 0 || s.Count > left/size || padded(s.Count*size) > left {
-			return nil, fmt.Errorf("byte %d: section %q of %d × %s does not fit the %d bytes that are left: %s", at, s.Name, s.Count, s.Type, left, damaged)
-		}
-		if _, twice := c.data[s.Name]; twice {
-			return nil, fmt.Errorf("byte %d: section %q is there twice", at, s.Name)
-		}
-		c.data[s.Name] = body[at : at+s.Count*size]
-		at += padded(s.Count * size)
-	}
-	if at != int64(len(body)) {
-		return nil, fmt.Errorf("byte %d: %d bytes more than the sections take: %s", at, int64(len(body))-at, damaged)
-	}
-	return c, nil
+	begin := make([]byte, containerHead+length)
+	return begin, p.fill(begin[copy(begin, head):], containerHead)
 }
 
-func (c *container) about(into any) error {
-	if err := json.Unmarshal(c.header.About, into); err != nil {
-		return fmt.Errorf("%s: the header: %w", c.path, err)
+// layout takes the header apart, and holds what it claims against the file's size. It stops at the first section that is
+// wrong, so that no list of them takes more memory than the header does.
+func (p *containerParser) layout(begin []byte) error {
+	var h containerHeader
+	if err := json.Unmarshal(begin[containerHead:], &h); err != nil {
+		return p.damaged(containerHead, "the header cannot be read: %.120v", err)
+	}
+	p.kind, p.meta = h.Kind, h.Meta
+	list := json.NewDecoder(bytes.NewReader(h.Sections))
+	if open, _ := list.Token(); open != json.Delim('[') {
+		return p.damaged(containerHead, "the header's \"sections\" read %.40q: expected a list", h.Sections)
+	}
+	at, end := padded(int64(len(begin))), p.size-sha256.Size
+	for list.More() {
+		var s section
+		if err := list.Decode(&s); err != nil {
+			return p.damaged(containerHead, "section %d of the header cannot be read: %.120v", len(p.sections), err)
+		}
+		s.at = at
+		if err := p.add(s); err != nil {
+			return p.damaged(containerHead, "the header is wrong: %w", err)
+		}
+		width, left := s.width(), max(0, end-at)
+		if width == 0 {
+			return p.damaged(containerHead, "section %.40q is of type %.40q: expected %s, %s, %s or %s", s.Name, s.Type, typeFloats, typeInts, typeLongs, typeStrings)
+		}
+		if s.Rows < 0 || s.Rows > left/width {
+			return p.damaged(at, "section %.40q claims %d rows of %s: expected 0 to %d, as many as fit into what is left of the file", s.Name, s.Rows, s.Type, left/width)
+		}
+		if left -= s.Rows * width; s.Type != typeStrings {
+			left = 0
+		}
+		if s.Bytes < 0 || s.Bytes > left {
+			return p.damaged(at, "section %.40q of type %s claims %d bytes of text: expected 0 to %d", s.Name, s.Type, s.Bytes, left)
+		}
+		at = padded(at + s.Rows*width + s.Bytes)
+	}
+	switch {
+	case at > end:
+		return p.damaged(p.size, "the file ends here, %d bytes early", at-end)
+	case at < end:
+		return p.damaged(at+sha256.Size, "%d bytes follow after the last section and the checksum", end-at)
 	}
 	return nil
 }
 
-func (c *container) section(name, kind string) (data []byte, count int64, err error) {
-	for _, s := range c.header.Sections {
-		if s.Name == name && s.Type == kind {
-			return c.data[name], s.Count, nil
+// verify holds the whole file against its checksum, and finds the sections in it.
+func (p *containerParser) verify(whole []byte) error {
+	end := p.size - sha256.Size
+	if sum := sha256.Sum256(whole[:end]); !bytes.Equal(sum[:], whole[end:]) {
+		return p.damaged(end, "the checksum is %x…, but that of what is there is %x…", whole[end:][:6], sum[:6])
+	}
+	switch {
+	case p.kind != kindModel && p.kind != kindCache:
+		return p.errorf(containerHead, "this is of the unknown kind %.40q, a %s was expected. Name another file", p.kind, p.want)
+	case p.kind != p.want:
+		return p.errorf(containerHead, "this is a %s, a %s was expected. Name another file", p.kind, p.want)
+	}
+	for i := range p.sections {
+		s := &p.sections[i]
+		numbers := whole[s.at:][:s.Rows*s.width()]
+		switch s.Type {
+		case typeFloats:
+			s.data = viewNumbers[float32](numbers)
+		case typeInts:
+			s.data = viewNumbers[int32](numbers)
+		case typeLongs:
+			s.data = viewNumbers[int64](numbers)
+		case typeStrings:
+			t := packedText{viewNumbers[int64](numbers), whole[s.at:][len(numbers):][:s.Bytes]}
+			if err := p.checkText(*s, t); err != nil {
+				return err
+			}
+			s.data = t
 		}
 	}
-	return nil, 0, fmt.Errorf("%s: no section %q of %s: the file was not written by this program", c.path, name, kind)
+	return nil
 }
 
-func (c *container) floats(name string) ([]float32, error) {
-	data, count, err := c.section(name, "float32")
-	if err != nil {
-		return nil, err
-	}
-	x := make([]float32, count)
-	for i := range x {
-		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-		if x[i]-x[i] != 0 {
-			return nil, fmt.Errorf("%s: section %q: number %d is %v: expected finite ones", c.path, name, i, x[i])
+func (p *containerParser) checkText(s section, t packedText) error {
+	start := int64(0)
+	for row, end := range t.ends {
+		at := s.at + 8*int64(row)
+		if end < start || end > s.Bytes {
+			return p.damaged(at, "section %.40q: row %d ends at %d: expected %d to %d", s.Name, row, end, start, s.Bytes)
 		}
+		if text := t.text[start:end]; !utf8.Valid(text) {
+			return p.damaged(s.at+8*s.Rows+start, "section %.40q: row %d is %.40q: expected UTF-8", s.Name, row, text)
+		}
+		start = end
 	}
-	return x, nil
+	if start != s.Bytes {
+		return p.damaged(s.at+8*s.Rows+start, "section %.40q: its text ends here, but the header claims %d bytes more", s.Name, s.Bytes-start)
+	}
+	return nil
+}
+
+func (p *containerParser) fill(b []byte, at int64) error {
+	n, err := io.ReadFull(p.r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return p.damaged(at+int64(n), "the file ends here, %d bytes early: it was cut while being read", len(b)-n)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: byte %d: %w", p.file, at+int64(n), err)
+	}
+	return nil
+}
+
+func (c *container) errorf(at int64, format string, args ...any) error {
+	return fmt.Errorf("%s: byte %d: %w", c.file, at, fmt.Errorf(format, args...))
+}
+
+// damaged is an error that ends in what to do about a damaged file.
+func (p *containerParser) damaged(at int64, format string, args ...any) error {
+	return p.errorf(at, "%w. The file is damaged or cut short: %s", fmt.Errorf(format, args...), remedy(p.want))
+}
+
+func remedy(kind string) string {
+	if kind == kindCache {
+		return "delete it and run the same command, which makes it again"
+	}
+	return "get it again, or train the model again"
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// viewNumbers is the numbers that raw holds: raw itself where the machine can read it in place, else a copy.
+func viewNumbers[T containerNumber](raw []byte) []T {
+	var zero T
+	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))
+	if n > 0 && littleEndian && uintptr(start)%unsafe.Alignof(zero) == 0 {
+		return unsafe.Slice((*T)(start), n)
+	}
+	data := make([]T, n)
+	_, _ = binary.Decode(raw, binary.LittleEndian, data) // fails only if raw is too short
+	return data
+}
+
+// floats and its siblings are a section's data. It is an error if there is none of that name, or if it is of another type.
+func (c *container) floats(name string) ([]float32, error) {
+	return sectionData[[]float32](c, name, typeFloats)
 }
 
 func (c *container) ints(name string) ([]int32, error) {
-	data, count, err := c.section(name, "int32")
-	if err != nil {
-		return nil, err
-	}
-	x := make([]int32, count)
-	for i := range x {
-		x[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
-	}
-	return x, nil
+	return sectionData[[]int32](c, name, typeInts)
 }
 
 func (c *container) longs(name string) ([]int64, error) {
-	data, count, err := c.section(name, "int64")
-	if err != nil {
-		return nil, err
-	}
-	x := make([]int64, count)
-	for i := range x {
-		x[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
-	}
-	return x, nil
+	return sectionData[[]int64](c, name, typeLongs)
 }
 
+// strings are copies: they do not keep the file in memory.
 func (c *container) strings(name string) ([]string, error) {
-	lengths, err := c.ints(name + ".lengths")
+	data, err := sectionData[any](c, name, typeStrings)
 	if err != nil {
 		return nil, err
 	}
-	data, _, err := c.section(name, "bytes")
-	if err != nil {
-		return nil, err
+	t, packed := data.(packedText)
+	if !packed {
+		return data.([]string), nil
 	}
-	text, x := string(data), make([]string, len(lengths))
-	at := 0
-	for i, n := range lengths {
-		if n < 0 || int(n) > len(text)-at || !utf8.ValidString(text[at:at+int(n)]) {
-			return nil, fmt.Errorf("%s: section %q: text %d of %d bytes is not there, or no UTF-8", c.path, name, i, n)
-		}
-		x[i] = text[at : at+int(n)]
-		at += int(n)
+	all, start := string(t.text), int64(0)
+	texts := make([]string, len(t.ends))
+	for row, end := range t.ends {
+		texts[row], start = all[start:end], end
 	}
-	if at != len(text) {
-		return nil, fmt.Errorf("%s: section %q: %d bytes more than its texts take", c.path, name, len(text)-at)
+	return texts, nil
+}
+
+func sectionData[T any](c *container, name, kind string) (T, error) {
+	var none T
+	i, found := c.byName[name]
+	if !found {
+		return none, c.errorf(containerHead, "the header lists %d sections, but not %q, of type %s. Another version of nodemask wrote it: %s", len(c.sections), name, kind, remedy(c.kind))
 	}
-	return x, nil
+	s := c.sections[i]
+	if s.Type != kind {
+		return none, c.errorf(s.at, "section %q holds %s: expected %s. Another version of nodemask wrote it: %s", name, s.Type, kind, remedy(c.kind))
+	}
+	return s.data.(T), nil
+}
+
+// decodeMeta fills in what newContainer was given. Keys that into does not know are left out.
+func (c *container) decodeMeta(into any) error {
+	if err := json.Unmarshal(c.meta, into); err != nil {
+		return c.errorf(containerHead, "the description of the %s cannot be read: %.120w. Another version of nodemask wrote it: %s", c.kind, err, remedy(c.kind))
+	}
+	return nil
 }

@@ -51,7 +51,7 @@ func (m *SavedModel) Save(path string) error {
 	for _, w := range m.Weights {
 		header.Weights = append(header.Weights, savedWeight{w.Path, w.Dimensions})
 	}
-	c, err := newContainer("model", header)
+	c, err := newContainer(kindModel, header)
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ func (m *SavedModel) Save(path string) error {
 
 // LoadModel reads a model that [SavedModel.Save] wrote.
 func LoadModel(path string) (*SavedModel, error) {
-	c, err := readContainer(path, "model")
+	c, err := readContainer(path, kindModel)
 	if err != nil {
 		return nil, err
 	}
 	var header savedHeader
-	if err := c.about(&header); err != nil {
+	if err := c.decodeMeta(&header); err != nil {
 		return nil, err
 	}
 	m := &header.SavedModel
@@ -86,7 +86,7 @@ func LoadModel(path string) (*SavedModel, error) {
 			}
 			size *= d
 		}
-		values, err := c.floats(w.Path)
+		values, err := finiteFloats(path, c, w.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +96,17 @@ func LoadModel(path string) (*SavedModel, error) {
 		m.Weights = append(m.Weights, Weight{Path: w.Path, Dimensions: w.Dimensions, Values: values})
 	}
 	return m, nil
+}
+
+// finiteFloats refuses what would turn every prediction into NaN.
+func finiteFloats(path string, c *container, name string) ([]float32, error) {
+	values, err := c.floats(name)
+	for i, x := range values {
+		if x-x != 0 {
+			return nil, fmt.Errorf("%s: section %q: number %d is %v: expected a finite one", path, name, i, x)
+		}
+	}
+	return values, err
 }
 
 // cacheHeader is the header of a cache's file.
@@ -113,7 +124,7 @@ func (c *Cache) Save(path string, m *SavedModel) error {
 	for _, h := range c.Hidden {
 		header.Widths = append(header.Widths, h.Width)
 	}
-	file, err := newContainer("cache", header)
+	file, err := newContainer(kindCache, header)
 	if err != nil {
 		return err
 	}
@@ -134,12 +145,12 @@ func (c *Cache) Save(path string, m *SavedModel) error {
 
 // LoadCache reads a cache that [Cache.Save] wrote for the model, in one read.
 func LoadCache(path string, m *SavedModel) (*Cache, error) {
-	file, err := readContainer(path, "cache")
+	file, err := readContainer(path, kindCache)
 	if err != nil {
 		return nil, err
 	}
 	var header cacheHeader
-	if err := file.about(&header); err != nil {
+	if err := file.decodeMeta(&header); err != nil {
 		return nil, err
 	}
 	if own := m.Fingerprint(); header.Model != own {
@@ -183,7 +194,7 @@ func LoadCache(path string, m *SavedModel) (*Cache, error) {
 	for i, width := range header.Widths {
 		name := fmt.Sprintf("hidden%d", i+1)
 		h := Representation{Rows: header.Nodes, Width: width}
-		if h.Values, err = file.floats(name); err != nil {
+		if h.Values, err = finiteFloats(path, file, name); err != nil {
 			return nil, err
 		}
 		if width < 1 || width > math.MaxInt32 || len(h.Values) != header.Nodes*width {

@@ -155,7 +155,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	}
 	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good, "--edges", none)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, `this is a "cache" file, not a model`)
+	require.Contains(t, errs, "this is a cache, a model was expected")
 	code, _, errs = nodemask(t, "predict", "--model", model)
 	require.Equal(t, 2, code)
 	require.Contains(t, errs, "--cache is missing")
