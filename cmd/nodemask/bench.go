@@ -191,7 +191,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
 
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", median(x), slices.Min(x)) }

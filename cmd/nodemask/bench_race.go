@@ -63,6 +63,9 @@ func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.D
 		}
 	}()
 	for _, l := range lanes {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if a := l.start(ctx, silence); a != nil {
 			l.Version, l.FirstEpoch = a.Version, a.FirstEpoch
 		}
@@ -74,7 +77,10 @@ func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.D
 				name string
 				into *[]float64
 			}{{"train", &l.Train}, {"validate", &l.Validate}} {
-				if a := l.ask(ctx, fmt.Sprintf("%s %d\n", turn.name, epochs), silence); a != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if a := l.ask(ctx, turn.name, epochs, silence); a != nil {
 					*turn.into = append(*turn.into, a.Ms...)
 					l.PeakMB = a.PeakMB
 				}
@@ -85,22 +91,22 @@ func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.D
 }
 
 func (l *lane) start(ctx context.Context, silence time.Duration) *answer {
-	l.process = exec.Command(l.command[0], l.command[1:]...)
-	l.process.Stderr = &l.stderr
-	l.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is ours to pass on
-	in, err := l.process.StdinPipe()
+	process := exec.Command(l.command[0], l.command[1:]...)
+	process.Stderr = &l.stderr
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is ours to pass on
+	process.WaitDelay = 5 * time.Second                       // for pipes that something else holds open
+	in, err := process.StdinPipe()
 	if err != nil {
 		return l.fail(err)
 	}
-	out, err := l.process.StdoutPipe()
+	out, err := process.StdoutPipe()
 	if err != nil {
 		return l.fail(err)
 	}
-	if err := l.process.Start(); err != nil {
-		l.process = nil
+	if err := process.Start(); err != nil {
 		return l.fail(err)
 	}
-	l.in, l.answers = in, make(chan []byte)
+	l.process, l.in, l.answers = process, in, make(chan []byte)
 	go func() {
 		defer close(l.answers)
 		lines := bufio.NewScanner(out)
@@ -109,17 +115,24 @@ func (l *lane) start(ctx context.Context, silence time.Duration) *answer {
 			l.answers <- bytes.Clone(lines.Bytes())
 		}
 	}()
-	return l.wait(ctx, silence)
+	a := l.wait(ctx, silence)
+	if a != nil && !a.Ready {
+		return l.fail(errors.New("did not say that it is ready"))
+	}
+	return a
 }
 
-func (l *lane) ask(ctx context.Context, question string, silence time.Duration) *answer {
+func (l *lane) ask(ctx context.Context, what string, epochs int, silence time.Duration) *answer {
 	if l.Error != "" {
 		return nil
 	}
-	if _, err := io.WriteString(l.in, question); err != nil {
-		return l.fail(err)
+	// If it cannot be asked it has ended, and what it last said is why.
+	_, _ = fmt.Fprintf(l.in, "%s %d\n", what, epochs)
+	a := l.wait(ctx, silence)
+	if a != nil && len(a.Ms) != epochs {
+		return l.fail(fmt.Errorf("answered %d times for %d epochs", len(a.Ms), epochs))
 	}
-	return l.wait(ctx, silence)
+	return a
 }
 
 func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
@@ -132,6 +145,7 @@ func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
 		return l.fail(fmt.Errorf("no answer for %v", silence))
 	case line, more := <-l.answers:
 		if !more {
+			l.stop() // its standard error is complete once it is gone
 			said := strings.TrimSpace(l.stderr.String())
 			return l.fail(errors.New("ended without an answer: " + said[strings.LastIndexByte(said, '\n')+1:]))
 		}
@@ -146,7 +160,9 @@ func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
 	}
 }
 
+// fail ends the process, which would take time from the others.
 func (l *lane) fail(err error) *answer {
+	l.stop()
 	l.Error = err.Error()
 	return nil
 }
@@ -156,15 +172,11 @@ func (l *lane) stop() {
 	if l.process == nil {
 		return
 	}
-	if l.in != nil {
-		l.in.Close()
-	}
+	l.in.Close()
 	_ = syscall.Kill(-l.process.Process.Pid, syscall.SIGKILL)
-	if l.answers != nil {
-		for range l.answers { // until the reader is done
-		}
+	_ = l.process.Wait()  // it was killed: there is no other way for it to end
+	for range l.answers { // until the reader, whose pipe is closed now, is done
 	}
-	_ = l.process.Wait() // it was killed: there is no other way for it to end
 	l.process = nil
 }
 

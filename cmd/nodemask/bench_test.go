@@ -54,7 +54,10 @@ func fakeContender(log, kind, name string) int {
 	case "babbles":
 		fmt.Println("Downloading 3 of 7")
 	case "dies":
+		fmt.Fprintln(os.Stderr, "Traceback:\nImportError: no torch")
 		return 1
+	case "is-not-ready":
+		fmt.Println(`{"version":"1.2"}`)
 	case "hangs", "hangs-with-child":
 		hang(kind)
 	}
@@ -70,6 +73,8 @@ func fakeContender(log, kind, name string) int {
 		case kind == "fails-to-validate" && what == "validate":
 			fmt.Println(`{"error":"out of memory"}`)
 			return 1
+		case kind == "answers-nothing":
+			epochs = 0
 		case kind == "hangs-when-asked":
 			hang(kind)
 		}
@@ -139,10 +144,11 @@ func TestContendersTakeTurnsAndTheFirstTurnGoesRound(t *testing.T) {
 }
 
 func TestAContenderThatFailsDropsOutAndTheOthersGoOn(t *testing.T) {
-	lanes, _ := field(t, "works", "refuses", "babbles", "dies", "fails-to-validate", "works", "works")
+	lanes, _ := field(t, "works", "refuses", "babbles", "dies", "fails-to-validate", "works", "works", "is-not-ready", "answers-nothing")
 	lanes[5].command = []string{filepath.Join(t.TempDir(), "python"), "peers.py"}
 	require.NoError(t, race(t.Context(), lanes, 3, 1, silence))
-	for i, want := range []string{"", "no such library", `answered "Downloading 3 of 7"`, "ended without an answer", "out of memory", "no such file", ""} {
+	for i, want := range []string{"", "no such library", `answered "Downloading 3 of 7"`, "ended without an answer: ImportError: no torch", "out of memory", "no such file", "",
+		"did not say that it is ready", "answered 0 times for 1 epochs"} {
 		if want == "" {
 			assert.Empty(t, lanes[i].Error)
 			assert.Len(t, lanes[i].Train, 3)
@@ -184,9 +190,9 @@ func requireEnded(t *testing.T, c net.Conn) {
 func TestASilentContenderIsKilled(t *testing.T) {
 	lanes, _ := field(t, "hangs")
 	hanging(t, lanes...)
-	require.NoError(t, race(t.Context(), lanes, 1, 1, time.Millisecond))
+	assert.Nil(t, lanes[0].start(t.Context(), time.Millisecond))
 	assert.Equal(t, "no answer for 1ms", lanes[0].Error)
-	assert.Nil(t, lanes[0].process)
+	assert.Nil(t, lanes[0].process, "at once, not at the end of the race")
 }
 
 func TestCancellingKillsAllContendersAndWhatTheyStarted(t *testing.T) {
@@ -195,7 +201,7 @@ func TestCancellingKillsAllContendersAndWhatTheyStarted(t *testing.T) {
 		"in a turn":        {"hangs-when-asked", "works"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lanes, _ := field(t, kinds...)
+			lanes, log := field(t, kinds...)
 			hangs := 0
 			if strings.HasPrefix(kinds[1], "hangs") {
 				hangs = 1
@@ -217,6 +223,7 @@ func TestCancellingKillsAllContendersAndWhatTheyStarted(t *testing.T) {
 			for _, l := range lanes {
 				assert.Nil(t, l.process)
 			}
+			assert.NotContains(t, log(), "b train 5", "nobody is asked any more")
 		})
 	}
 }
@@ -264,6 +271,12 @@ func TestBenchWithJSONPrintsEveryFigure(t *testing.T) {
 	assert.Equal(t, map[string]any{"data": "cora", "model": "gin", "keep_rate": 0.5, "library": "pyg", "version": "2.6",
 		"first_epoch_s": 0.5, "train_ms": []any{9.0, 7.5, 8.0}, "validate_ms": []any{9.0, 9.0, 10.0}, "peak_mb": 700.0}, lines[1])
 	assert.Equal(t, "out of memory", lines[2]["error"])
+}
+
+func TestTheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo(t *testing.T) {
+	assert.Equal(t, 2.5, median([]float64{4, 1, 3, 2}))
+	assert.Equal(t, 2.0, median([]float64{3, 1, 2}))
+	assert.Equal(t, 7.0, median([]float64{7}))
 }
 
 func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
