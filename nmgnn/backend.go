@@ -12,6 +12,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/graph"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
@@ -123,17 +124,28 @@ func openXLA(id, config string) (*Backend, error) {
 	return &Backend{Backend: b, ID: id, Plugin: path}, nil
 }
 
-// forJob is the backend that one of several jobs, each a goroutine of its own, is to use. On a CPU, XLA jobs have a
-// client each that keeps to one core: two that share their threads are slower than one.
-func (b *Backend) forJob(job, jobs int) (*Backend, error) {
-	if jobs < 2 || b.Plugin == "" || !strings.Contains(filepath.Base(b.Plugin), "_cpu_") {
-		return b, nil
+// forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
+// all. On a CPU, XLA jobs have a client each that keeps to one core: two that share their threads are slower than one.
+func (b *Backend) forJobs(jobs int) (open func(job int) (*Backend, error), err error) {
+	if jobs < 2 || !isCPUPlugin(b.Plugin) {
+		return func(int) (*Backend, error) { return b, nil }, nil
 	}
-	if err := onOneCore(job); err != nil {
-		return nil, err
+	defer guard(&err, "preparing jobs")
+	// XLA starts the threads that compile for all clients when it first compiles. They must not come from a job, or they
+	// would all keep to its core, and jobs would wait for each other's programs.
+	if _, err := graph.ExecOnce(b.Backend, graph.Neg, float32(0)); err != nil {
+		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
 	}
-	return openNamed(b.ID)
+	return func(job int) (*Backend, error) {
+		if err := onOneCore(job); err != nil {
+			return nil, err
+		}
+		return openNamed(b.ID)
+	}, nil
 }
+
+// isCPUPlugin says whether a plugin's file is XLA for CPUs.
+func isCPUPlugin(path string) bool { return strings.Contains(filepath.Base(path), "_cpu_") }
 
 // findPlugin returns the file of the plugin of that name, or an error that says where it was looked for.
 func findPlugin(name string) (string, error) {

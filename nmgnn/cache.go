@@ -137,7 +137,7 @@ func (t *Trainer) PredictCached() (classes []int32, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return all[len(all)-1].argmax(), nil
+	return last(all).argmax(), nil
 }
 
 // argmax is the place of the greatest number of each row.

@@ -73,6 +73,11 @@ func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOp
 	if x.CacheInference && x.Setting != datasets.Inductive {
 		return nil, fmt.Errorf("nmgnn: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
+	jobs := min(max(o.Jobs, 1), len(seeds))
+	open, err := b.forJobs(jobs)
+	if err != nil {
+		return nil, err
+	}
 	results := make([]*Result, len(seeds))
 	group, ctx := errgroup.WithContext(ctx)
 	todo := make(chan int)
@@ -88,10 +93,9 @@ func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOp
 		return nil
 	})
 	var reporting sync.Mutex
-	jobs := min(max(o.Jobs, 1), len(seeds))
 	for job := range jobs {
 		group.Go(func() error {
-			own, err := b.forJob(job, jobs)
+			own, err := open(job)
 			if err != nil {
 				return err
 			}

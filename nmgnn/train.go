@@ -237,11 +237,11 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 // Predict returns the class of every node of the test graph, by the weights that training left, without mask or dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
 	defer guard(&err, "predicting")
-	output, err := t.predict.Call1()
+	all, err := t.represent(t.phases.test)
 	if err != nil {
-		return nil, fmt.Errorf("nmgnn: predicting: %s", firstLine(err))
+		return nil, err
 	}
-	return tensors.CopyFlatData[int32](output)
+	return last(all).argmax(), nil
 }
 
 // reset gives weights their first values and the optimizer its own.

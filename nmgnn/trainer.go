@@ -34,8 +34,7 @@ type Trainer struct {
 	store      *model.Store
 	phases     phasePrograms
 	epoch      *model.Exec
-	trainOnly  *model.Exec // without validation; nil until it is timed
-	predict    *model.Exec
+	trainOnly  *model.Exec                // without validation; nil until it is timed
 	timing     *draws                     // of TimeEpochs
 	represents map[*phaseData]*model.Exec // all layers' outputs over a phase, once asked for
 	cached     *phaseData                 // the test graph as the cache sees it; nil until it is asked for
@@ -139,12 +138,6 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	predict := func(scope *model.Scope, graph *Graph) *Node {
-		return ArgMax(t.logits(scope, graph, test), 1, dtypes.Int32)
-	}
-	if t.predict, err = model.NewExec(t.backend.Backend, t.store, predict); err != nil {
-		return fmt.Errorf("nmgnn: %s", firstLine(err))
-	}
 	// What the optimizer wants to start from, before it has run.
 	t.resting = map[string]*tensors.Tensor{}
 	for v := range t.store.IterVariables() {
@@ -240,7 +233,7 @@ func (t *Trainer) update(scope *model.Scope, loss *Node) {
 	adam.UpdateGraphWithGradients(scope.WithInitializer(initializer.Zero), gradients, loss.DType())
 }
 
-func last(nodes []*Node) *Node { return nodes[len(nodes)-1] }
+func last[T any](all []T) T { return all[len(all)-1] }
 
 func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
 	labels := make([]int32, len(phase.Score))
@@ -287,6 +280,5 @@ func (t *Trainer) Close() {
 	for _, exec := range t.represents {
 		exec.Finalize()
 	}
-	t.predict.Finalize()
 	t.store.Finalize()
 }
