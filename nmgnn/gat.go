@@ -32,8 +32,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	source := scoreHeads(wh, GlorotWeights(scope, g, "source", heads, l.Width))
 	target := scoreHeads(wh, GlorotWeights(scope, g, "target", heads, l.Width))
 	scores := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)
-	alpha := near.EntryDropout(near.Softmax(scores), l.Dropout)
-	return Add(near.WeightedSum(alpha, Masked(wh, mask)), ZeroWeights(scope, g, "biases", 1, out))
+	return Add(near.Attention(scores, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
 
 // scoreHeads is a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].
@@ -79,6 +78,6 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	source := Add(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
 	target := Add(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
 	pairs := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)
-	alpha := near.EntryDropout(near.Softmax(scoreHeads(pairs, GlorotWeights(scope, g, "attention", heads, l.Width))), l.Dropout)
-	return Add(near.WeightedSum(alpha, Masked(source, mask)), ZeroWeights(scope, g, "biases", 1, out))
+	scores := scoreHeads(pairs, GlorotWeights(scope, g, "attention", heads, l.Width))
+	return Add(near.Attention(scores, Masked(source, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }

@@ -156,6 +156,17 @@ func heads(x, weights *Node) *Node {
 	return Reshape(Mul(Reshape(x, rows, n, width/n), Reshape(weights, rows, n, 1)), rows, width)
 }
 
+// sumHeads adds up each head's share of x: [rows, width] → [rows, heads].
+func sumHeads(x *Node, heads int) *Node {
+	width := x.Shape().Dimensions[1]
+	share := make([][]float32, width)
+	for i := range share {
+		share[i] = make([]float32, heads)
+		share[i][i/(width/heads)] = 1
+	}
+	return DotGeneral(x, []int{1}, nil, Const(x.Graph(), share), []int{0}, nil)
+}
+
 // variables makes constants of a model: data lives in variables, not in the program, so that it is neither folded at
 // compile time nor copied at every call.
 type variables struct {

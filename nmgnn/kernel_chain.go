@@ -150,10 +150,44 @@ func (p *chainProduct) gather(h *Node) *Node {
 }
 
 func (p *chainProduct) spread(x *Node) *Node {
+	return Gather(x, p.row().NodeValue(x.Graph()))
+}
+
+// agreementBlock is for how many entries at a time products are stored before they are summed: few enough to stay in the
+// processor's caches.
+const agreementBlock = 8192
+
+// agreement is the inner product of each head's share of x [rows, width] and h [columns, width] for each entry, block by
+// block: [slots, heads]. It is for more slots than a block has.
+func (p *chainProduct) agreement(x, h *Node, heads int) *Node {
+	g := x.Graph()
+	h = padRows(h, p.columns+1)
+	row, column := p.row().NodeValue(g), p.column.NodeValue(g)
+	blocks := int32((p.size + agreementBlock - 1) / agreementBlock)
+	state := []*Node{Const(g, int32(0)), Zeros(g, shapes.Make(x.DType(), p.size, heads))}
+	parameters := func(g *Graph) (block, done *Node) {
+		return Parameter(g, "block", state[0].Shape()), Parameter(g, "done", state[1].Shape())
+	}
+	more := NewClosure(g, func(g *Graph) []*Node {
+		block, _ := parameters(g)
+		return []*Node{LessThan(block, Const(g, blocks))}
+	})
+	next := NewClosure(g, func(g *Graph) []*Node {
+		block, done := parameters(g)
+		// The last block begins earlier, so that it is as long as the others.
+		at := []*Node{Mul(block, Const(g, int32(agreementBlock))), Const(g, int32(0))}
+		of := func(index *Node) *Node { return DynamicSlice(index, at, []int{agreementBlock, 1}) }
+		sums := sumHeads(Mul(Gather(x, of(row)), Gather(h, of(column))), heads)
+		return []*Node{Add(block, Const(g, int32(1))), DynamicUpdateSlice(done, sums, at)}
+	})
+	return While(more, next, state...)[1]
+}
+
+func (p *chainProduct) row() *model.Variable {
 	if p.rowVar == nil {
 		p.rowVar = p.makeRow()
 	}
-	return Gather(x, p.rowVar.NodeValue(x.Graph()))
+	return p.rowVar
 }
 
 func (p *chainProduct) times(h, weights *Node) *Node {

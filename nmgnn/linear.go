@@ -22,27 +22,22 @@ func linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 // withAdjoint is y, a function of x, with a gradient of our own towards x: v [y's shape] → [x's shape]. What y was
 // computed from is cut off from differentiation; call it once for each argument that needs a gradient.
 //
-// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So the value comes from y, and the
-// gradient travels beside it through a carrier that is x minus itself: exactly zero, and as tall as the taller of both.
+// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where v
+// arrives, and one on x, where the gradient sets out. What links them is one number of x minus itself; the gradient that
+// comes back by this way is ignored, and never computed.
 func withAdjoint(y, x *Node, adjoint func(v *Node) *Node) *Node {
-	flat := x.Rank() != 2 || y.Rank() != 2 || x.Shape().Dimensions[1] != y.Shape().Dimensions[1]
-	column := func(n *Node) *Node {
-		if flat {
-			return Reshape(n, n.Shape().Size(), 1)
-		}
-		return n
+	var arrived *Node
+	start := IdentityWithCustomGradient(x, func(_, _ *Node) *Node { return adjoint(arrived) })
+	corner := make([]SliceAxisSpec, x.Rank())
+	for i := range corner {
+		corner[i] = AxisElem(0)
 	}
-	carried, shape := column(x), y.Shape()
-	rows := shape.Dimensions[0]
-	if flat {
-		rows = shape.Size()
-	}
-	tall := max(rows, carried.Shape().Dimensions[0])
-	carrier := IdentityWithCustomGradient(padRows(carried, tall), func(_, v *Node) *Node {
-		return padRows(column(adjoint(Reshape(firstRows(v, rows), shape.Dimensions...))), tall)
+	link := Reshape(Slice(start, corner...))
+	linked := Add(StopGradient(y), Sub(link, StopGradient(link)))
+	return IdentityWithCustomGradient(linked, func(_, v *Node) *Node {
+		arrived = v
+		return v
 	})
-	zero := Reshape(firstRows(Sub(carrier, StopGradient(carrier)), rows), shape.Dimensions...)
-	return Add(StopGradient(y), zero)
 }
 
 // padRows appends rows of zeros until there are rows of them. GoMLX's Pad has no gradient; Concatenate has.

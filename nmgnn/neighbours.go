@@ -3,6 +3,7 @@ package nmgnn
 import (
 	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -39,6 +40,8 @@ type Neighbours interface {
 	// WeightedSum is Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
 	// its share of the width, in order.
 	WeightedSum(weights, h *Node) *Node
+	// Attention is WeightedSum(EntryDropout(Softmax(e), rate), h), in half of the time.
+	Attention(e, h *Node, rate float64) *Node
 }
 
 // adjacency is the pattern of a graph in variables of a model, in both directions if gradients are wanted.
@@ -284,15 +287,20 @@ func (n neighbours) total(e *Node) *Node {
 	return linear(e, n.NumNodes(), n.totalOf, n.forward.spread)
 }
 
-func (n neighbours) Softmax(e *Node) *Node {
+// there says which of the entries of e there are: neither padding, nor dropped by a regulariser; and e with the others out
+// of any maximum's way.
+func (n neighbours) there(e *Node) (there, among *Node) {
 	g := e.Graph()
-	there := n.valid(g)
+	there = n.valid(g)
 	if keep := n.keep(g); keep != nil {
 		there = keep
 	}
 	there = BroadcastToDims(GreaterThan(there, ZerosLike(there)), e.Shape().Dimensions...)
-	low := BroadcastToDims(Scalar(g, e.DType(), lowest), e.Shape().Dimensions...)
-	e = Where(there, e, low)
+	return there, Where(there, e, BroadcastToDims(Scalar(g, e.DType(), lowest), e.Shape().Dimensions...))
+}
+
+func (n neighbours) Softmax(e *Node) *Node {
+	there, e := n.there(e)
 	// Subtracting the greatest score changes nothing but keeps exp in range, so no gradient goes through it.
 	shifted := Sub(e, StopGradient(n.forward.spread(n.forward.highest(e))))
 	p := Where(there, Exp(Where(there, shifted, ZerosLike(shifted))), ZerosLike(shifted))
@@ -306,12 +314,17 @@ func (n neighbours) EntryDropout(e *Node, rate float64) *Node {
 	if n.random == nil || rate == 0 {
 		return e
 	}
+	return Mul(e, n.entryKeep(e, rate))
+}
+
+// entryKeep is what [Neighbours.EntryDropout] multiplies e by.
+func (n neighbours) entryKeep(e *Node, rate float64) *Node {
 	// Numbered by entry, not by slot, so that all kernels drop the same ones.
 	heads := e.Shape().Dimensions[1]
 	entry := n.position(e.Graph())
 	first := Mul(entry, Const(e.Graph(), uint32(heads)))
 	positions := Add(BroadcastToDims(first, e.Shape().Dimensions...), Iota(e.Graph(), shapes.Make(dtypes.Uint32, e.Shape().Dimensions...), 1))
-	return Mul(e, n.random.stream().keep(positions, rate))
+	return n.random.stream().keep(positions, rate)
 }
 
 func (n neighbours) WeightedSum(weights, h *Node) *Node {
@@ -323,9 +336,45 @@ func (n neighbours) WeightedSum(weights, h *Node) *Node {
 		return y
 	}
 	y = withAdjoint(y, h, func(v *Node) *Node { return n.adjoint.times(v, n.transposed(fixed)) })
-	slots, heads, width := n.forward.slots(), weights.Shape().Dimensions[1], h.Shape().Dimensions[1]
 	return Add(y, withAdjoint(ZerosLike(y), weights, func(v *Node) *Node {
-		each := Mul(n.forward.spread(v), n.forward.gather(value))
-		return ReduceSum(Reshape(each, slots, heads, width/heads), 2)
+		return n.agreement(v, value, weights.Shape().Dimensions[1])
+	}))
+}
+
+// agreement is the inner product of x_v and h_u for each entry and head: x, h [nodes, width] → [slots, heads].
+func (n neighbours) agreement(x, h *Node, heads int) *Node {
+	x, h = alone(x), alone(h)
+	if p, isChain := n.forward.(*chainProduct); isChain && p.size > 8*agreementBlock && x.Graph().Backend().Capabilities().Operations[compute.OpTypeDynamicSlice] {
+		return p.agreement(x, h, heads)
+	}
+	return alone(sumHeads(Mul(n.forward.spread(x), n.forward.gather(h)), heads))
+}
+
+func (n neighbours) Attention(e, h *Node, rate float64) *Node {
+	scores, value := StopGradient(e), StopGradient(h)
+	headCount := e.Shape().Dimensions[1]
+	// α_vu = p_vu / Σ_w p_vw. Dividing the sum over u instead of each α spares passes over the entries.
+	there, scores := n.there(scores)
+	shifted := alone(Sub(scores, n.forward.spread(n.forward.highest(scores))))
+	p := alone(Where(there, Exp(shifted), ZerosLike(scores)))
+	sum := n.forward.total(p)
+	empty := Equal(sum, ZerosLike(sum))
+	inverse := Where(empty, ZerosLike(sum), Inverse(Where(empty, OnesLike(sum), sum)))
+	kept := p
+	if n.random != nil && rate > 0 {
+		kept = alone(Mul(p, n.entryKeep(p, rate)))
+	}
+	y := heads(n.forward.times(value, kept), inverse)
+	if !n.train {
+		return y
+	}
+	// With v the gradient of y, and v' = v / Σ_w p_vw:
+	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - p_vu·⟨v'_v, y_v⟩
+	fixed := y
+	y = withAdjoint(y, h, func(v *Node) *Node { return n.adjoint.times(heads(v, inverse), n.transposed(kept)) })
+	return Add(y, withAdjoint(ZerosLike(y), e, func(v *Node) *Node {
+		v = alone(heads(v, inverse))
+		shared := sumHeads(Mul(v, fixed), headCount)
+		return Sub(Mul(kept, n.agreement(v, value, headCount)), Mul(p, n.forward.spread(shared)))
 	}))
 }

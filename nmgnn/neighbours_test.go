@@ -294,3 +294,91 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 		inDelta(t, first, got, 1e-6, "the same with every kernel")
 	})
 }
+
+func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
+	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+		store := model.NewStore()
+		r := hostRandom(5, "attention")
+		const nodes, heads, width = 40, 2, 6
+		var pairs [][2]int32
+		for v := range int32(nodes - 2) { // the last two stand alone
+			pairs = append(pairs, [2]int32{v, (v + 1) % (nodes - 2)}, [2]int32{v, int32(r.IntN(nodes - 2))})
+		}
+		near := nearOf(t, store, plan, true, nodes, pairs)
+		rows := func(width int) [][]float32 {
+			x := make([][]float32, nodes)
+			for v := range x {
+				x[v] = make([]float32, width)
+				for c := range x[v] {
+					x[v][c] = float32(r.NormFloat64())
+				}
+			}
+			return x
+		}
+		for _, withSelf := range []bool{false, true} {
+			for _, rate := range []float64{0, 0.4} {
+				outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, source, target, h, factors *Node) []*Node {
+					var all []*Node
+					for _, apply := range []func(n Neighbours, e *Node) *Node{
+						func(n Neighbours, e *Node) *Node { return n.Attention(e, h, rate) },
+						func(n Neighbours, e *Node) *Node { return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h) },
+					} {
+						var n Neighbours = near(NewRandom(key))
+						if withSelf {
+							n = n.WithSelf()
+						}
+						y := apply(n, Add(n.Sources(source), n.Targets(target)))
+						all = append(all, y)
+						all = append(all, Gradient(ReduceAllSum(Mul(factors, Mul(y, y))), source, target, h)...)
+					}
+					return all
+				}, []uint32{3, 4}, rows(heads), rows(heads), rows(width), rows(width))
+				require.NoError(t, err)
+				require.Len(t, outputs, 8)
+				for i, what := range []string{"the sum", "∂source", "∂target", "∂h"} {
+					inDelta(t, tensors.MustCopyFlatData[float32](outputs[i+4]), tensors.MustCopyFlatData[float32](outputs[i]), 2e-5, "%s", what)
+				}
+				if i := (nodes - 1) * width; !withSelf {
+					require.Equal(t, make([]float32, width), tensors.MustCopyFlatData[float32](outputs[0])[i:], "no neighbours, no sum")
+				}
+			}
+		}
+	})
+}
+
+func TestAgreementBlockByBlockIsThatOfAllEntriesAtOnce(t *testing.T) {
+	b, err := OpenBackend("xla:cpu") // go has no such loops
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	s := sparse{rows: 5000, columns: 5000, offsets: []int64{0}}
+	for v := range s.rows {
+		for i := range 1 + v%7 {
+			s.targets = append(s.targets, int32((v*31+i*977)%s.columns))
+		}
+		s.offsets = append(s.offsets, int64(len(s.targets)))
+	}
+	store := model.NewStore()
+	product, err := newProduct(store, "/data/s", s, Plan{Kernel: ChainKernel})
+	require.NoError(t, err)
+	p := product.(*chainProduct)
+	require.Greater(t, p.size, 2*agreementBlock)
+	require.NotZero(t, p.size%agreementBlock, "the last block overlaps the one before it")
+	outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, x, h *Node) []*Node {
+		return []*Node{p.agreement(x, h, 2), sumHeads(Mul(p.spread(x), p.gather(h)), 2)}
+	}, whole(s.rows, 4, 3), whole(s.columns, 4, 5))
+	require.NoError(t, err)
+	require.Equal(t, outputs[1].Value(), outputs[0].Value())
+}
+
+// whole is rows of small whole numbers that differ.
+func whole(rows, width, seed int) [][]float32 {
+	x := make([][]float32, rows)
+	for v := range x {
+		x[v] = make([]float32, width)
+		for c := range x[v] {
+			x[v][c] = float32((v*seed+c*(seed+2))%17 - 8)
+		}
+	}
+	return x
+}
