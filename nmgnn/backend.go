@@ -34,6 +34,33 @@ func (b *Backend) String() string {
 	return b.ID
 }
 
+// Device says what computes, without any path of this machine: XLA compiles for the processor that it finds, so numbers
+// may differ in their last digits on another one.
+func (b *Backend) Device() string {
+	text := b.Version()
+	if b.Plugin != "" {
+		text = strings.ReplaceAll(text, b.Plugin, filepath.Base(b.Plugin))
+	}
+	if model := processor(); model != "" {
+		text += ", " + model
+	}
+	return text
+}
+
+// processor is the name of this machine's, or empty where the system does not say.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
 // BackendError says that a backend cannot be had, and what to do about it.
 type BackendError struct {
 	ID      string

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"nodemask/datasets"
 )
 
@@ -31,6 +29,16 @@ type Experiment struct {
 	CacheInference bool
 	// Keep fills a cache after each trial, for new nodes to be predicted from later.
 	Keep bool
+}
+
+func (x Experiment) check() error {
+	if err := x.Settings.Check(); err != nil {
+		return err
+	}
+	if x.CacheInference && x.Setting != datasets.Inductive {
+		return fmt.Errorf("nmgnn: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
+	}
+	return nil
 }
 
 // Result is a trial and where it belongs.
@@ -67,76 +75,40 @@ type RunOptions struct {
 // Run runs one trial a seed and returns their results in the order of the seeds. When the context is cancelled, or a
 // trial fails, the results so far come with the error; those missing are nil.
 func (x Experiment) Run(ctx context.Context, b *Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
-	if err := x.Settings.Check(); err != nil {
-		return nil, err
-	}
-	if x.CacheInference && x.Setting != datasets.Inductive {
-		return nil, fmt.Errorf("nmgnn: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
-	}
-	jobs := min(max(o.Jobs, 1), len(seeds))
-	open, err := b.forJobs(jobs)
-	if err != nil {
+	if err := x.check(); err != nil {
 		return nil, err
 	}
 	results := make([]*Result, len(seeds))
-	group, ctx := errgroup.WithContext(ctx)
-	todo := make(chan int)
-	group.Go(func() error {
-		defer close(todo)
-		for i := range seeds {
-			select {
-			case todo <- i:
-			case <-ctx.Done():
-				return ctx.Err()
+	todo := make(chan int, len(seeds))
+	for i := range seeds {
+		todo <- i
+	}
+	close(todo)
+	var reporting sync.Mutex
+	return results, RunJobs(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
+		for i := range todo {
+			r, err := runner.Run(ctx, x, seeds[i], func(epoch int, e Epoch) {
+				if o.Progress != nil {
+					reporting.Lock()
+					defer reporting.Unlock()
+					o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
+				}
+			})
+			if err != nil {
+				if errors.Is(err, ctx.Err()) {
+					return err
+				}
+				return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
 			}
+			reporting.Lock()
+			results[i] = r
+			if o.Done != nil {
+				o.Done(i, r)
+			}
+			reporting.Unlock()
 		}
 		return nil
 	})
-	var reporting sync.Mutex
-	for job := range jobs {
-		group.Go(func() error {
-			own, err := open(job)
-			if err != nil {
-				return err
-			}
-			if own != b {
-				defer own.Finalize()
-			}
-			w := worker{experiment: x, backend: own}
-			defer w.close()
-			for i := range todo {
-				trainer, split, err := w.prepare(seeds[i])
-				if err != nil {
-					return err
-				}
-				trial, err := trainer.Train(ctx, seeds[i], func(epoch int, e Epoch) {
-					if o.Progress != nil {
-						reporting.Lock()
-						defer reporting.Unlock()
-						o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
-					}
-				})
-				if err != nil {
-					if errors.Is(err, ctx.Err()) {
-						return err
-					}
-					return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
-				}
-				r := &Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
-				if err := x.measure(ctx, trainer, r); err != nil {
-					return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
-				}
-				reporting.Lock()
-				results[i] = r
-				if o.Done != nil {
-					o.Done(i, r)
-				}
-				reporting.Unlock()
-			}
-			return nil
-		})
-	}
-	return results, group.Wait()
 }
 
 // measure adds to a result what is computed from the trained weights.
@@ -170,47 +142,6 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 		r.Cached = &m
 	}
 	return nil
-}
-
-// worker keeps what consecutive trials share: the compiled program, unless each has a split of its own.
-type worker struct {
-	experiment Experiment
-	backend    *Backend
-	split      *datasets.Split
-	trainer    *Trainer
-}
-
-func (w *worker) prepare(seed uint64) (*Trainer, *datasets.Split, error) {
-	x := w.experiment
-	if w.trainer != nil && !x.Resplit {
-		return w.trainer, w.split, nil
-	}
-	w.close()
-	from := x.SplitSeed
-	if x.Resplit {
-		from = seed
-	}
-	split, err := datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, Seed: from})
-	if err != nil {
-		return nil, nil, err
-	}
-	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-	if err != nil {
-		return nil, nil, err
-	}
-	trainer, err := NewTrainer(w.backend, x.Settings.Build(x.Graph.NumClasses()), x.Graph, view, x.Settings.Options(view))
-	if err != nil {
-		return nil, nil, err
-	}
-	w.split, w.trainer = split, trainer
-	return trainer, split, nil
-}
-
-func (w *worker) close() {
-	if w.trainer != nil {
-		w.trainer.Close()
-		w.trainer = nil
-	}
 }
 
 // Seeds are the seeds of a number of trials: first, first+1, ….

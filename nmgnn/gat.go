@@ -1,6 +1,7 @@
 package nmgnn
 
 import (
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
@@ -46,6 +47,10 @@ func scoreHeads(x, a *Node) *Node {
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs
+	// Dropout is of the weights 1/|v∪N_v|, in training: the probability of being dropped. The paper has none with node
+	// masking. Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
+	Dropout float64
+	Heads   int
 }
 
 // Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
@@ -53,7 +58,12 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	g := h.Graph()
 	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
 	near = near.WithSelf()
-	return Add(Div(near.Sum(wh), near.Degree(g)), ZeroWeights(scope, g, "biases", 1, l.Width))
+	mean := Div(near.Sum(wh), near.Degree(g))
+	even := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
+	if near.EntryDropout(even, l.Dropout) != even {
+		mean = near.Attention(even, wh, l.Dropout) // scores that are all alike
+	}
+	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
 }
 
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:

@@ -21,8 +21,8 @@ type Settings struct {
 	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
 
 	LearnEpsilon     bool    `json:"learn_epsilon,omitempty"`     // GIN-ε
-	Heads            int     `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one
-	AttentionDropout float64 `json:"attention_dropout,omitempty"` // of GAT and GATv2: probability of an attention weight being dropped
+	Heads            int     `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
+	AttentionDropout float64 `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
 
 	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped
@@ -67,6 +67,11 @@ func Models() []string { return []string{"gin", "gat", "sgat", "gcn", "sage", "g
 
 // attends says whether a model has attention heads.
 func attends(model string) bool { return model == "gat" || model == "gatv2" }
+
+// drawsPerHead says whether heads share the width.
+func (s Settings) drawsPerHead() bool {
+	return attends(s.Model) || s.Model == "sgat" && s.AttentionDropout > 0
+}
 
 // Presets lists the names of presets.
 func Presets() []string { return []string{"standard", "gat"} }
@@ -132,7 +137,7 @@ func (s Settings) Check() error {
 			return fmt.Errorf("%s: %d: expected 1 to %d", count.name, count.value, count.most)
 		}
 	}
-	if attends(s.Model) && s.Layers > 1 && s.Hidden%s.Heads != 0 {
+	if s.drawsPerHead() && s.Layers > 1 && s.Hidden%max(s.Heads, 1) != 0 {
 		return fmt.Errorf("hidden width %d: expected a multiple of the %d attention heads that share it", s.Hidden, s.Heads)
 	}
 	if !(s.KeepRate > 0 && s.KeepRate <= 1) {
@@ -182,7 +187,7 @@ func (s Settings) layer(width, heads int) Layer {
 	case "gatv2":
 		return GATv2{Heads: heads, Width: width / heads, Dropout: s.AttentionDropout}
 	case "sgat":
-		return SGAT{Width: width}
+		return SGAT{Width: width, Dropout: s.AttentionDropout, Heads: heads}
 	case "gcn":
 		return GCN{Width: width}
 	case "sage":

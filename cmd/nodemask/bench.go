@@ -15,6 +15,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/paper"
 )
 
 // benchFlags are the flags of bench.
@@ -233,7 +234,7 @@ func newContenderCommand() *cobra.Command {
 			return err
 		}
 		out := json.NewEncoder(c.OutOrStdout())
-		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": paper.Version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
 			return err
 		}
 		return compete(c.Context(), c.InOrStdin(), out, trainer)

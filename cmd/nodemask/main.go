@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
+
+	"nodemask/paper"
 )
 
 // misuse marks an error as the caller's: a flag, argument or name that cannot be. It ends the command with exit code 2;
@@ -51,11 +53,11 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nodemask",
 		Short:         "Train graph neural networks with and without node masking",
-		Version:       version(),
+		Version:       paper.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
-	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand())
+	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand())
 	return root
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/paper"
 )
 
 // trainFlags are the flags of train: an experiment, and how to run it.
@@ -68,8 +68,8 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.Float64Var(&f.settings.Epsilon, "epsilon", 0, "GIN's epsilon; 0 is GIN-0")
 	flags.Float64Var(&f.settings.Dropout, "dropout", 0.5, "probability that an entry of a layer's input is dropped (preset gat: 0.6)")
 	flags.BoolVar(&f.settings.LearnEpsilon, "learn-epsilon", false, "train GIN's epsilon, from --epsilon on")
-	flags.IntVar(&f.settings.Heads, "heads", 8, "attention heads that share the hidden width (gat, gatv2)")
-	flags.Float64Var(&f.settings.AttentionDropout, "attention-dropout", 0.6, "probability that an attention weight is dropped (gat, gatv2; with node masking 0 unless given)")
+	flags.IntVar(&f.settings.Heads, "heads", 8, "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)")
+	flags.Float64Var(&f.settings.AttentionDropout, "attention-dropout", 0.6, "probability that an attention weight is dropped (gat, sgat, gatv2; with node masking 0 unless given)")
 	flags.StringVar((*string)(&f.settings.Regulariser), "regulariser", "", "beside or instead of node masking: dropedge, dropnode or dropout, at --regulariser-rate")
 	flags.Float64Var(&f.settings.RegulariserRate, "regulariser-rate", 0.5, "probability of an edge, node or entry being dropped by the regulariser")
 	flags.Float64Var(&f.settings.LearningRate, "learning-rate", 0.01, "learning rate of Adam (preset gat: 0.005)")
@@ -176,7 +176,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	var emit func(*nmgnn.Result) error
 	if f.json {
 		encoder := json.NewEncoder(out)
-		emit = func(r *nmgnn.Result) error { return encoder.Encode(newRecord(x, backend, r)) }
+		emit = func(r *nmgnn.Result) error { return encoder.Encode(paper.NewRecord(x, backend, r)) }
 	}
 	results, err := runTrials(c.Context(), c.ErrOrStderr(), backend, x, nmgnn.Seeds(f.seed, f.trials), f.jobs, emit)
 	if !f.json && len(results) > 0 {
@@ -285,59 +285,6 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 		return results, fmt.Errorf("interrupted: %d of %d trials were finished", len(results), len(seeds))
 	}
 	return results, err
-}
-
-// record is one trial as a line of JSON. F1 and accuracy are in percent.
-type record struct {
-	Data         string            `json:"data"`
-	Source       string            `json:"source"`
-	Setting      datasets.Setting  `json:"setting"`
-	TrainPercent int               `json:"train_percent"`
-	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`
-	nmgnn.Settings
-	Seed      uint64  `json:"seed"`
-	SplitSeed uint64  `json:"split_seed"`
-	SplitHash string  `json:"split_hash"`
-	MacroF1   float64 `json:"macro_f1"`
-	MicroF1   float64 `json:"micro_f1"`
-	Accuracy  float64 `json:"accuracy"`
-	// Over all nodes of the test graph, by representation.
-	MAD *nmgnn.Smoothness `json:"mad,omitempty"`
-	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a cache.
-	Nodes         int      `json:"nodes,omitempty"`
-	NodesReached  int      `json:"nodes_reached,omitempty"`
-	NodesCached   int      `json:"nodes_cached,omitempty"`
-	MacroF1Cached *float64 `json:"macro_f1_cached,omitempty"` // with --cache-inference
-
-	ValidationF1 float64 `json:"validation_macro_f1"`
-	Loss         float64 `json:"validation_loss"`
-	BestEpoch    int     `json:"best_epoch"`
-	Epochs       int     `json:"epochs"`
-	Seconds      float64 `json:"seconds"`
-	Backend      string  `json:"backend"`
-	Device       string  `json:"device"`
-	Version      string  `json:"version"`
-}
-
-func newRecord(x nmgnn.Experiment, b *nmgnn.Backend, r *nmgnn.Result) record {
-	c := record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent, Settings: x.Settings,
-		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
-		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
-		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
-		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
-		Backend: b.ID, Device: b.Version(), Version: version()}
-	if x.Setting == datasets.Inductive {
-		c.Arrivals = x.Arrivals
-	}
-	c.MAD = r.MAD
-	if r.Nodes != nil {
-		c.Nodes, c.NodesReached, c.NodesCached = r.Nodes.All, r.Nodes.Reached, r.Nodes.Cached
-	}
-	if r.Cached != nil {
-		f1 := 100 * r.Cached.MacroF1
-		c.MacroF1Cached = &f1
-	}
-	return c
 }
 
 // title is the experiment in one line.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+)
+
+// reproduceFlags are the flags of reproduce.
+type reproduceFlags struct {
+	trials, jobs           int
+	backend, shard, folder string
+	dataDir                string
+	scale                  float64
+	list                   bool
+}
+
+func newReproduceCommand() *cobra.Command {
+	var f reproduceFlags
+	c := &cobra.Command{
+		Use:   "reproduce [ID…]",
+		Short: "Compute the paper's tables and figures, or what is missing of them",
+		Long: `Compute the paper's tables and figures, or what is missing of them.
+
+Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped. Without IDs
+everything is computed but Reddit, whose data are to be fetched first ('nodemask data fetch reddit').`,
+		Example: `  nodemask reproduce --list
+  nodemask reproduce table-mad --trials 1
+  nodemask reproduce --jobs 2 --shard 1/4`,
+		Args: misuseArgs(cobra.ArbitraryArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.trials, "trials", 10, "trials of each cell")
+	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
+	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the cells")
+	flags.StringVar(&f.folder, "results", "results", "folder of results")
+	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	flags.Float64Var(&f.scale, "reddit-like-scale", 0.01, "size of the reddit-like data, as a share of Reddit's")
+	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
+	c.RunE = func(c *cobra.Command, ids []string) error { return f.run(c, ids) }
+	return c
+}
+
+func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
+	artifacts, err := paper.Find(ids...)
+	if err != nil {
+		return misuse{err}
+	}
+	var shard, shards int
+	if n, err := fmt.Sscanf(f.shard, "%d/%d", &shard, &shards); n != 2 || err != nil || shard < 1 || shard > shards || f.shard != fmt.Sprintf("%d/%d", shard, shards) {
+		return misusef("--shard %s: expected i/n with i from 1 to n", f.shard)
+	}
+	switch {
+	case f.trials < 1 || f.trials > 1_000_000:
+		return misusef("--trials %d: expected 1 to 1000000", f.trials)
+	case f.jobs < 1:
+		return misusef("--jobs %d: expected at least 1", f.jobs)
+	}
+	if f.list {
+		if len(ids) == 0 {
+			artifacts = paper.Artifacts()
+		}
+		for _, a := range artifacts {
+			fmt.Fprintf(c.OutOrStdout(), "%-24s %4d cells  %s\n", a.ID, len(a.Cells()), a.Title)
+		}
+		return nil
+	}
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
+	}
+	w := c.ErrOrStderr()
+	var last time.Time
+	err = paper.Reproduce(c.Context(), b, paper.OpenStore(f.folder), artifacts, paper.Options{
+		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
+		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
+			if data == "reddit-like" {
+				data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
+			}
+			g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
+			return g, dataError(err)
+		},
+		Progress: func(s paper.State) {
+			if s.Last == nil || (time.Since(last) < 10*time.Second && s.Done < s.Total) {
+				return
+			}
+			last = time.Now()
+			left := ""
+			if s.Left > 0 {
+				left = fmt.Sprintf(", about %v left", s.Left)
+			}
+			fmt.Fprintf(w, "%d of %d trials%s; last: %s, seed %d, macro F1 %.2f; running: %s\n", s.Done, s.Total, left, s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " "))
+		},
+	})
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// Options say how cells are reproduced. The zero value of all but Open will do.
+type Options struct {
+	Trials int // of each cell; 0: 10
+	Jobs   int // trials side by side; 0: 1
+	// Shard of Shards runs its share of the cells alone, from 0 on; Shards 0 is 1.
+	Shard, Shards int
+	// Open reads a data set, once for each that a cell is on.
+	Open func(ctx context.Context, data string) (*datasets.Graph, error)
+	// Progress is called before and after each trial, by one job at a time.
+	Progress func(State)
+	Now      func() time.Time // for the date of records; nil: time.Now
+}
+
+// State is how far a reproduction has come.
+type State struct {
+	Done, Total int           // trials, with those that were there before
+	Before      int           // of Done: there before
+	Running     []string      // keys of the cells in hand, by job; "" for none
+	Left        time.Duration // estimated from the trials so far; 0: unknown
+	Last        *Record       // the trial that has just ended
+}
+
+// Reproduce runs the trials of the artifacts' cells that the store does not have for this backend, and adds each to the
+// store as it ends. The first trial of every cell comes first, so that a part of the work is already a table; then all
+// further trials of each cell together, since they share its compiled program.
+//
+// When the context is cancelled the trials in hand are lost, and no others.
+func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []Artifact, o Options) error {
+	o.Trials = max(o.Trials, 0)
+	if o.Trials == 0 {
+		o.Trials = 10
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	records, err := store.Load()
+	if err != nil {
+		return err
+	}
+	var cells []Cell
+	for _, a := range artifacts {
+		cells = append(cells, a.Cells()...)
+	}
+	tasks, total := plan(merge(cells), records, b.ID, o)
+	p := &reproduction{Options: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
+		state: State{Total: total, Running: make([]string, max(o.Jobs, 1))}}
+	for _, t := range tasks {
+		p.missing += len(t.seeds)
+	}
+	p.state.Before = total - p.missing
+	p.state.Done = p.state.Before
+	queue := make(chan task, len(tasks))
+	for _, t := range tasks {
+		queue <- t
+	}
+	close(queue)
+	var jobs int
+	var mutex sync.Mutex
+	return nmgnn.RunJobs(ctx, b, o.Jobs, func(ctx context.Context, r *nmgnn.Runner) error {
+		mutex.Lock()
+		job := jobs
+		jobs++
+		mutex.Unlock()
+		for t := range queue {
+			if err := p.run(ctx, r, job, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// task is some trials of a cell.
+type task struct {
+	cell  Cell
+	seeds []uint64
+}
+
+// plan lists what is missing, and how many trials there are in all.
+func plan(cells []Cell, records []Record, backend string, o Options) (tasks []task, total int) {
+	have := map[trialID]bool{}
+	needs := map[string]Cell{}
+	for _, c := range cells {
+		needs[c.Key()] = c
+	}
+	for _, r := range records {
+		if c, wanted := needs[r.Cell]; wanted && r.CellOf().measures(c) {
+			have[trialID{r.Cell, r.Seed, r.Backend}] = true
+		}
+	}
+	var first, further []task
+	for _, c := range cells {
+		if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
+			continue
+		}
+		total += o.Trials
+		var missing []uint64
+		for _, seed := range nmgnn.Seeds(1, o.Trials) {
+			if !have[trialID{c.Key(), seed, backend}] {
+				missing = append(missing, seed)
+			}
+		}
+		if len(missing) > 0 && missing[0] == 1 {
+			first = append(first, task{c, missing[:1]})
+			missing = missing[1:]
+		}
+		if len(missing) > 0 {
+			further = append(further, task{c, missing})
+		}
+	}
+	return append(first, further...), total
+}
+
+// shardOf spreads cells over shards by what they are called, so that it does not matter which artifacts are asked for.
+// Cells that share a program stay together.
+func shardOf(c Cell, shards int) int {
+	h := fnv.New64a()
+	if c.Settings.KeepRate != 1 {
+		c.Settings.KeepRate = MaskedKeepRate
+	}
+	_, _ = h.Write([]byte(c.Key()))
+	return int(h.Sum64() % uint64(shards))
+}
+
+// reproduction is one call of Reproduce.
+type reproduction struct {
+	Options
+	backend *nmgnn.Backend
+	store   *Store
+
+	opening sync.Mutex
+	graphs  map[string]*datasets.Graph
+
+	mutex   sync.Mutex
+	state   State
+	begin   time.Time
+	missing int
+}
+
+func (p *reproduction) graph(ctx context.Context, data string) (*datasets.Graph, error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.graphs[data] == nil {
+		g, err := p.Open(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		p.graphs[data] = g
+	}
+	return p.graphs[data], nil
+}
+
+func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task) error {
+	graph, err := p.graph(ctx, t.cell.Data)
+	if err != nil {
+		return err
+	}
+	x := t.cell.Experiment(graph)
+	for _, seed := range t.seeds {
+		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
+		result, err := r.Run(ctx, x, seed, nil)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			return fmt.Errorf("%s, seed %d: %w", t.cell.Key(), seed, err)
+		}
+		record := NewRecord(x, p.backend, result)
+		record.Data, record.Cell, record.Date = t.cell.Data, t.cell.Key(), p.Now().UTC().Format(time.RFC3339)
+		record.Source = filepath.Base(record.Source) // not where a folder lies on this machine
+		if t.cell.History {
+			record.keepHistory(result.History)
+		}
+		if err := p.store.Add(record); err != nil {
+			return err
+		}
+		p.report(func(s *State) {
+			s.Done++
+			s.Running[job], s.Last = "", &record
+			ran := s.Done - s.Before
+			s.Left = time.Duration(float64(time.Since(p.begin)) / float64(ran) * float64(p.missing-ran)).Round(time.Second)
+		})
+	}
+	return nil
+}
+
+func (p *reproduction) report(change func(*State)) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	change(&p.state)
+	if p.Progress != nil {
+		p.Progress(p.state)
+	}
+}

@@ -1,0 +1,218 @@
+package paper
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
+// folder at the same time, and be killed at any moment: what they lose is a trial that was not finished.
+type Store struct {
+	folder string
+	mutex  sync.Mutex
+}
+
+// OpenStore opens a folder of results; it is made when something is first added.
+func OpenStore(folder string) *Store { return &Store{folder: folder} }
+
+const (
+	extension   = ".jsonl"
+	longestLine = 1 << 20
+)
+
+// Add appends a record and returns once it is on the disk.
+func (s *Store) Add(r Record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if len(line) >= longestLine {
+		return fmt.Errorf("results: a record of %d bytes: expected less than %d", len(line), longestLine)
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+		return err
+	}
+	return appendLine(filepath.Join(s.folder, strings.ToLower(r.Data+"-"+r.Model)+extension), line)
+}
+
+// appendLine adds a line to a file that other processes append to as well. A line that was cut short, by a process that
+// was killed while it wrote, is removed first.
+func appendLine(path string, line []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("results: locking %s: %w", path, err)
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	whole, err := lastWhole(f, end)
+	if err != nil {
+		return err
+	}
+	if whole != end {
+		if err := f.Truncate(whole); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteAt(append(line, '\n'), whole); err != nil {
+		return errors.Join(err, f.Truncate(whole))
+	}
+	return f.Sync()
+}
+
+// lastWhole is where the last line that has an end ends.
+func lastWhole(f *os.File, size int64) (int64, error) {
+	tail := make([]byte, min(size, longestLine))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, err
+	}
+	if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
+		return size - int64(len(tail)) + int64(i) + 1, nil
+	}
+	if int64(len(tail)) < size {
+		return 0, fmt.Errorf("results: %s ends in more than %d bytes without a line break: this is no file of results", f.Name(), longestLine)
+	}
+	return 0, nil
+}
+
+// Load reads all records, in the order of files and lines. A record of one cell and seed that comes again is left out,
+// as merged files may have it, unless the earlier one lacks a measurement that it has; then it takes its place.
+func (s *Store) Load() ([]Record, error) {
+	paths, err := filepath.Glob(filepath.Join(s.folder, "*"+extension))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(paths)
+	var records []Record
+	at := map[trialID]int{}
+	for _, path := range paths {
+		read, err := readRecords(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range read {
+			id := trialID{r.Cell, r.Seed, r.Backend}
+			if i, known := at[id]; !known {
+				at[id] = len(records)
+				records = append(records, r)
+			} else if !records[i].CellOf().measures(r.CellOf()) {
+				records[i] = r
+			}
+		}
+	}
+	return records, nil
+}
+
+type trialID struct {
+	cell    string
+	seed    uint64
+	backend string
+}
+
+// measures says whether trials of c have all that trials of other have.
+func (c Cell) measures(other Cell) bool {
+	return (c.Cached || !other.Cached) && (c.History || !other.History)
+}
+
+func readRecords(path string) (records []Record, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	lines := bufio.NewReaderSize(f, longestLine)
+	for number := 1; ; number++ {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return records, nil // a line without an end is one that is being written, or never was
+		case err != nil:
+			return nil, fmt.Errorf("%s: line %d: %w", path, number, err)
+		}
+		r, err := ParseRecord(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w: remove the line, and reproduce runs the trial again", path, number, err)
+		}
+		records = append(records, r)
+	}
+}
+
+// ParseRecord reads a stored record and checks that it is one: that its settings are what its cell is called, and that
+// its scores can be.
+func ParseRecord(line []byte) (Record, error) {
+	var r Record
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+		return Record{}, fmt.Errorf("%d bytes behind the record: expected one record a line", len(rest))
+	}
+	if key := r.CellOf().Key(); r.Cell != key {
+		return Record{}, fmt.Errorf("a record of cell %q with the settings of %q", r.Cell, key)
+	}
+	scores := []float64{r.MacroF1, r.MicroF1, r.Accuracy}
+	if r.MacroF1Cached != nil {
+		scores = append(scores, *r.MacroF1Cached)
+	}
+	for _, score := range scores {
+		if !(score >= 0 && score <= 100) {
+			return Record{}, fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
+		}
+	}
+	if r.SplitHash == "" || r.Backend == "" || r.Seed == 0 {
+		return Record{}, errors.New("a record without split, backend or seed")
+	}
+	return r, nil
+}
+
+// Merge adds to the store what is in other folders of results and not in it yet, and returns how many trials.
+func (s *Store) Merge(folders ...string) (added int, err error) {
+	have, err := s.Load()
+	if err != nil {
+		return 0, err
+	}
+	known := map[trialID]Cell{}
+	for _, r := range have {
+		known[trialID{r.Cell, r.Seed, r.Backend}] = r.CellOf()
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return added, fmt.Errorf("results: no folder %s", folder)
+		}
+		more, err := OpenStore(folder).Load()
+		if err != nil {
+			return added, err
+		}
+		for _, r := range more {
+			id := trialID{r.Cell, r.Seed, r.Backend}
+			if cell, is := known[id]; is && cell.measures(r.CellOf()) {
+				continue
+			}
+			if err := s.Add(r); err != nil {
+				return added, err
+			}
+			known[id] = r.CellOf()
+			added++
+		}
+	}
+	return added, nil
+}
