@@ -24,10 +24,10 @@ const fontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',A
 // Sizes in CSS pixels.
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
-	lineHeight                     = 1.35 // of the size of the letters
+	lineHeight                     = 1.4 // of the size of the letters
 	margin                         = 10
-	sampleWidth                    = 36  // of a line in the legend
-	fontSlack                      = 1.1 // how much wider the reader's font may be
+	sampleWidth                    = 36   // of a line in the legend
+	fontSlack                      = 1.28 // how much wider the reader's font may be: DejaVu Sans Bold is
 )
 
 // palette has the colours of Okabe and Ito that differ for the colour-blind too, on white and on a dark page. On white,
@@ -41,7 +41,7 @@ var palette = [...]struct{ light, dark string }{
 	{"currentColor", "currentColor"},
 }
 
-// dashes are the lines of our own series and of references, which are all evenly dashed.
+// dashes are those of plain series, referenceDashes those of references: all dashed evenly.
 var (
 	dashes          = [][]vg.Length{nil, {10, 3}, {8, 3, 2, 3}, {2, 2}, {12, 3, 2, 3, 2, 3}, {5, 2, 2, 2}, {16, 4}}
 	referenceDashes = [][]vg.Length{{5, 4}, {4, 3}, {6, 5}, {3, 3}, {7, 4}, {5, 6}, {7, 7}}
@@ -54,12 +54,12 @@ type look struct {
 	open          bool
 }
 
-// looks gives each series its look. A reference named after another series shares that one's colour and shape.
+// looks gives each series its look; the first 42 differ in colour or shape. A reference named after another series shares that one's colour and shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
 	free := func() look {
-		l := look{colour: next % len(palette), shape: (next + next/len(palette)) % shapes, dash: dashes[next%len(dashes)]}
+		l := look{colour: next % len(palette), shape: next % shapes, dash: dashes[next%len(dashes)]}
 		next++
 		return l
 	}
@@ -91,26 +91,22 @@ func looks(series []Series) []look {
 	return all
 }
 
-// The colours that gonum draws with stand for what [repaint] makes of them.
-var (
-	inkColour  = color.RGBA{R: 1, A: 255}
-	ruleColour = color.RGBA{R: 2, A: 255}
-	gridColour = color.RGBA{R: 3, A: 255}
-)
+// The red of the colours that gonum draws with says what they are for, the green is an index of the palette. What they
+// look like is up to repaintColour.
+const ink, rule, grid, line, band = 1, 2, 3, 4, 5
 
-func (l look) line() color.Color { return color.RGBA{R: 4, G: uint8(l.colour), A: 255} }
-func (l look) band() color.Color { return color.RGBA{R: 5, G: uint8(l.colour), A: 255} }
+func paint(use, index int) color.Color { return color.RGBA{R: uint8(use), G: uint8(index), A: 255} }
 
 func (l look) lineStyle() draw.LineStyle {
 	width := vg.Length(2)
 	if l.open {
 		width = 1.5
 	}
-	return draw.LineStyle{Color: l.line(), Width: width, Dashes: l.dash}
+	return draw.LineStyle{Color: paint(line, l.colour), Width: width, Dashes: l.dash}
 }
 
 func (l look) glyphStyle() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.line(), Radius: 4, Shape: l}
+	return draw.GlyphStyle{Color: paint(line, l.colour), Radius: 4, Shape: l}
 }
 
 // shapes is the number of shapes of markers that DrawGlyph knows.
@@ -203,7 +199,7 @@ func (l letters) Draw(c vg.Canvas, s string, style text.Style, at vg.Point) {
 // style is that of text of a size, to the right of and below its place.
 func (l letters) style(size vg.Length) text.Style {
 	return text.Style{
-		Color: inkColour, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
+		Color: paint(ink, 0), Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
 		XAlign: draw.XLeft, YAlign: draw.YTop, Handler: l,
 	}
 }
@@ -300,7 +296,7 @@ func (l legend) draw(c draw.Canvas, style text.Style, at vg.Point) {
 		}
 		x, y := at.X+l.width*vg.Length(column), at.Y-row/2
 		if e.series.Low != nil {
-			c.FillPolygon(e.look.band(), []vg.Point{{X: x, Y: y - 6}, {X: x + sampleWidth, Y: y - 6}, {X: x + sampleWidth, Y: y + 6}, {X: x, Y: y + 6}})
+			c.FillPolygon(paint(band, e.look.colour), []vg.Point{{X: x, Y: y - 6}, {X: x + sampleWidth, Y: y - 6}, {X: x + sampleWidth, Y: y + 6}, {X: x, Y: y + 6}})
 		}
 		c.StrokeLine2(e.look.lineStyle(), x, y, x+sampleWidth, y)
 		if e.series.marked() {
@@ -351,16 +347,16 @@ func (c Chart) SVG() ([]byte, error) {
 	height = max(height, above+0.6*height)
 	body := height - above
 
-	// Room for the axes' own words, as far as ticks need to know it.
 	p := plot.New()
 	p.BackgroundColor = nil
 	p.TextHandler = handler
 	p.Legend.TextStyle.Handler = handler
 	p.Title.TextStyle.Handler = handler
-	x, y := c.axes(float64(inside-60)/90, float64(body-60)/45)
+	// About 60 go to the axes' own words.
+	x, y := c.axes(float64(inside-60)/80, float64(body-60)/45)
 	styleAxis(&p.X, x, wrap(labelStyle, c.XLabel, inside-60), labelStyle, tickStyle)
 	styleAxis(&p.Y, y, wrap(labelStyle, c.YLabel, body-60), labelStyle, tickStyle)
-	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XCenter, draw.YTop
+	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XCenter, 1.2*draw.YTop
 	p.Y.Tick.Label.XAlign, p.Y.Tick.Label.YAlign = draw.XRight, draw.YCenter
 	p.Y.LineStyle.Width = 0
 	p.Y.Tick.Length = 0
@@ -404,18 +400,19 @@ func styleAxis(a *plot.Axis, r axis, label []string, labelStyle, tickStyle text.
 	a.Label.TextStyle = labelStyle
 	a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 	a.Label.Padding = 6
-	a.LineStyle = draw.LineStyle{Color: ruleColour, Width: 1}
+	a.LineStyle = draw.LineStyle{Color: paint(rule, 0), Width: 1}
 	a.Padding = 0
 	a.Tick.Label = tickStyle
-	a.Tick.LineStyle = draw.LineStyle{Color: ruleColour, Width: 1}
+	a.Tick.LineStyle = draw.LineStyle{Color: paint(rule, 0), Width: 1}
 	a.Tick.Length = 4
 }
 
 // addSeries has the grid at the back, then the bands, the lines and the markers.
 func (c Chart) addSeries(p *plot.Plot, looks []look) error {
 	limits := [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
-	grid := draw.LineStyle{Color: gridColour, Width: 1}
-	bands, lines, markers := []plot.Plotter{&plotter.Grid{Vertical: grid, Horizontal: grid}}, []plot.Plotter{}, []plot.Plotter{}
+	gridStyle := draw.LineStyle{Color: paint(grid, 0), Width: 1}
+	bands := []plot.Plotter{&plotter.Grid{Vertical: gridStyle, Horizontal: gridStyle}}
+	var lines, markers []plot.Plotter
 	for i, s := range c.Series {
 		points := make(plotter.XYs, len(s.X))
 		for k := range s.X {
@@ -429,13 +426,13 @@ func (c Chart) addSeries(p *plot.Plot, looks []look) error {
 			for k := len(s.X) - 1; k >= 0; k-- {
 				edge = append(edge, plotter.XY{X: s.X[k], Y: s.Low[k]})
 			}
-			band, err := plotter.NewPolygon(edge)
+			area, err := plotter.NewPolygon(edge)
 			if err != nil {
 				return fmt.Errorf("plots: chart %q: series %q: band: %w", c.ID, s.Name, err)
 			}
-			band.Color = looks[i].band()
-			band.LineStyle.Width = 0
-			bands = append(bands, band)
+			area.Color = paint(band, looks[i].colour)
+			area.LineStyle.Width = 0
+			bands = append(bands, area)
 		}
 		lines = append(lines, &plotter.Line{XYs: points, LineStyle: looks[i].lineStyle()})
 		if s.marked() {
@@ -540,21 +537,21 @@ func repaintStyle(style string) (string, error) {
 
 // repaintColour writes what one of gonum's colours stands for as attributes. The property is fill or stroke.
 func repaintColour(b *strings.Builder, property, value string) error {
-	var kind, index, rest uint8
-	if n, err := fmt.Sscanf(value, "#%02X%02X%02X", &kind, &index, &rest); n != 3 || err != nil || int(index) >= len(palette) {
+	var kind, index, last uint8
+	if _, err := fmt.Sscanf(value, "#%02X%02X%02X", &kind, &index, &last); err != nil || int(index) >= len(palette) {
 		return fmt.Errorf("gonum drew in the unknown colour %q", value)
 	}
 	class := map[string]string{"fill": "fill", "stroke": "line"}[property]
 	switch kind {
-	case inkColour.R:
+	case ink:
 		fmt.Fprintf(b, ` %s="currentColor"`, property)
-	case ruleColour.R:
+	case rule:
 		fmt.Fprintf(b, ` %s="currentColor" %[1]s-opacity="0.55"`, property)
-	case gridColour.R:
+	case grid:
 		fmt.Fprintf(b, ` %s="currentColor" %[1]s-opacity="0.13"`, property)
-	case 4:
+	case line:
 		fmt.Fprintf(b, ` class="%s%d" %s="%s"`, class, index, property, palette[index].light)
-	case 5:
+	case band:
 		fmt.Fprintf(b, ` class="%s%d" %s="%s" %[3]s-opacity="0.18"`, class, index, property, palette[index].light)
 	default:
 		return fmt.Errorf("gonum drew in the unknown colour %q", value)
