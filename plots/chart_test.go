@@ -1,0 +1,269 @@
+package plots_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/plots"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata anew")
+
+// charts are those of the golden files.
+func charts() []plots.Chart {
+	rates := []float64{0.1, 0.25, 0.5, 0.75, 1}
+	around := func(y []float64, by float64) (low, high []float64) {
+		for _, v := range y {
+			low, high = append(low, v-by), append(high, v+by)
+		}
+		return low, high
+	}
+	gin, gat := []float64{71.2, 74.9, 77.3, 76.8, 75.1}, []float64{76.4, 78.8, 80.2, 80.9, 80.7}
+	ginLow, ginHigh := around(gin, 1.4)
+	gatLow, gatHigh := around(gat, 0.8)
+	papers := plots.Chart{
+		ID: "keep-rate", Title: "Masking fewer nodes helps, up to a point", Caption: "Mean and 95 % interval of 10 trials.",
+		XLabel: "keep rate ρ (share of nodes)", YLabel: "macro F1 (%)",
+		Series: []plots.Series{
+			{Name: "GIN", X: rates, Y: gin, Low: ginLow, High: ginHigh},
+			{Name: "GIN, paper", X: rates, Y: []float64{70.1, 74.1, 78.2, 77.9, 75.9}, Reference: true},
+			{Name: "GAT", X: rates, Y: gat, Low: gatLow, High: gatHigh},
+			{Name: "GAT, paper", X: rates, Y: []float64{77.5, 79.6, 80.9, 81.8, 81.2}, Reference: true},
+		},
+	}
+
+	many := plots.Chart{
+		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a single line of the chart",
+		XLabel: "epoch", YLabel: "cross-entropy (nats)", Width: 560, Height: 380,
+	}
+	for k := range 9 {
+		s := plots.Series{Name: fmt.Sprintf("model %d", k+1), HideMarkers: k%3 == 2, Reference: k == 8}
+		if k == 4 {
+			s.Name = "model 5 with a long name"
+		}
+		for x := 0.0; x <= 200; x += 20 {
+			s.X, s.Y = append(s.X, x), append(s.Y, 0.1*float64(k+1)+2*math.Exp(-x/(20+10*float64(k))))
+		}
+		many.Series = append(many.Series, s)
+	}
+
+	return []plots.Chart{
+		papers, many,
+		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260, Series: []plots.Series{
+			{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
+			{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
+		}},
+		{ID: "point", XLabel: "trials", YLabel: "difference (points)", Width: 400, Height: 250, Series: []plots.Series{
+			{X: []float64{10}, Y: []float64{-0.4}, HideMarkers: true},
+		}},
+	}
+}
+
+// wellFormed reads all of an SVG, and returns its text.
+func wellFormed(t require.TestingT, svg []byte) string {
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	var words strings.Builder
+	depth, ids := 0, map[string]bool{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			depth++
+			for _, a := range token.Attr {
+				if a.Name.Local == "id" {
+					require.False(t, ids[a.Value], "id %s is there twice", a.Value)
+					ids[a.Value] = true
+				}
+			}
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			words.Write(token)
+		}
+	}
+	require.Zero(t, depth)
+	return words.String()
+}
+
+func TestChartsAreTheGoldenFilesByteForByte(t *testing.T) {
+	for _, c := range charts() {
+		t.Run(c.ID, func(t *testing.T) {
+			svg, err := c.SVG()
+			require.NoError(t, err)
+			again, err := c.SVG()
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(svg, again), "drawn twice, the chart differs")
+			wellFormed(t, svg)
+			file := filepath.Join("testdata", c.ID+".svg")
+			if *update {
+				require.NoError(t, os.WriteFile(file, svg, 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), string(svg))
+		})
+	}
+}
+
+func TestChartTakesItsColoursFromThePageAndHasNoBackground(t *testing.T) {
+	svg, err := charts()[0].SVG()
+	require.NoError(t, err)
+	text := string(svg)
+	assert.True(t, strings.HasPrefix(text, `<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title keep-rate-desc" width="640"`))
+	assert.Contains(t, text, "@media (prefers-color-scheme:dark)")
+	assert.Contains(t, text, "max-width:100%")
+	assert.NotContains(t, text, "#FFFFFF")
+	assert.NotContains(t, text, "#000000")
+	assert.Contains(t, text, ">macro F1 (%)</text>")
+	assert.Contains(t, text, ">keep rate ρ (share of nodes)</text>")
+}
+
+func TestReferenceNamedAfterASeriesSharesItsColour(t *testing.T) {
+	svg, err := charts()[0].SVG()
+	require.NoError(t, err)
+	colours := map[string]bool{}
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(string(svg), -1) {
+		colours[c] = true
+	}
+	assert.Len(t, colours, 2, "GIN and GAT, ours and the paper's")
+}
+
+func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
+	svg, err := charts()[1].SVG()
+	require.NoError(t, err)
+	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(string(svg), -1)
+	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(string(svg), -1)
+	require.NotEmpty(t, light)
+	require.NotEmpty(t, dark)
+	for _, c := range light {
+		assert.GreaterOrEqual(t, 1.05/(luminance(t, c[1])+0.05), 3.0, "%s on white", c[1])
+	}
+	for _, c := range dark {
+		assert.GreaterOrEqual(t, (luminance(t, c[1])+0.05)/(luminance(t, "#1E1E1E")+0.05), 3.0, "%s on dark", c[1])
+	}
+}
+
+// luminance is the relative luminance of #RRGGBB by WCAG 2.
+func luminance(t *testing.T, colour string) float64 {
+	var rgb [3]uint8
+	_, err := fmt.Sscanf(colour, "#%02X%02X%02X", &rgb[0], &rgb[1], &rgb[2])
+	require.NoError(t, err)
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v := float64(rgb[i]) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+func TestChartOfOtherNumbersIsAnotherDrawing(t *testing.T) {
+	c := charts()[0]
+	before, err := c.SVG()
+	require.NoError(t, err)
+	c.Series[0].Y[0]++
+	c.Series[0].High[0]++
+	after, err := c.SVG()
+	require.NoError(t, err)
+	assert.NotEqual(t, before, after)
+}
+
+func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
+	one := []float64{1}
+	for name, series := range map[string]plots.Series{
+		"no points":        {},
+		"more x than y":    {X: []float64{1, 2}, Y: one},
+		"not a number":     {X: one, Y: []float64{math.NaN()}},
+		"infinite":         {X: []float64{math.Inf(-1)}, Y: one},
+		"too large":        {X: one, Y: []float64{2e300}},
+		"half a band":      {X: one, Y: one, Low: one},
+		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
+		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},
+		"band not finite":  {X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one},
+		"band upside down": {X: one, Y: one, Low: []float64{2}, High: []float64{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := plots.Chart{Series: []plots.Series{series}}
+			require.Error(t, c.Check())
+			_, err := c.SVG()
+			require.Error(t, err)
+			_, err = c.CSV()
+			require.Error(t, err)
+		})
+	}
+	require.Error(t, plots.Chart{}.Check(), "no series")
+	good := plots.Chart{Series: []plots.Series{{X: one, Y: one, Low: []float64{1 + 1e-12}, High: one}}}
+	require.NoError(t, good.Check(), "a band may be off by rounding")
+	for _, side := range []float64{-1, 1, 1e6, math.NaN()} {
+		good.Width = side
+		require.Error(t, good.Check(), "side %v", side)
+	}
+}
+
+func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
+	got, err := plots.Chart{Series: []plots.Series{
+		{Name: "a, b", X: []float64{1, 2}, Y: []float64{0.5, 1e21}, Low: []float64{0.25, 0}, High: []float64{1, 1e22}},
+		{Name: "paper", X: []float64{1}, Y: []float64{-3}, Reference: true},
+	}}.CSV()
+	require.NoError(t, err)
+	assert.Equal(t, "series,x,y,low,high\n\"a, b\",1,0.5,0.25,1\n\"a, b\",2,1e+21,0,1e+22\npaper,1,-3,,\n", got)
+}
+
+func TestAnyFiniteChartIsValidXML(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
+		c := plots.Chart{
+			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
+			XLabel: anyText.Draw(t, "x label"), YLabel: anyText.Draw(t, "y label"),
+			Width:  rapid.SampledFrom([]float64{0, 200, 333.3, 10_000}).Draw(t, "width"),
+			Height: rapid.SampledFrom([]float64{0, 200, 333.3, 10_000}).Draw(t, "height"),
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "series") {
+			n := rapid.IntRange(1, 6).Draw(t, "points")
+			s := plots.Series{
+				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"), Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
+				Reference: rapid.Bool().Draw(t, "reference"), HideMarkers: rapid.Bool().Draw(t, "hide markers"),
+			}
+			if rapid.Bool().Draw(t, "band") {
+				for _, y := range s.Y {
+					s.Low, s.High = append(s.Low, max(y-1, -1e300)), append(s.High, min(y+1, 1e300))
+				}
+			}
+			c.Series = append(c.Series, s)
+		}
+		svg, err := c.SVG()
+		require.NoError(t, err)
+		wellFormed(t, svg)
+		for _, path := range regexp.MustCompile(` d="[^"]*"`).FindAll(svg, -1) {
+			require.NotRegexp(t, "NaN|Inf", string(path))
+		}
+
+		got, err := c.CSV()
+		require.NoError(t, err)
+		_, err = csv.NewReader(strings.NewReader(got)).ReadAll()
+		require.NoError(t, err)
+	})
+}
