@@ -1,9 +1,457 @@
 package paper
 
-// Claim is a statement that data can bear out or not.
-type Claim struct {
-	ID, Text string
-	Needs    []Cell // beyond the artifact's own
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// Outcome is what data say of a claim.
+type Outcome string
+
+// The outcomes there are.
+const (
+	Reproduced    Outcome = "reproduced"
+	NotReproduced Outcome = "not reproduced"
+	NotRun        Outcome = "not run"
+)
+
+// Verdict is an outcome with the figures that it rests on.
+type Verdict struct {
+	Outcome Outcome
+	Figures string
 }
 
-func claimsOf(Artifact) []Claim { return nil }
+// Claim is a statement that data can bear out or not.
+type Claim struct {
+	ID   string
+	Text string
+	// Ours is set where the paper does not make the claim: a fairer comparison beside one that it makes, or beyond it.
+	Ours  bool
+	Needs []Cell // beyond those of the artifact
+	Judge func(*Results) Verdict
+}
+
+// pair is two cells whose metrics are compared.
+type pair struct {
+	name           string
+	a, b           Cell
+	metric, versus Metric // versus "": metric
+}
+
+// judge compares all pairs and lists the differences. The claim holds if it holds for each.
+func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
+	var parts []string
+	yes, run := 0, 0
+	least := math.MaxInt
+	for _, p := range pairs {
+		versus := p.versus
+		if versus == "" {
+			versus = p.metric
+		}
+		c := r.Compare(p.a, p.metric, p.b, versus)
+		if c.Trials < 2 {
+			continue // one trial says nothing about significance
+		}
+		least = min(least, c.Trials)
+		run++
+		mark := ""
+		if holds(c) {
+			yes++
+		} else {
+			mark = " ✗"
+		}
+		parts = append(parts, fmt.Sprintf("%s %+.2f (p %s)%s", p.name, c.Difference, probability(c.P), mark))
+	}
+	if run < len(pairs) {
+		return Verdict{NotRun, fmt.Sprintf("%d of %d comparisons have at least two trials", run, len(pairs))}
+	}
+	outcome := NotReproduced
+	if yes == run {
+		outcome = Reproduced
+	}
+	return Verdict{outcome, fmt.Sprintf("holds for %d of %d, %d trials each: %s", yes, run, least, strings.Join(parts, "; "))}
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// gains compares masked cells with plain ones, for sizes and settings.
+func gains(data, model string, settings []datasets.Setting, sizes []int, against func(Cell) Cell) []pair {
+	var pairs []pair
+	for _, s := range settings {
+		for _, size := range sizes {
+			plain := NewCell(data, model, s, size)
+			pairs = append(pairs, pair{name: fmt.Sprintf("%s %d %%", s, size), a: plain.Masked(MaskedKeepRate), b: against(plain), metric: MacroF1})
+		}
+	}
+	return pairs
+}
+
+func asIs(c Cell) Cell { return c }
+
+func claimsOf(a Artifact) []Claim {
+	switch a.ID {
+	case "table-gat", "table-gat-citeseer":
+		data := "cora"
+		if a.ID != "table-gat" {
+			data = "citeseer"
+		}
+		return claimsOfGAT(a.ID, data)
+	case "table-mad":
+		return claimsOfMAD()
+	case "table-gin-cora":
+		return append(claimsOfGIN(a.ID, "cora"), claimOfGINSmoothness())
+	case "table-gin-pubmed":
+		return claimsOfGIN(a.ID, "pubmed")
+	case "table-gin-citeseer":
+		return claimsOfGIN(a.ID, "citeseer")
+	case "table-scale-cora":
+		return claimsOfScale(a.ID, "cora")
+	case "table-scale-pubmed":
+		return claimsOfScale(a.ID, "pubmed")
+	case "fig-keep-rate-gin":
+		return []Claim{{ID: a.ID + "/not-half", Text: "The best keep rate of GIN + NM is not necessarily 0.5.", Judge: func(r *Results) Verdict {
+			return judgeBest(r, a.Curves, func(best []float64) bool {
+				for _, p := range best {
+					if p != MaskedKeepRate {
+						return true
+					}
+				}
+				return false
+			})
+		}}}
+	case "fig-keep-rate-gat":
+		return []Claim{{ID: a.ID + "/half", Text: "The best keep rate of GAT + NM and SGAT + NM is 0.5.", Judge: func(r *Results) Verdict {
+			return judgeBest(r, a.Curves, func(best []float64) bool {
+				for _, p := range best {
+					if p != MaskedKeepRate {
+						return false
+					}
+				}
+				return true
+			})
+		}}}
+	case "fig-depth":
+		return []Claim{{ID: a.ID + "/falls", Text: "The best keep rate falls as the model gets deeper.", Judge: func(r *Results) Verdict {
+			return judgeBest(r, a.Curves, func(best []float64) bool {
+				for i := 1; i < len(best); i++ {
+					if best[i] > best[i-1] {
+						return false
+					}
+				}
+				return best[len(best)-1] < best[0]
+			})
+		}}}
+	case "fig-loss-cora":
+		return claimsOfLoss(a.ID, "cora")
+	case "fig-loss-pubmed":
+		return claimsOfLoss(a.ID, "pubmed")
+	case "table-scores":
+		return []Claim{claimOfScores(a.ID)}
+	case "table-regularisers":
+		return claimsOfRegularisers(a.ID)
+	case "table-models":
+		return claimsOfModels(a.ID)
+	}
+	return nil
+}
+
+func claimsOfGAT(id, data string) []Claim {
+	gained := []int{10, 20, 25, 33, 50} // the sizes at which the paper finds all gains significant
+	var claims []Claim
+	for _, model := range []string{"gat", "sgat"} {
+		name := strings.ToUpper(model)
+		claims = append(claims,
+			Claim{ID: id + "/" + model, Text: fmt.Sprintf("%s + NM beats %s at every size up to 50 %%, in both settings (p < 0.05).", name, name), Judge: func(r *Results) Verdict {
+				return judge(r, Comparison.Better, gains(data, model, bothSettings(), gained, asIs))
+			}},
+			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("… and so it does where %s has no attention dropout either.", name), Judge: func(r *Results) Verdict {
+				return judge(r, Comparison.Better, gains(data, model, bothSettings(), gained, Cell.fair))
+			}})
+	}
+	if data == "cora" {
+		claims = append(claims, Claim{ID: id + "/inductive", Text: "The gains are larger inductively, and for small train sets.", Judge: func(r *Results) Verdict {
+			var parts []string
+			holds := true
+			for _, model := range []string{"gat", "sgat"} {
+				gain := func(s datasets.Setting, size int) (float64, bool) {
+					plain := NewCell(data, model, s, size)
+					c := r.Compare(plain.Masked(MaskedKeepRate), MacroF1, plain, MacroF1)
+					return c.Difference, c.Trials >= 2
+				}
+				small, a := gain(datasets.Inductive, 10)
+				large, b := gain(datasets.Inductive, 90)
+				other, c := gain(datasets.Transductive, 10)
+				if !a || !b || !c {
+					return Verdict{NotRun, "not all comparisons have at least two trials"}
+				}
+				holds = holds && small > large && small > other
+				parts = append(parts, fmt.Sprintf("%s: inductive 10 %% %+.2f, 90 %% %+.2f; transductive 10 %% %+.2f", strings.ToUpper(model), small, large, other))
+			}
+			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+		}})
+	}
+	return claims
+}
+
+func outcome(holds bool) Outcome {
+	if holds {
+		return Reproduced
+	}
+	return NotReproduced
+}
+
+func claimsOfMAD() []Claim {
+	compare := func(metric Metric, a, b func(Cell) Cell) []pair {
+		var pairs []pair
+		for _, model := range []string{"gat", "sgat"} {
+			for _, s := range bothSettings() {
+				plain := NewCell("cora", model, s, 10)
+				pairs = append(pairs, pair{name: strings.ToUpper(model) + " " + string(s), a: a(plain), b: b(plain), metric: metric})
+			}
+		}
+		return pairs
+	}
+	masked := func(c Cell) Cell { return c.Masked(MaskedKeepRate) }
+	var claims []Claim
+	for _, m := range []struct {
+		id     string
+		metric Metric
+	}{{"softmax", MADSoftmax}, {"logits", MADLogits}, {"hidden", MADHidden}} {
+		claims = append(claims, Claim{ID: "table-mad/" + m.id, Text: "MAD with node masking is above MAD with attention dropout (" + strings.TrimPrefix(string(m.metric), "MAD of ") + ").",
+			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(m.metric, masked, asIs)) }})
+	}
+	return append(claims,
+		Claim{ID: "table-mad/dropout", Text: "Attention dropout raises MAD a little (class probabilities).",
+			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(MADSoftmax, asIs, Cell.fair)) }},
+		Claim{ID: "table-mad/fair", Ours: true, Text: "MAD with node masking is above MAD with neither (class probabilities).",
+			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(MADSoftmax, masked, Cell.fair)) }})
+}
+
+func claimsOfGIN(id, data string) []Claim {
+	sizes := Sizes()
+	text := "GIN + NM beats GIN at every size, in both settings (p < 0.05)."
+	all := func() []pair { return gains(data, "gin", bothSettings(), sizes, asIs) }
+	if data == "pubmed" {
+		text = "GIN + NM beats GIN at every size but transductive 75 and 90 %, in both settings (p < 0.05)."
+		all = func() []pair {
+			return append(gains(data, "gin", bothSettings()[:1], sizes, asIs), gains(data, "gin", bothSettings()[1:], sizes[:5], asIs)...)
+		}
+	}
+	return []Claim{
+		{ID: id + "/gain", Text: text, Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, all()) }},
+		{ID: id + "/harmless", Ours: true, Text: "GIN + NM is nowhere significantly worse than GIN.", Judge: func(r *Results) Verdict {
+			return judge(r, func(c Comparison) bool { return !c.Worse() }, gains(data, "gin", bothSettings(), sizes, asIs))
+		}},
+	}
+}
+
+func claimOfGINSmoothness() Claim {
+	return Claim{ID: "table-gin-cora/mad", Text: "MAD of GIN and GIN + NM is almost the same on Cora, 10 % (class probabilities, within 0.05).", Judge: func(r *Results) Verdict {
+		var pairs []pair
+		for _, s := range bothSettings() {
+			plain := NewCell("cora", "gin", s, 10)
+			pairs = append(pairs, pair{name: string(s), a: plain.Masked(MaskedKeepRate), b: plain, metric: MADSoftmax})
+		}
+		return judge(r, func(c Comparison) bool { return math.Abs(c.Difference) <= 0.05 }, pairs)
+	}}
+}
+
+func claimsOfScale(id, data string) []Claim {
+	compare := func(make func(plain, masked Cell) pair) []pair {
+		var pairs []pair
+		for _, size := range Sizes() {
+			plain := NewCell(data, "gin", datasets.Inductive, size)
+			p := make(plain, plain.Masked(MaskedKeepRate))
+			p.name = fmt.Sprintf("%d %%", size)
+			pairs = append(pairs, p)
+		}
+		return pairs
+	}
+	return []Claim{
+		{ID: id + "/costs", Text: "Caching costs F1 at every size (p < 0.05).", Judge: func(r *Results) Verdict {
+			return judge(r, Comparison.Worse, compare(func(plain, _ Cell) pair {
+				return pair{a: plain, metric: MacroF1Cached, b: plain, versus: MacroF1}
+			}))
+		}},
+		{ID: id + "/wins-back", Text: "With node masking, caching does better than without (p < 0.05).", Judge: func(r *Results) Verdict {
+			return judge(r, Comparison.Better, compare(func(plain, masked Cell) pair {
+				return pair{a: masked, metric: MacroF1Cached, b: plain, versus: MacroF1Cached}
+			}))
+		}},
+		{ID: id + "/exceeds", Text: "Caching with node masking exceeds GIN without caching, at every size.", Judge: func(r *Results) Verdict {
+			return judge(r, func(c Comparison) bool { return c.Difference > 0 }, compare(func(plain, masked Cell) pair {
+				return pair{a: masked, metric: MacroF1Cached, b: plain, versus: MacroF1}
+			}))
+		}},
+		{ID: id + "/nodes", Text: "Caching needs fewer nodes, and as many as published within 1 % of all (another split).", Judge: func(r *Results) Verdict {
+			var parts []string
+			holds := true
+			for _, p := range ScaleScores() {
+				if p.Data != data {
+					continue
+				}
+				values := r.Values(NewCell(data, "gin", datasets.Inductive, p.TrainPercent), NodesCached)
+				if len(values) == 0 {
+					return Verdict{NotRun, "not all sizes have a trial"}
+				}
+				holds = holds && values[0] < float64(p.Nodes) && math.Abs(values[0]-float64(p.NodesCached)) <= 0.01*float64(p.Nodes)
+				parts = append(parts, fmt.Sprintf("%d %%: %.0f (published %d)", p.TrainPercent, values[0], p.NodesCached))
+			}
+			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+		}},
+	}
+}
+
+// judgeBest finds the keep rate with the best mean on each curve.
+func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verdict {
+	var best []float64
+	var parts []string
+	for _, c := range curves {
+		top, at, fewest := math.Inf(-1), 0.0, math.MaxInt
+		for _, p := range c.Points {
+			values := r.Values(p.Entry.Cell, p.Entry.Metric)
+			fewest = min(fewest, len(values))
+			if len(values) == 0 {
+				return Verdict{NotRun, fmt.Sprintf("no trial of %s at p = %v", c.Name, p.X)}
+			}
+			if m := mean(values); m > top {
+				top, at = m, p.X
+			}
+		}
+		best = append(best, at)
+		parts = append(parts, fmt.Sprintf("%s: best at p = %v with %.2f", c.Name, at, top))
+		if fewest < 2 {
+			return Verdict{NotRun, "not all keep rates have at least two trials"}
+		}
+	}
+	return Verdict{outcome(holds(best)), strings.Join(parts, "; ")}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// rises is how far the validation loss of a cell's trials stands above its least when training ends, in percent of the
+// least, by the mean of the trials.
+func rises(r *Results, c Cell) (percent float64, trials int) {
+	for _, trial := range r.Trials(c) {
+		if len(trial.ValidationLosses) == 0 {
+			continue
+		}
+		least := math.Inf(1)
+		for _, loss := range trial.ValidationLosses {
+			least = min(least, loss)
+		}
+		last := trial.ValidationLosses[max(0, len(trial.ValidationLosses)-10):]
+		percent += 100 * (mean(last)/least - 1)
+		trials++
+	}
+	return percent / float64(max(trials, 1)), trials
+}
+
+func claimsOfLoss(id, data string) []Claim {
+	return []Claim{
+		{ID: id + "/overfits", Text: "Without node masking, the validation loss rises again after its minimum (by 5 % of it or more before training stops).", Judge: func(r *Results) Verdict {
+			return judgeRise(r, data, 1, func(percent float64) bool { return percent >= 5 })
+		}},
+		{ID: id + "/regularises", Text: "With node masking, it rises less.", Judge: func(r *Results) Verdict {
+			var parts []string
+			holds := true
+			for _, s := range bothSettings() {
+				plain, n := rises(r, NewCell(data, "gin", s, 10))
+				masked, m := rises(r, NewCell(data, "gin", s, 10).Masked(MaskedKeepRate))
+				if n < 2 || m < 2 {
+					return Verdict{NotRun, "not all cells have at least two trials"}
+				}
+				holds = holds && masked < plain
+				parts = append(parts, fmt.Sprintf("%s: %+.1f %% without, %+.1f %% with", s, plain, masked))
+			}
+			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+		}},
+	}
+}
+
+func judgeRise(r *Results, data string, keepRate float64, holds func(percent float64) bool) Verdict {
+	var parts []string
+	all := true
+	for _, s := range bothSettings() {
+		percent, n := rises(r, NewCell(data, "gin", s, 10).Masked(keepRate))
+		if n < 2 {
+			return Verdict{NotRun, "not all cells have at least two trials"}
+		}
+		all = all && holds(percent)
+		parts = append(parts, fmt.Sprintf("%s: %+.1f %% at the end, %d trials", s, percent, n))
+	}
+	return Verdict{outcome(all), strings.Join(parts, "; ")}
+}
+
+func claimOfScores(id string) Claim {
+	return Claim{ID: id + "/agree", Text: "Micro F1 and accuracy change with masking in the direction in which macro F1 does.", Judge: func(r *Results) Verdict {
+		same, all := 0, 0
+		var parts []string
+		for _, model := range []string{"gin", "gat", "sgat"} {
+			for _, s := range bothSettings() {
+				for _, size := range []int{10, 50} {
+					plain := NewCell("cora", model, s, size)
+					macro := r.Compare(plain.Masked(MaskedKeepRate), MacroF1, plain, MacroF1)
+					micro := r.Compare(plain.Masked(MaskedKeepRate), MicroF1, plain, MicroF1)
+					if macro.Trials < 2 {
+						return Verdict{NotRun, "not all comparisons have at least two trials"}
+					}
+					all++
+					if macro.Difference*micro.Difference >= 0 {
+						same++
+					} else {
+						parts = append(parts, fmt.Sprintf("%s %s %d %%: macro %+.2f, micro %+.2f", strings.ToUpper(model), s, size, macro.Difference, micro.Difference))
+					}
+				}
+			}
+		}
+		return Verdict{outcome(same == all), strings.TrimSuffix(fmt.Sprintf("%d of %d agree; %s", same, all, strings.Join(parts, "; ")), "; ")}
+	}}
+}
+
+func claimsOfRegularisers(id string) []Claim {
+	without := func(c Cell) Cell { return c.With(func(s *nmgnn.Settings) { s.Dropout = 0 }) }
+	var claims []Claim
+	for _, other := range []nmgnn.RegulariserName{nmgnn.DropEdgeRegulariser, nmgnn.DropNodeRegulariser, nmgnn.DropoutRegulariser} {
+		claims = append(claims, Claim{ID: id + "/" + string(other), Ours: other != nmgnn.DropEdgeRegulariser,
+			Text: fmt.Sprintf("Node masking alone does better than %s alone, on GIN and SGAT.", other), Judge: func(r *Results) Verdict {
+				var pairs []pair
+				for _, model := range []string{"gin", "sgat"} {
+					for _, s := range bothSettings() {
+						for _, size := range []int{10, 50} {
+							plain := NewCell("cora", model, s, size)
+							against := without(plain.fair()).With(func(s *nmgnn.Settings) { s.Regulariser, s.RegulariserRate = other, 0.5 })
+							pairs = append(pairs, pair{name: fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), a: without(plain.Masked(MaskedKeepRate)), b: against, metric: MacroF1})
+						}
+					}
+				}
+				return judge(r, Comparison.Better, pairs)
+			}})
+	}
+	return claims
+}
+
+func claimsOfModels(id string) []Claim {
+	var claims []Claim
+	for _, model := range []string{"gcn", "sage", "gatv2"} {
+		claims = append(claims, Claim{ID: id + "/" + model, Text: fmt.Sprintf("Node masking helps %s too.", modelTitle(model)), Judge: func(r *Results) Verdict {
+			return judge(r, Comparison.Better, gains("cora", model, bothSettings(), []int{10, 50}, Cell.fair))
+		}})
+	}
+	return claims
+}

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -106,3 +107,6 @@ func Version() string {
 	}
 	return fmt.Sprintf("nodemask %s (%s%s)", release, runtime.Version(), modules)
 }
+
+// Line is the record as it is stored, without the line break.
+func (c Record) Line() ([]byte, error) { return json.Marshal(c) }

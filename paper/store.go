@@ -32,7 +32,7 @@ const (
 
 // Add appends a record and returns once it is on the disk.
 func (s *Store) Add(r Record) error {
-	line, err := json.Marshal(r)
+	line, err := r.Line()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/paper"
+	"nodemask/plots"
+)
+
+func newReportCommand() *cobra.Command {
+	var output, format, folder string
+	c := &cobra.Command{
+		Use:   "report [ID…]",
+		Short: "Show the paper's tables and figures from the results that there are",
+		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
+claim. The HTML page needs nothing but itself.`,
+		Example: `  nodemask report -o report.html
+  nodemask report table-gat --format markdown`,
+		Args: misuseArgs(cobra.ArbitraryArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
+	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex")
+	flags.StringVar(&folder, "results", "results", "folder of results")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		artifacts, err := paper.Find(ids...)
+		if err != nil {
+			return misuse{err}
+		}
+		if !slices.Contains(plots.Formats(), plots.Format(format)) {
+			return misusef("--format %s: expected one of %v", format, plots.Formats())
+		}
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return misusef("--results %s: no folder of results there", folder)
+		}
+		records, err := paper.OpenStore(folder).Load()
+		if err != nil {
+			return err
+		}
+		if format == string(plots.FormatHTML) {
+			if output == "" {
+				output = "report.html"
+			}
+			if err := writeFile(output, func(w io.Writer) error { return paper.WriteReport(w, artifacts, records) }); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
+			return nil
+		}
+		text, err := renderAll(artifacts, records, plots.Format(format))
+		if err != nil {
+			return err
+		}
+		if output != "" {
+			return writeFile(output, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		}
+		_, err = io.WriteString(c.OutOrStdout(), text)
+		return err
+	}
+	return c
+}
+
+// renderAll writes artifacts one below the other; charts are the numbers that they draw.
+func renderAll(artifacts []paper.Artifact, records []paper.Record, format plots.Format) (string, error) {
+	r := paper.NewResults(records)
+	var parts []string
+	for _, a := range artifacts {
+		t := a.Table(r)
+		if a.IsChart() {
+			t = a.Points(r)
+		}
+		text, err := t.Render(format)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", a.ID, err)
+		}
+		parts = append(parts, strings.TrimRight(text, "\n")+"\n")
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// writeFile writes a file as a whole or not at all.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	w := bufio.NewWriter(f)
+	if err := errors.Join(write(w), w.Flush(), f.Sync(), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func newResultsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "results", Short: "List, show, check and merge the results that there are", Args: misuseArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	var folder string
+	c.PersistentFlags().StringVar(&folder, "results", "results", "folder of results")
+	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "List the cells, and how many trials each has", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+			records, err := paper.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			counts, order := map[string]int{}, []string(nil)
+			for _, r := range records {
+				name := r.Backend + " " + r.Cell
+				if counts[name]++; counts[name] == 1 {
+					order = append(order, name)
+				}
+			}
+			for _, name := range order {
+				fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
+			}
+			return nil
+		}},
+		&cobra.Command{Use: "show CELL", Short: "Print a cell's records, a line of JSON each", Args: misuseArgs(cobra.ExactArgs(1)), RunE: func(c *cobra.Command, args []string) error {
+			records, err := paper.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			found := false
+			for _, r := range records {
+				if r.Cell == args[0] {
+					found = true
+					line, err := r.Line()
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(c.OutOrStdout(), "%s\n", line)
+				}
+			}
+			if !found {
+				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
+			}
+			return nil
+		}},
+		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that its settings are its cell's", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+			records, err := paper.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d records in order\n", len(records))
+			return nil
+		}},
+		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
+			added, err := paper.OpenStore(folder).Merge(args...)
+			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
+			return err
+		}},
+	)
+	return c
+}

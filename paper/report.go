@@ -1,0 +1,138 @@
+package paper
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// section is an artifact in the report.
+type section struct {
+	Artifact
+	Content      template.HTML
+	CSV          template.URL
+	Claims       []judged
+	Command      string
+	Trials, Of   int // trials that there are, of ten of each cell
+	CellCount    int
+	Seconds      float64
+	From, To     string // dates
+	Backends     string
+	Versions     string
+	Devices      string
+	Seeds        string
+	NothingFound bool
+}
+
+type judged struct {
+	Claim
+	Verdict
+}
+
+// Mark is a sign for an outcome, beside its words.
+func (v Verdict) Mark() string {
+	switch v.Outcome {
+	case Reproduced:
+		return "✓"
+	case NotReproduced:
+		return "✗"
+	}
+	return "…"
+}
+
+//go:embed report.html.tmpl
+var reportTemplate string
+
+// WriteReport writes all artifacts as one HTML page that needs nothing else: a summary with the verdict on each claim,
+// then each table and figure with its command, where its numbers come from, and its data.
+func WriteReport(w io.Writer, artifacts []Artifact, records []Record) error {
+	r := NewResults(records)
+	var sections []section
+	counts := map[Outcome]int{}
+	for _, a := range artifacts {
+		s, err := newSection(a, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.ID, err)
+		}
+		for _, c := range s.Claims {
+			counts[c.Outcome]++
+		}
+		sections = append(sections, s)
+	}
+	page, err := template.New("report").Parse(reportTemplate)
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, map[string]any{"Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
+		"NotRun": counts[NotRun], "Trials": len(records), "Version": Version()})
+}
+
+func newSection(a Artifact, r *Results) (section, error) {
+	s := section{Artifact: a, Command: "nodemask reproduce " + a.ID, CellCount: len(a.Cells())}
+	s.Of = 10 * s.CellCount
+	var csv string
+	if a.IsChart() {
+		c := a.Chart(r)
+		if len(c.Series) == 0 {
+			s.NothingFound = true
+		} else {
+			svg, err := c.SVG()
+			if err != nil {
+				return s, err
+			}
+			s.Content = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+			if csv, err = c.CSV(); err != nil {
+				return s, err
+			}
+		}
+	} else {
+		t := a.Table(r)
+		fragment, err := t.Render("html")
+		if err != nil {
+			return s, err
+		}
+		s.Content = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
+		if csv, err = t.Render("csv"); err != nil {
+			return s, err
+		}
+	}
+	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
+	for _, c := range a.Claims {
+		s.Claims = append(s.Claims, judged{c, c.Judge(r)})
+	}
+	s.describe(r)
+	return s, nil
+}
+
+// describe collects where an artifact's numbers come from.
+func (s *section) describe(r *Results) {
+	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var least, most uint64
+	for _, c := range s.Cells() {
+		for _, t := range r.Trials(c) {
+			s.Trials++
+			s.Seconds += t.Seconds
+			backends[t.Backend], versions[t.Version], devices[t.Device] = true, true, true
+			if day, _, _ := strings.Cut(t.Date, "T"); day != "" {
+				if s.From == "" || day < s.From {
+					s.From = day
+				}
+				s.To = max(s.To, day)
+			}
+			if least == 0 || t.Seed < least {
+				least = t.Seed
+			}
+			most = max(most, t.Seed)
+		}
+	}
+	if most > 0 {
+		s.Seeds = fmt.Sprintf("%d to %d", least, most)
+	}
+	list := func(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
+	s.Backends, s.Versions, s.Devices = list(backends), list(versions), list(devices)
+}

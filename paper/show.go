@@ -1,0 +1,165 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/nmgnn"
+	"nodemask/plots"
+)
+
+// IsChart says whether an artifact is drawn, not tabulated.
+func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
+
+// Table is an artifact with what results have of it: means ± standard deviations, the published value and the
+// difference from it behind, and in bold what is significantly better than what it is compared with.
+func (a Artifact) Table(r *Results) plots.Table {
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil), TextColumns: len(a.Labels)}
+	published := make([]bool, len(a.Columns))
+	for _, row := range a.Rows {
+		for i, e := range row.Entries {
+			published[i] = published[i] || e.Published != nil
+		}
+	}
+	for i, column := range a.Columns {
+		t.Header = append(t.Header, column)
+		if published[i] {
+			t.Header = append(t.Header, "paper", "Δ")
+		}
+	}
+	for _, row := range a.Rows {
+		var cells []plots.Cell
+		for _, label := range row.Labels {
+			cells = append(cells, plots.Cell{Text: label})
+		}
+		for i, e := range row.Entries {
+			value, number := e.show(r)
+			cells = append(cells, value)
+			if !published[i] {
+				continue
+			}
+			paper, difference := plots.Cell{}, plots.Cell{}
+			if e.Published != nil {
+				paper.Text = fmt.Sprintf("%.*f", e.Metric.digits(), *e.Published)
+				if !math.IsNaN(number) {
+					difference.Text = signed(number-*e.Published, e.Metric.digits())
+				}
+			}
+			cells = append(cells, paper, difference)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// signed is a number with its sign, by the typographic minus.
+func signed(x float64, digits int) string {
+	text := fmt.Sprintf("%+.*f", digits, x)
+	if math.Abs(x) < 0.5*math.Pow10(-digits) {
+		return fmt.Sprintf("%.*f", digits, 0.0)
+	}
+	return strings.Replace(text, "-", "−", 1)
+}
+
+// show is an entry as text, and its mean; NaN if it has not been run.
+func (e Entry) show(r *Results) (plots.Cell, float64) {
+	values := r.Values(e.Cell, e.Metric)
+	if len(values) == 0 {
+		return plots.Cell{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
+	}
+	m, digits := mean(values), e.Metric.digits()
+	cell := plots.Cell{Text: fmt.Sprintf("%.*f", digits, m), Note: fmt.Sprintf("%d trials", len(values))}
+	if len(values) == 1 {
+		cell.Note = "1 trial"
+	} else if sd := deviation(values, m); sd > 0 {
+		cell.Text += fmt.Sprintf(" ± %.*f", digits, sd)
+	}
+	if e.Against != nil {
+		if c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric); c.Trials >= 2 {
+			cell.Bold = c.Better()
+			cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs)", signed(c.Difference, digits), e.Against.Key(), probability(c.P), c.Trials)
+		}
+	}
+	return cell, m
+}
+
+// deviation is the sample's standard deviation.
+func deviation(values []float64, mean float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(values)-1))
+}
+
+// Chart is an artifact with what results have of it. Without any, it has no series.
+func (a Artifact) Chart(r *Results) plots.Chart {
+	c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
+	for _, curve := range a.Curves {
+		s := plots.Series{Name: curve.Name}
+		add := func(x float64, values []float64) {
+			m, low, high := mean(values), mean(values), mean(values)
+			if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 1 {
+				low, high = l, h
+			}
+			s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, m), append(s.Low, low), append(s.High, high)
+		}
+		for _, p := range curve.Points {
+			if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
+				add(p.X, values)
+			}
+		}
+		if curve.Losses != nil {
+			s.HideMarkers = true
+			histories := curve.losses(r)
+			for epoch := 0; ; epoch++ {
+				var values []float64
+				for _, h := range histories {
+					if epoch < len(h) {
+						values = append(values, h[epoch])
+					}
+				}
+				if len(values) == 0 || 2*len(values) < len(histories) {
+					break
+				}
+				add(float64(epoch+1), values)
+			}
+		}
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	return c
+}
+
+// losses are the histories of a curve's trials.
+func (c Curve) losses(r *Results) [][]float64 {
+	var histories [][]float64
+	for _, trial := range r.Trials(*c.Losses) {
+		history := trial.TrainLosses
+		if c.Validation {
+			history = trial.ValidationLosses
+		}
+		if len(history) > 0 {
+			histories = append(histories, history)
+		}
+	}
+	return histories
+}
+
+// Points is what an artifact that is a chart draws, as a table: a row for each point.
+func (a Artifact) Points(r *Results) plots.Table {
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
+	for _, s := range a.Chart(r).Series {
+		for i := range s.X {
+			row := []plots.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.X[i])}}
+			for _, y := range []float64{s.Y[i], s.Low[i], s.High[i]} {
+				row = append(row, plots.Cell{Text: fmt.Sprintf("%.4f", y)})
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
