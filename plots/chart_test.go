@@ -124,11 +124,14 @@ func TestChartsAreTheGoldenFilesByteForByte(t *testing.T) {
 	}
 }
 
-func TestChartTakesItsColoursFromThePageAndHasNoBackground(t *testing.T) {
+func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	svg, err := charts()[0].SVG()
 	require.NoError(t, err)
 	text := string(svg)
 	assert.True(t, strings.HasPrefix(text, `<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title keep-rate-desc" width="640"`))
+	assert.Contains(t, text, `<title id="keep-rate-title">Masking fewer nodes helps, up to a point</title>`)
+	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 (%) over keep rate ρ (share of nodes). `+
+		`Series: GIN; GIN, paper; GAT; GAT, paper.</desc>`)
 	assert.Contains(t, text, "@media (prefers-color-scheme:dark)")
 	assert.Contains(t, text, "max-width:100%")
 	assert.NotContains(t, text, "#FFFFFF")

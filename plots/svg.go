@@ -482,7 +482,12 @@ func (c Chart) repaint(drawn []byte, anchors []string, width, height float64) ([
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
 	fmt.Fprintf(&b, `width="%.5g" height="%.5g" viewBox="0 0 %[1]g %[2]g" style="max-width:100%%;height:auto" `, width, height)
 	fmt.Fprintf(&b, "fill=\"currentColor\" font-family=\"%s\">\n", fontFamily)
-	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%s</desc>\n", id, escape(oneLine(c.Title)), escape(c.description()))
+	title := oneLine(c.Title)
+	if title == "" {
+		title = "Chart"
+	}
+	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, escape(title))
+	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, escape(c.description()))
 	// By itself the drawing is the root and has no text around it to take the colour from.
 	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, p := range palette {
