@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn"
 	"nodemask/paper"
 )
 
@@ -20,6 +23,7 @@ type reproduceFlags struct {
 	dataDir                string
 	scale                  float64
 	list                   bool
+	again                  string
 }
 
 func newReproduceCommand() *cobra.Command {
@@ -46,7 +50,16 @@ everything is computed but Reddit, whose data are to be fetched first ('nodemask
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.Float64Var(&f.scale, "reddit-like-scale", 0.01, "size of the reddit-like data, as a share of Reddit's")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
-	c.RunE = func(c *cobra.Command, ids []string) error { return f.run(c, ids) }
+	flags.StringVar(&f.again, "again", "", "file with records (- is standard input): run their trials again, on their backends, and compare")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if f.again != "" {
+			if len(ids) > 0 {
+				return misusef("--again runs what the records say: expected no IDs, found %s", strings.Join(ids, " "))
+			}
+			return f.runAgain(c)
+		}
+		return f.run(c, ids)
+	}
 	return c
 }
 
@@ -82,13 +95,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	var last time.Time
 	err = paper.Reproduce(c.Context(), b, paper.OpenStore(f.folder), artifacts, paper.Options{
 		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
-		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
-			if data == "reddit-like" {
-				data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
-			}
-			g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
-			return g, dataError(err)
-		},
+		Open: f.open,
 		Progress: func(s paper.State) {
 			if s.Last == nil || (time.Since(last) < 10*time.Second && s.Done < s.Total) {
 				return
@@ -105,4 +112,63 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
 	}
 	return err
+}
+
+func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
+	if data == "reddit-like" {
+		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
+	}
+	g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
+	return g, dataError(err)
+}
+
+// runAgain runs the trials of records again. What differs more than another processor explains is an error.
+func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
+	in := c.InOrStdin()
+	if f.again != "-" {
+		file, err := os.Open(f.again)
+		if err != nil {
+			return misuse{err}
+		}
+		defer file.Close() //nolint:errcheck // only read
+		in = file
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	count, far := 0, 0
+	for lines.Scan() {
+		count++
+		old, err := paper.ParseRecord(lines.Bytes())
+		if err != nil {
+			return misusef("%s: line %d: %w", f.again, count, err)
+		}
+		b, err := nmgnn.OpenBackend(old.Backend)
+		if err != nil {
+			return err
+		}
+		again, differences, err := paper.Again(c.Context(), b, f.open, old)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%s, seed %d", old.Cell, old.Seed)
+		switch elsewhere := old.Device != again.Device || old.Version != again.Version; {
+		case len(differences) == 0:
+			fmt.Fprintf(c.OutOrStdout(), "%s: the same to the last digit\n", name)
+			continue
+		case elsewhere && paper.Near(old, again):
+			fmt.Fprintf(c.OutOrStdout(), "%s: within %v points, as another processor or version may have it: %s\n", name, paper.Tolerance, strings.Join(differences, "; "))
+			continue
+		}
+		far++
+		fmt.Fprintf(c.OutOrStdout(), "%s: DIFFERS: %s\n", name, strings.Join(differences, "; "))
+	}
+	switch {
+	case lines.Err() != nil:
+		return fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
+	case count == 0:
+		return misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them", f.again)
+	case far > 0:
+		return fmt.Errorf("%d of %d trials came out otherwise", far, count)
+	}
+	return nil
 }
