@@ -11,7 +11,7 @@ import (
 
 // Check says whether a candidate is T_root^hops of the graph under the mask (nil: nothing masked). It returns nil if so,
 // else a [*Fault] that names one thing that is wrong, nearest to the root; other errors are those of [Build] for
-// arguments that cannot be. It takes time and memory linear in the candidate, but for sorting siblings.
+// arguments that cannot be. It takes time and memory proportional to the candidate's nodes and the length of their walks.
 //
 // Two trees may have the same paths from root to leaves and differ, by siblings that stand for the same node; only the
 // smallest is right. So a candidate is first compared by its paths, with such siblings taken together, and called
@@ -52,8 +52,7 @@ type path struct {
 	walk  []int32
 }
 
-// check compares all paths down from a node with the walks from its base. Paths share no memory but the nodes they lead
-// to, so that what is kept is the two levels in work.
+// check compares all paths down from a node with the walks from its base, level by level.
 func (c *checker) check(from int32, hops int, cut bool) error {
 	c.hops, c.cut, c.repeats = hops, cut, nil
 	level := []path{{nodes: []int32{from}, walk: []int32{c.shape.Base[from]}}}

@@ -11,9 +11,9 @@ import (
 
 // ExpectOptions says how expectations are computed. The zero value draws all nodes.
 type ExpectOptions struct {
-	// Only is true for each node that is masked at random; others are always kept. nil: all nodes. The paper draws "over
-	// the nodes in the train set".
-	Only []bool
+	// Only limits masking to these nodes; others are always kept. nil: all nodes. The paper draws "over the nodes in the
+	// train set".
+	Only []int32
 	// Limit is the largest number of walks to enumerate for an exact result; 0: [DefaultLimit].
 	Limit int
 	// Samples is how many draws to average over at depths with more walks than that; 0: 1000. At least 2.
@@ -69,8 +69,6 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 		return none, err
 	case !(keepRate >= 0 && keepRate <= 1): // NaN is refused too
 		return none, fmt.Errorf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", keepRate)
-	case o.Only != nil && len(o.Only) != g.NumNodes():
-		return none, fmt.Errorf("aggtree: ExpectOptions.Only has %d entries, but the graph has %d nodes: give one entry a node, or nil", len(o.Only), g.NumNodes())
 	case o.Samples < 2:
 		return none, fmt.Errorf("aggtree: %d samples: expected at least 2, or 0 for 1000", o.Samples)
 	}
@@ -81,11 +79,9 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 	if counts.Saturated() {
 		return none, fmt.Errorf("aggtree: the %d-aggregation tree of node %d has more nodes than can be counted: ask for fewer hops", hops, root)
 	}
-	keep := make([]float64, g.NumNodes())
-	for v := range keep {
-		if keep[v] = keepRate; o.Only != nil && !o.Only[v] {
-			keep[v] = 1
-		}
+	keep, err := keepRates(g.NumNodes(), keepRate, o.Only)
+	if err != nil {
+		return none, err
 	}
 	e := Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1), DepthError: make([]float64, hops+1), RootError: make([]float64, hops+1)}
 	last, total := -1, uint64(0) // the deepest level to enumerate
@@ -112,6 +108,23 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 		return none, err
 	}
 	return e, nil
+}
+
+// keepRates is the probability of each node to be kept.
+func keepRates(nodes int, rate float64, only []int32) ([]float64, error) {
+	keep := make([]float64, nodes)
+	for v := range keep {
+		if keep[v] = rate; only != nil {
+			keep[v] = 1
+		}
+	}
+	for i, v := range only {
+		if v < 0 || int(v) >= nodes {
+			return nil, fmt.Errorf("aggtree: ExpectOptions.Only names node %d at position %d, but the graph has %d nodes, numbered from 0", v, i, nodes)
+		}
+		keep[v] = rate
+	}
+	return keep, nil
 }
 
 // short sums over walks of at most two hops, whose nodes after the root are drawn independently.

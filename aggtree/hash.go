@@ -119,7 +119,7 @@ func (g Groups) Members() [][]int32 {
 // GroupAll groups nodes whose hops-aggregation trees are isomorphic, with nodes coloured by their features: as many
 // layers of a GNN compute the same representation for all nodes of a group, whatever its weights (theorem 1), as it
 // cannot tell the order of children. That is so for layers as in eq. 1, which know of a neighbour only its
-// representation; GCN reads its degree too. Different groups a GNN may or may not tell apart; GIN can (section 2.2).
+// representation; GCN reads its degree too. Different groups a GNN may or may not tell apart; GIN can (section 2).
 // Groups come from hashes, so that two of them are one by mistake with a probability of about n²/2^65. Errors are those
 // of [HashAll].
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) (Groups, error) {
