@@ -88,7 +88,8 @@ func network(g *csr.Graph, h []uint64, layers int, mask []bool) [][]uint64 {
 			var sum uint64
 			for _, u := range g.Neighbors(int32(v)) {
 				if mask == nil || !mask[u] {
-					sum += (h[u] ^ h[u]>>29) * 0x9fb21c651e98df25
+					x := h[u] + 0x2545f4914f6cdd1d // a neighbour whose features are 0 counts too
+					sum += (x ^ x>>29) * 0x9fb21c651e98df25
 				}
 			}
 			next[v] = (h[v]*0xd6e8feb86659fd93 ^ sum>>7) + sum*0xa0761d6478bd642f
