@@ -28,6 +28,7 @@ type shape struct {
 	Arborescence
 	first    []int32 // the children of i are children[first[i]:first[i+1]]
 	children []int32
+	parent   []int32 // -1: none
 	depth    []int
 }
 
@@ -47,7 +48,7 @@ func newShape(a Arborescence) (*shape, error) {
 	for i := range parent {
 		parent[i] = -1
 	}
-	s := &shape{Arborescence: a, first: make([]int32, n+1), children: make([]int32, len(a.Edges)), depth: make([]int, n)}
+	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)), depth: make([]int, n)}
 	for i, e := range a.Edges {
 		from, to := e[0], e[1]
 		switch {

@@ -224,3 +224,24 @@ func BenchmarkCountAllOfPubMedsSize(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCheckAMillionNodes(b *testing.B) {
+	var edges []csr.Edge
+	for v := range int32(101) {
+		for u := range v {
+			edges = append(edges, csr.Edge{Source: v, Target: u})
+		}
+	}
+	g := undirected(b, 101, edges...) // complete: the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes
+	tree, err := Build(ctx, g, 0, 3, Options{Limit: 2_000_000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	candidate := tree.Arborescence()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Check(ctx, g, 0, 3, candidate, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
