@@ -89,7 +89,7 @@ func CountAll(ctx context.Context, g *csr.Graph, hops int, mask []bool) (AllCoun
 	return all, nil
 }
 
-// products is the memory of repeated products; it can be run for one root after another.
+// products is the memory of repeated products; it can be run for one root after another, until an error.
 type products struct {
 	times, next  []uint64 // [bases]: how many walks of this many, and of one more hop, end in a node
 	bases, found []int32  // the nodes where these are not 0
@@ -102,10 +102,6 @@ func newProducts(bases int) *products {
 // run calls visit with the nodes that each depth of the tree holds, in no particular order, and how many times each; it
 // ends early once a depth is empty.
 func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth int, bases []int32, times []uint64)) error {
-	defer func() { // however it ends, the next run finds zeros
-		p.clear(p.times, p.bases)
-		p.clear(p.next, p.found)
-	}()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -134,6 +130,7 @@ func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth 
 		p.bases, p.found = p.found, p.bases[:0]
 		visit(depth+1, p.bases, p.times)
 	}
+	p.clear(p.times, p.bases) // the next run must find zeros
 	return nil
 }
 
