@@ -1,0 +1,97 @@
+package aggtree
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Arborescence is any rooted directed graph that claims to be an aggregation tree; [Check] says whether it is.
+type Arborescence struct {
+	Root  int32      // a node
+	Base  []int32    // the node of the graph that each node stands for
+	Edges [][2]int32 // parent and child
+}
+
+// Arborescence is the tree in the form that [Check] and the lemmas read.
+func (t *Tree) Arborescence() Arborescence {
+	a := Arborescence{Base: slices.Clone(t.Base), Edges: make([][2]int32, 0, max(len(t.Parent)-1, 0))}
+	for i, parent := range t.Parent {
+		if parent >= 0 {
+			a.Edges = append(a.Edges, [2]int32{parent, int32(i)})
+		}
+	}
+	return a
+}
+
+// shape is an arborescence that has been found to be one.
+type shape struct {
+	Arborescence
+	first    []int32 // the children of i are children[first[i]:first[i+1]]
+	children []int32
+	parent   []int32 // -1: none
+	depth    []int
+}
+
+func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
+
+// newShape returns a [*Fault] of kind NotArborescence unless each node but the root has one parent and is reached from
+// the root.
+func newShape(a Arborescence) (*shape, error) {
+	n := len(a.Base)
+	fault := func(nodes []int32, format string, arguments ...any) error {
+		return &Fault{Kind: NotArborescence, Nodes: nodes, text: fmt.Sprintf(format, arguments...)}
+	}
+	if a.Root < 0 || int(a.Root) >= n {
+		return nil, fault(nil, "the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
+	}
+	parent := make([]int32, n)
+	for i := range parent {
+		parent[i] = -1
+	}
+	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)), depth: make([]int, n)}
+	for i, e := range a.Edges {
+		from, to := e[0], e[1]
+		switch {
+		case from < 0 || int(from) >= n || to < 0 || int(to) >= n:
+			return nil, fault(nil, "edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to, n)
+		case to == a.Root:
+			return nil, fault([]int32{to, from}, "the root, node %d, has a parent: node %d", to, from)
+		case parent[to] >= 0:
+			return nil, fault([]int32{to, parent[to], from}, "node %d has two edges from parents: from node %d and from node %d", to, parent[to], from)
+		}
+		parent[to] = from
+		s.first[from+1]++
+	}
+	for i := range n {
+		s.first[i+1] += s.first[i]
+	}
+	next := slices.Clone(s.first)
+	for _, e := range a.Edges {
+		s.children[next[e[0]]] = e[1]
+		next[e[0]]++
+	}
+	for i := range s.depth {
+		s.depth[i] = -1
+	}
+	s.depth[a.Root] = 0
+	reached := append(make([]int32, 0, n), a.Root)
+	for at := 0; at < len(reached); at++ {
+		for _, child := range s.childrenOf(reached[at]) {
+			s.depth[child] = s.depth[reached[at]] + 1
+			reached = append(reached, child)
+		}
+	}
+	if len(reached) == n {
+		return s, nil
+	}
+	lost := int32(slices.Index(s.depth, -1))
+	// Up from a node that is not reached there is one without a parent, or else, after as many steps as there are
+	// nodes, a cycle.
+	for steps := 0; steps < n; steps++ {
+		if parent[lost] < 0 {
+			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)
+		}
+		lost = parent[lost]
+	}
+	return nil, fault([]int32{lost}, "node %d lies on a cycle, so it cannot be reached from the root", lost)
+}

@@ -1,0 +1,55 @@
+package aggtree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nodemask/csr"
+)
+
+// BuildCached builds the aggregation tree of a node that arrives after training, as predicting from a cache sees it
+// (section 4, eq. 4):
+//
+//	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
+//
+// The neighbours are v's neighbours in the train graph; edges to other nodes that arrive are left out, as these have
+// nothing cached. Each neighbour u hangs below the root as T_u^(k-1) of the train graph, the structure that its cached
+// h̃_u^(k-1) captured. v was not there then, so it appears as the root only. [Tree.Group] says in which of these
+// subtrees a node lies, and [Tree.Descendants] what each of its cached representations captured.
+//
+// One tree holds all that eq. 4 reads, also where it descends to ĥ_v^(k-1), which reads h̃_u^(k-2): T_u^(k-2) is
+// T_u^(k-1) cut off one level earlier, by lemma 1, and so the tree of ĥ_v^(k-1) is this one cut off one level earlier.
+//
+// The root has the base train.NumNodes(), the first number that the train graph leaves free. A mask has an entry for each
+// node of the train graph; predicting masks nothing, so it is normally nil. Errors are those of [Build]; neighbours
+// outside the train graph or listed twice are errors too.
+func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops int, o Options) (*Tree, error) {
+	if err := checkArguments(train, hops, o.Mask); err != nil {
+		return nil, err
+	}
+	first := slices.Sorted(slices.Values(neighbours))
+	for i, u := range first {
+		if u < 0 || int(u) >= train.NumNodes() {
+			return nil, fmt.Errorf("aggtree: train neighbour %d: the train graph has %d nodes, numbered from 0: leave out neighbours that are not train nodes", u, train.NumNodes())
+		}
+		if i > 0 && first[i-1] == u {
+			return nil, fmt.Errorf("aggtree: train neighbour %d is listed twice: list each once", u)
+		}
+	}
+	w := walks{graph: train, root: int32(train.NumNodes()), first: first, mask: o.Mask}
+	t, err := w.build(ctx, hops, o)
+	if err != nil {
+		return nil, err
+	}
+	t.Group = make([]int32, t.NumNodes())
+	t.Group[0] = -1
+	for i := 1; i < len(t.Group); i++ {
+		if parent := t.Parent[i]; parent == 0 {
+			t.Group[i] = int32(i) - 1
+		} else {
+			t.Group[i] = t.Group[parent]
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,155 @@
+package aggtree
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+// sum is a GNN of layers h'_v = h_v + Σ_{u ∈ N_v} h_u.
+func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
+	for range layers {
+		next := slices.Clone(h)
+		for v, u := range g.All() {
+			next[v] += h[u]
+		}
+		h = next
+	}
+	return h
+}
+
+func TestACachedTreeByHand(t *testing.T) {
+	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
+	train := undirected(t, 4, csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 0, Target: 2}, csr.Edge{Source: 2, Target: 3})
+	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
+	require.NoError(t, err)
+	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
+	assert.Equal(t, &Tree{
+		Hops:       2,
+		Base:       []int32{4, 0, 3, 1, 2, 2},
+		Parent:     []int32{-1, 0, 0, 1, 1, 2},
+		FirstChild: []int32{1, 3, 5, 6, 6, 6, 6},
+		Level:      []int32{0, 1, 3, 6},
+		Group:      []int32{-1, 0, 1, 0, 0, 1},
+	}, tree)
+
+	// Features 1, 2, 4, 8 and 16, and layers that add up: the cache has h̃¹_0 = 1+2+4 = 7 and h̃¹_3 = 8+4 = 12. Then
+	// ĥ¹_4 = 16+1+8 = 25 and ĥ²_4 = 25+7+12 = 44.
+	features := []uint64{1, 2, 4, 8, 16}
+	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
+
+	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
+	grown := undirected(t, 5, csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 0, Target: 2}, csr.Edge{Source: 2, Target: 3},
+		csr.Edge{Source: 4, Target: 0}, csr.Edge{Source: 4, Target: 3})
+	full, err := Build(ctx, grown, 4, 2, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{4, 0, 3, 1, 2, 4, 2, 4}, full.Base)
+	assert.Equal(t, uint64(76), sum(full.AsGraph(), pick(features, full.Base), 2)[0])
+}
+
+func TestANewNodeWithoutTrainNeighboursIsAloneInItsTree(t *testing.T) {
+	for _, hops := range []int{0, 3} {
+		tree, err := BuildCached(ctx, triangle(t), nil, hops, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, []int32{5}, tree.Base)
+		assert.Equal(t, []int32{-1}, tree.Group)
+	}
+	tree, err := BuildCached(ctx, &csr.Graph{}, nil, 2, Options{Mask: []bool{}})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{0}, tree.Base)
+	assert.False(t, tree.RootMasked)
+}
+
+// anyTrain draws a train graph and neighbours in it.
+func anyTrain(t *rapid.T) (*csr.Graph, []int32) {
+	g := anyGraph(t, 5)
+	return g, rapid.SliceOfDistinct(rapid.Int32Range(0, int32(g.NumNodes()-1)), func(v int32) int32 { return v }).Draw(t, "neighbours")
+}
+
+func TestACachedTreeComputesEquation4(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		train, neighbours := anyTrain(t)
+		n, hops := train.NumNodes(), rapid.IntRange(0, 4).Draw(t, "hops")
+		features := rapid.SliceOfN(rapid.Uint64(), n+1, n+1).Draw(t, "features")
+		tree, err := BuildCached(ctx, train, neighbours, hops, Options{})
+		require.NoError(t, err)
+
+		cache := network(train, features[:n], hops, nil)
+		// One layer at a time: the root's own representation so far, and the cached ones of its neighbours.
+		star := &csr.Graph{Offsets: make([]int64, n+2), Targets: slices.Sorted(slices.Values(neighbours))}
+		star.Offsets[n+1] = int64(len(neighbours))
+		want := features[n]
+		for layer := range hops {
+			want = network(star, append(slices.Clone(cache[layer]), want), 1, nil)[1][n]
+		}
+		require.Equal(t, want, network(tree.AsGraph(), pick(features, tree.Base), hops, nil)[hops][0])
+	})
+}
+
+func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
+	// Section 5: "if δ(v) = 0 in an epoch, then T_v^k has the same structure as the aggregation tree" of a cached root.
+	rapid.Check(t, func(t *rapid.T) {
+		train, neighbours := anyTrain(t)
+		n, hops := train.NumNodes(), rapid.IntRange(0, 4).Draw(t, "hops")
+		cached, err := BuildCached(ctx, train, neighbours, hops, Options{})
+		require.NoError(t, err)
+
+		var edges []csr.Edge
+		for v, u := range train.All() {
+			edges = append(edges, csr.Edge{Source: v, Target: u})
+		}
+		for _, u := range neighbours {
+			edges = append(edges, csr.Edge{Source: int32(n), Target: u}, csr.Edge{Source: u, Target: int32(n)})
+		}
+		grown, _, err := csr.FromEdges(n+1, edges, csr.Options{Directed: true})
+		require.NoError(t, err)
+		mask := make([]bool, n+1)
+		mask[n] = true
+		masked, err := Build(ctx, grown, int32(n), hops, Options{Mask: mask})
+		require.NoError(t, err)
+		require.True(t, masked.RootMasked)
+		masked.Hidden, masked.RootMasked, cached.Group = nil, false, nil
+		require.Equal(t, masked, cached)
+	})
+}
+
+func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		train, neighbours := anyTrain(t)
+		mask, hops := anyMask(t, train), rapid.IntRange(1, 4).Draw(t, "hops")
+		tree, err := BuildCached(ctx, train, neighbours, hops, Options{Mask: mask})
+		require.NoError(t, err)
+		first, end := tree.Children(0)
+		size := 1
+		for child := first; child < end; child++ {
+			want, err := Build(ctx, train, tree.Base[child], hops-1, Options{Mask: mask})
+			require.NoError(t, err)
+			require.Equal(t, want, tree.Subtree(child, hops))
+			size += want.NumNodes()
+			for _, level := range tree.Descendants(child, hops) {
+				for i := level[0]; i < level[1]; i++ {
+					require.Equal(t, child-1, tree.Group[i])
+				}
+			}
+		}
+		require.Equal(t, size, tree.NumNodes())
+		// The tree of ĥ^(k-1) is this one, cut off a level earlier.
+		shorter, err := BuildCached(ctx, train, neighbours, hops-1, Options{Mask: mask})
+		require.NoError(t, err)
+		require.Equal(t, shorter, tree.Subtree(0, hops-1))
+	})
+}
+
+func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
+	for _, bad := range []int32{-1, 5} {
+		_, err := BuildCached(ctx, triangle(t), []int32{0, bad}, 2, Options{})
+		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not train nodes")
+	}
+	_, err := BuildCached(ctx, triangle(t), []int32{2, 0, 2}, 2, Options{})
+	assert.EqualError(t, err, "aggtree: train neighbour 2 is listed twice: list each once")
+}

@@ -1,0 +1,173 @@
+package aggtree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"nodemask/csr"
+)
+
+// Check says whether a candidate is T_root^hops of the graph under the mask (nil: nothing masked). It returns nil if so,
+// else a [*Fault] that names one thing that is wrong, nearest to the root; other errors are those of [Build] for
+// arguments that cannot be. It takes time and memory linear in the candidate, but for sorting siblings.
+//
+// Two trees may have the same paths from root to leaves and differ, by siblings that stand for the same node; only the
+// smallest is right. So a candidate is first compared by its paths, with such siblings taken together, and called
+// NotSmallest only if these are the right ones.
+func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
+	if _, err := walksFrom(g, root, hops, mask); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s, err := newShape(candidate)
+	if err != nil {
+		return err
+	}
+	if base := s.Base[s.Root]; base != root {
+		return &Fault{Kind: WrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base}, text: fmt.Sprintf("the root stands for node %d of the graph; expected %d", base, root)}
+	}
+	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
+	return c.check(s.Root, hops, false)
+}
+
+// checker compares the paths down from one node with walks of the graph.
+type checker struct {
+	graph *csr.Graph
+	mask  []bool
+	shape *shape
+	tick  ticker
+
+	top     int32 // where paths start
+	hops    int
+	cut     bool   // what lies deeper than hops is to be ignored
+	repeats *Fault // the first siblings found that should be one
+}
+
+// check compares all paths down from a node with the walks from its base, level by level. A path of bases is held as the
+// nodes that it leads to: one, unless the candidate is not the smallest.
+func (c *checker) check(from int32, hops int, cut bool) error {
+	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
+	level := [][]int32{{from}}
+	if base := c.shape.Base[from]; base < 0 || int(base) >= c.graph.NumNodes() {
+		return &Fault{Kind: ExtraWalk, Nodes: []int32{from}, Walk: []int32{base}, text: fmt.Sprintf("tree node %d stands for node %d, which is not in the graph", from, base)}
+	}
+	for depth := 0; len(level) > 0 && (depth < hops || !cut); depth++ {
+		var below [][]int32
+		for _, nodes := range level {
+			var err error
+			if below, err = c.step(below, nodes, depth); err != nil {
+				return err
+			}
+		}
+		level = below
+	}
+	if c.repeats != nil {
+		return c.repeats
+	}
+	return nil
+}
+
+// step follows a path to nodes one hop further, in every way that the candidate has, after comparing these with the
+// graph's, and appends where they lead to below.
+func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
+	base := c.shape.Base[nodes[0]]
+	want := c.neighbours(base)
+	if err := c.tick.tick(len(want)); err != nil {
+		return nil, err
+	}
+	var children []int32
+	for _, i := range nodes {
+		own := c.shape.childrenOf(i)
+		if len(own) == 0 && len(want) > 0 && depth < c.hops {
+			walk := c.walk(i)
+			return nil, &Fault{Kind: LeafTooEarly, Nodes: []int32{i}, Walk: walk, text: fmt.Sprintf(
+				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i, depth, base, c.hops, walkText(walk))}
+		}
+		if len(nodes) == 1 {
+			children = slices.Clip(own) // only their order is changed, which means nothing
+			break
+		}
+		children = append(children, own...)
+	}
+	slices.SortFunc(children, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(c.shape.Base[i], c.shape.Base[j]), cmp.Compare(i, j))
+	})
+	if len(children) > 0 && depth == c.hops {
+		walk := c.walk(children[0])
+		return nil, &Fault{Kind: ExtraWalk, Nodes: slices.Clone(children[:1]), Walk: walk, text: fmt.Sprintf(
+			"tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s", children[0], depth+1, c.hops, walkText(walk))}
+	}
+	if depth == c.hops {
+		return below, nil
+	}
+	before := len(below)
+	for len(children) > 0 {
+		u := c.shape.Base[children[0]]
+		same := 1
+		for same < len(children) && c.shape.Base[children[same]] == u {
+			same++
+		}
+		if _, found := slices.BinarySearch(want, u); !found {
+			return nil, c.extra(children[0], base, u)
+		}
+		if same > 1 && c.repeats == nil {
+			walk := c.walk(children[0])
+			c.repeats = &Fault{Kind: NotSmallest, Nodes: slices.Clone(children[:2]), Walk: walk, text: fmt.Sprintf(
+				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0], children[1], u, walkText(walk))}
+		}
+		below = append(below, children[:same:same])
+		children = children[same:]
+	}
+	next := below[before:]
+	for at, u := range want {
+		if at == len(next) || c.shape.Base[next[at][0]] != u {
+			walk := append(c.walk(nodes[0]), u)
+			return nil, &Fault{Kind: MissingWalk, Nodes: slices.Clone(nodes), Walk: walk, text: fmt.Sprintf(
+				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u, base, walkText(walk))}
+		}
+	}
+	return below, nil
+}
+
+// neighbours are the unmasked neighbours of v, ascending.
+func (c *checker) neighbours(v int32) []int32 {
+	row := c.graph.Neighbors(v)
+	if c.mask == nil {
+		return row
+	}
+	var kept []int32
+	for _, u := range row {
+		if !c.mask[u] {
+			kept = append(kept, u)
+		}
+	}
+	return kept
+}
+
+// walk is the bases on the path down to a node.
+func (c *checker) walk(node int32) []int32 {
+	walk := []int32{c.shape.Base[node]}
+	for node != c.top {
+		node = c.shape.parent[node]
+		walk = append(walk, c.shape.Base[node])
+	}
+	slices.Reverse(walk)
+	return walk
+}
+
+func (c *checker) extra(node, v, u int32) error {
+	why := fmt.Sprintf("is not a neighbour of node %d", v)
+	switch {
+	case u < 0 || int(u) >= c.graph.NumNodes():
+		why = "is not in the graph"
+	case c.graph.HasEdge(v, u): // and yet it was not found among those that are not masked
+		why = "is masked"
+	}
+	walk := c.walk(node)
+	return &Fault{Kind: ExtraWalk, Nodes: []int32{node}, Walk: walk, text: fmt.Sprintf(
+		"tree node %d stands for node %d, which %s; its walk is %s", node, u, why, walkText(walk))}
+}

@@ -1,0 +1,235 @@
+package aggtree
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+// candidate is the 2-aggregation tree of node 0 of the triangle with a tail, to be mutated:
+//
+//	0: base 0
+//	1: base 1 below 0, with 3: base 0 and 4: base 2
+//	2: base 2 below 0, with 5: base 0, 6: base 1 and 7: base 3
+func candidate() Arborescence {
+	return Arborescence{
+		Base:  []int32{0, 1, 2, 0, 2, 0, 1, 3},
+		Edges: [][2]int32{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}, {2, 7}},
+	}
+}
+
+func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
+	require.NoError(t, Check(ctx, triangle(t), 0, 2, candidate(), nil))
+	for name, c := range map[string]struct {
+		mutate func(*Arborescence)
+		mask   []bool
+		kind   Kind
+		nodes  []int32
+		walk   []int32
+		text   string
+	}{
+		"a root that is no node": {func(a *Arborescence) { a.Root = 8 }, nil, NotArborescence, nil, nil,
+			"aggtree: not an arborescence: the root is node 8, but there are 8 nodes, numbered from 0"},
+		"an edge to no node": {func(a *Arborescence) { a.Edges[1][1] = -1 }, nil, NotArborescence, nil, nil,
+			"edge 1 runs from node 0 to node -1, but there are 8 nodes"},
+		"a node with two parents": {func(a *Arborescence) { a.Edges = append(a.Edges, [2]int32{1, 6}) }, nil, NotArborescence, []int32{6, 2, 1}, nil,
+			"node 6 has two edges from parents: from node 2 and from node 1"},
+		"an edge listed twice": {func(a *Arborescence) { a.Edges = append(a.Edges, a.Edges[3]) }, nil, NotArborescence, []int32{4, 1, 1}, nil,
+			"node 4 has two edges from parents: from node 1 and from node 1"},
+		"a root with a parent": {func(a *Arborescence) { a.Edges = append(a.Edges, [2]int32{7, 0}) }, nil, NotArborescence, []int32{0, 7}, nil,
+			"the root, node 0, has a parent: node 7"},
+		"a node without a parent": {func(a *Arborescence) { a.Edges = slices.Delete(a.Edges, 1, 2) }, nil, NotArborescence, []int32{2}, nil,
+			"node 2 is not the root but has no parent"},
+		"a cycle": {func(a *Arborescence) { a.Edges[0][0] = 3 }, nil, NotArborescence, []int32{1}, nil,
+			"lies on a cycle"},
+		"another root": {func(a *Arborescence) { a.Base[0] = 3 }, nil, WrongRoot, []int32{0}, []int32{3},
+			"aggtree: wrong root: the root stands for node 3 of the graph; expected 0"},
+		"two leaves for one": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{1, 8}) }, nil, NotSmallest, []int32{4, 8}, []int32{0, 1, 2},
+			"aggtree: not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk is 0-1-2"},
+		"two inner nodes that share one's children": {func(a *Arborescence) {
+			// The paper's figure 3b: the right paths, but node 1 of the tree comes twice.
+			a.Base, a.Edges = append(a.Base, 1), append(a.Edges, [2]int32{0, 8})
+			a.Edges[3][0] = 8
+		}, nil, NotSmallest, []int32{1, 8}, []int32{0, 1}, "tree nodes 1 and 8 are siblings and both stand for node 1"},
+		"an inner node twice, once without children": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 1), append(a.Edges, [2]int32{0, 8}) }, nil, LeafTooEarly, []int32{8}, []int32{0, 1},
+			"aggtree: leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at depth 2; its walk is 0-1"},
+		"a missing leaf": {func(a *Arborescence) { a.Base, a.Edges = a.Base[:7], a.Edges[:6] }, nil, MissingWalk, []int32{2}, []int32{0, 2, 3},
+			"aggtree: missing walk: tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing"},
+		"a leaf for another": {func(a *Arborescence) { a.Base[7] = 1 }, nil, MissingWalk, []int32{2}, []int32{0, 2, 3},
+			"the walk 0-2-3 is missing"},
+		"a leaf that is no neighbour": {func(a *Arborescence) { a.Base[4] = 3 }, nil, ExtraWalk, []int32{4}, []int32{0, 1, 3},
+			"aggtree: extra walk: tree node 4 stands for node 3, which is not a neighbour of node 1; its walk is 0-1-3"},
+		"a leaf that is not in the graph": {func(a *Arborescence) { a.Base[4] = 9 }, nil, ExtraWalk, []int32{4}, []int32{0, 1, 9},
+			"which is not in the graph"},
+		"a leaf with a child": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{7, 8}) }, nil, ExtraWalk, []int32{8}, []int32{0, 2, 3, 2},
+			"tree node 8 lies at depth 3, but all leaves lie at depth 2; its walk is 0-2-3-2"},
+		"a masked leaf": {func(a *Arborescence) {}, []bool{true, false, false, false, false}, ExtraWalk, []int32{3}, []int32{0, 1, 0},
+			"tree node 3 stands for node 0, which is masked"},
+	} {
+		a := candidate()
+		c.mutate(&a)
+		err := Check(ctx, triangle(t), 0, 2, a, c.mask)
+		var fault *Fault
+		require.ErrorAs(t, err, &fault, name)
+		assert.Equal(t, c.kind, fault.Kind, name)
+		assert.Equal(t, c.nodes, fault.Nodes, name)
+		assert.Equal(t, c.walk, fault.Walk, name)
+		assert.ErrorContains(t, err, c.text, name)
+	}
+	assert.Equal(t, "kind 0", Kind(0).String())
+}
+
+// growth is a tree with pointers, which is easy to mutate.
+type growth struct {
+	base     int32
+	children []*growth
+}
+
+func grow(tree *Tree) []*growth {
+	nodes := make([]*growth, tree.NumNodes())
+	for i, base := range tree.Base {
+		nodes[i] = &growth{base: base}
+		if parent := tree.Parent[i]; parent >= 0 {
+			nodes[parent].children = append(nodes[parent].children, nodes[i])
+		}
+	}
+	return nodes
+}
+
+func (g *growth) clone() *growth {
+	twin := &growth{base: g.base}
+	for _, child := range g.children {
+		twin.children = append(twin.children, child.clone())
+	}
+	return twin
+}
+
+// write numbers nodes in an order that is drawn.
+func (g *growth) write(t *rapid.T) Arborescence {
+	var nodes []*growth
+	var visit func(*growth)
+	visit = func(g *growth) {
+		nodes = append(nodes, g)
+		for _, child := range g.children {
+			visit(child)
+		}
+	}
+	visit(g)
+	nodes = rapid.Permutation(nodes).Draw(t, "order")
+	number := map[*growth]int32{}
+	a := Arborescence{Base: make([]int32, len(nodes))}
+	for i, n := range nodes {
+		number[n] = int32(i)
+		a.Base[i] = n.base
+	}
+	a.Root = number[g]
+	for _, n := range nodes {
+		for _, child := range n.children {
+			a.Edges = append(a.Edges, [2]int32{number[n], number[child]})
+		}
+	}
+	return a
+}
+
+// anyTree draws a graph, mask and tree of it with at least one edge.
+func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
+	g := anyGraph(t, 6)
+	mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(1, 3).Draw(t, "hops")
+	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	require.NoError(t, err)
+	if tree.NumNodes() == 1 {
+		t.Skip("no edges")
+	}
+	return g, mask, tree
+}
+
+func TestBuiltTreesPassInAnyOrderOfTheirNodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, mask, tree := anyTree(t)
+		a := grow(tree)[0].write(t)
+		require.NoError(t, Check(ctx, g, tree.Base[0], tree.Hops, a, mask))
+		for _, lemma := range lemmas {
+			counterexample, err := lemma(ctx, g, tree.Hops, a, mask)
+			require.NoError(t, err)
+			require.Nil(t, counterexample)
+		}
+	})
+}
+
+func TestEveryMutationOfABuiltTreeIsNamedForWhatItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, mask, tree := anyTree(t)
+		nodes := grow(tree)
+		at := rapid.IntRange(1, tree.NumNodes()-1).Draw(t, "at")
+		node, parent := nodes[at], nodes[tree.Parent[at]]
+		neighbours := func(v int32) (n int) {
+			for _, u := range g.Neighbors(v) {
+				if mask == nil || !mask[u] {
+					n++
+				}
+			}
+			return n
+		}
+		var want Kind
+		switch kind := rapid.SampledFrom([]string{"twin", "bare twin", "cut", "rebase", "bud"}).Draw(t, "kind"); kind {
+		case "twin":
+			parent.children = append(parent.children, node.clone())
+			want = NotSmallest
+		case "bare twin":
+			parent.children = append(parent.children, &growth{base: node.base})
+			if want = LeafTooEarly; len(node.children) == 0 {
+				want = NotSmallest
+			}
+		case "cut":
+			parent.children = slices.DeleteFunc(parent.children, func(n *growth) bool { return n == node })
+			if want = LeafTooEarly; len(parent.children) > 0 {
+				want = MissingWalk
+			}
+		case "rebase":
+			node.base = rapid.Int32Range(-1, int32(g.NumNodes())).Draw(t, "base")
+			inGraph := node.base >= 0 && int(node.base) < g.NumNodes()
+			switch {
+			case node.base == tree.Base[at]:
+				t.Skip("unchanged")
+			case inGraph && g.HasEdge(parent.base, node.base) && (mask == nil || !mask[node.base]):
+				want = MissingWalk // it is a sibling's base, so that its own is missing
+			default:
+				want = ExtraWalk
+			}
+		case "bud":
+			if tree.Depth(int32(at)) < tree.Hops && neighbours(node.base) > 0 {
+				t.Skip("not a leaf")
+			}
+			node.children = append(node.children, &growth{base: parent.base})
+			want = ExtraWalk
+		}
+		err := Check(ctx, g, tree.Base[0], tree.Hops, nodes[0].write(t), mask)
+		var fault *Fault
+		require.ErrorAs(t, err, &fault)
+		require.Equal(t, want, fault.Kind, "%v", err)
+	})
+}
+
+func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
+	g := triangle(t)
+	var fault *Fault
+	require.ErrorAs(t, Check(ctx, g, 0, 1, candidate(), nil), &fault)
+	assert.Equal(t, ExtraWalk, fault.Kind)
+	require.ErrorAs(t, Check(ctx, g, 0, 3, candidate(), nil), &fault)
+	assert.Equal(t, LeafTooEarly, fault.Kind)
+	require.ErrorAs(t, Check(ctx, g, 1, 2, candidate(), nil), &fault)
+	assert.Equal(t, WrongRoot, fault.Kind)
+	require.ErrorAs(t, Check(ctx, undirected(t, 4, csr.Edge{Source: 0, Target: 1}), 0, 2, candidate(), nil), &fault)
+	assert.Equal(t, ExtraWalk, fault.Kind)
+	require.ErrorAs(t, Check(ctx, g, 0, 2, Arborescence{}, nil), &fault)
+	assert.Equal(t, NotArborescence, fault.Kind)
+}
+
+// lemmas are the two, in order.
+var lemmas = []func(context.Context, *csr.Graph, int, Arborescence, []bool) (*Counterexample, error){Lemma1, Lemma2}

@@ -1,0 +1,150 @@
+package aggtree
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"nodemask/csr"
+)
+
+// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which stands for "at least so many": trees
+// that large cannot be built, so that exact big numbers would help nobody.
+type Counts struct {
+	Depth []uint64 // nodes at each depth, from 0 to the number of hops
+	Total uint64   // their sum
+}
+
+// Saturated says whether some number is too large to be held, so that the total is only a lower bound.
+func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
+
+// AllCounts is the number of nodes of the trees of all nodes; numbers stop as in [Counts].
+type AllCounts struct {
+	Depth [][]uint64 // Depth[d][v] is the number of nodes at depth d of the tree of v
+}
+
+// Of is the counts of one node's tree.
+func (a AllCounts) Of(v int32) Counts {
+	c := Counts{Depth: make([]uint64, len(a.Depth))}
+	for d, row := range a.Depth {
+		c.Depth[d] = row[v]
+		c.Total = add(c.Total, row[v])
+	}
+	return c
+}
+
+// Count counts the nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d hops, counted
+// by one product of a sparse vector and the graph a hop: at most hops times the number of edges, however large the tree.
+// It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends first.
+func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
+	w, err := walksFrom(g, root, hops, mask)
+	if err != nil {
+		return Counts{}, err
+	}
+	return w.count(ctx, hops)
+}
+
+func (w walks) count(ctx context.Context, hops int) (Counts, error) {
+	c := Counts{Depth: make([]uint64, hops+1)}
+	err := newProducts(w.bases()).run(ctx, w, hops, func(depth int, bases []int32, times []uint64) {
+		for _, u := range bases {
+			c.Depth[depth] = add(c.Depth[depth], times[u])
+		}
+		c.Total = add(c.Total, c.Depth[depth])
+	})
+	return c, err
+}
+
+// CountAll is [Count] for every root at once: one pass over the edges a hop. The tree of v has at depth d what the trees of
+// its neighbours have at depth d-1, by lemma 1. Errors are those of Count.
+func CountAll(ctx context.Context, g *csr.Graph, hops int, mask []bool) (AllCounts, error) {
+	if err := checkArguments(g, hops, mask); err != nil {
+		return AllCounts{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return AllCounts{}, err
+	}
+	n := g.NumNodes()
+	all := AllCounts{Depth: make([][]uint64, hops+1)}
+	all.Depth[0] = make([]uint64, n)
+	for v := range n {
+		all.Depth[0][v] = 1
+	}
+	tick := ticker{ctx: ctx}
+	for d := 1; d <= hops; d++ {
+		above, row := all.Depth[d-1], make([]uint64, n)
+		for v := range int32(n) {
+			neighbours := g.Neighbors(v)
+			if err := tick.tick(len(neighbours)); err != nil {
+				return AllCounts{}, err
+			}
+			for _, u := range neighbours {
+				if mask == nil || !mask[u] {
+					row[v] = add(row[v], above[u])
+				}
+			}
+		}
+		all.Depth[d] = row
+	}
+	return all, nil
+}
+
+// products is the memory of repeated products; it can be run for one root after another, until an error.
+type products struct {
+	times, next  []uint64 // [bases]: how many walks of this many, and of one more hop, end in a node
+	bases, found []int32  // the nodes where these are not 0
+}
+
+func newProducts(bases int) *products {
+	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
+}
+
+// run calls visit with the nodes that each depth of the tree holds, in no particular order, and how many times each; it
+// ends early once a depth is empty.
+func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth int, bases []int32, times []uint64)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	tick := ticker{ctx: ctx}
+	p.bases, p.found = append(p.bases[:0], w.root), p.found[:0]
+	p.times[w.root] = 1
+	visit(0, p.bases, p.times)
+	for depth := 0; depth < hops && len(p.bases) > 0; depth++ {
+		for _, v := range p.bases {
+			next := w.next(depth, v)
+			if err := tick.tick(len(next)); err != nil {
+				return err
+			}
+			for _, u := range next {
+				if w.masked(u) {
+					continue
+				}
+				if p.next[u] == 0 {
+					p.found = append(p.found, u)
+				}
+				p.next[u] = add(p.next[u], p.times[v])
+			}
+		}
+		p.clear(p.times, p.bases)
+		p.times, p.next = p.next, p.times
+		p.bases, p.found = p.found, p.bases[:0]
+		visit(depth+1, p.bases, p.times)
+	}
+	p.clear(p.times, p.bases) // the next run must find zeros
+	return nil
+}
+
+func (p *products) clear(times []uint64, bases []int32) {
+	for _, u := range bases {
+		times[u] = 0
+	}
+}
+
+// add stops at the largest number instead of starting again from 0.
+func add(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return sum
+}

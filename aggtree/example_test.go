@@ -1,0 +1,207 @@
+package aggtree_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"nodemask/aggtree"
+	"nodemask/csr"
+)
+
+// graph is the triangle 0-1-2 with node 3 at 2.
+func graph() *csr.Graph {
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 2}, {Source: 0, Target: 2}, {Source: 2, Target: 3}}, csr.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return g
+}
+
+func ExampleBuild() {
+	tree, err := aggtree.Build(context.Background(), graph(), 3, 2, aggtree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range int32(tree.NumNodes()) {
+		if tree.IsLeaf(i) {
+			fmt.Println(tree.Walk(i))
+		}
+	}
+	// Output:
+	// [3 2 0]
+	// [3 2 1]
+	// [3 2 3]
+}
+
+func ExampleBuild_masked() {
+	// Node 2 is masked: it is in nobody's child set, but has a tree of its own.
+	mask := []bool{false, false, true, false}
+	for _, root := range []int32{2, 3} {
+		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{Mask: mask})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(tree.Base, tree.RootMasked)
+	}
+	// Output:
+	// [2 0 1 3 1 0] true
+	// [3] false
+}
+
+func ExampleBuild_tooLarge() {
+	_, err := aggtree.Build(context.Background(), graph(), 0, 30, aggtree.Options{})
+	fmt.Println(err)
+	// Output: aggtree: the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000: ask for fewer hops, mask nodes, or raise Options.Limit
+}
+
+func ExampleBuildCached() {
+	// A node arrives next to 0 and 3. Its number is 4, and only the root stands for it.
+	tree, err := aggtree.BuildCached(context.Background(), graph(), []int32{0, 3}, 2, aggtree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("bases: ", tree.Base)
+	fmt.Println("groups:", tree.Group)
+	// Output:
+	// bases:  [4 0 3 1 2 2]
+	// groups: [-1 0 1 0 0 1]
+}
+
+func ExampleCount() {
+	counts, err := aggtree.Count(context.Background(), graph(), 0, 4, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(counts.Depth, counts.Total)
+	// Output: [1 2 5 10 23] 41
+}
+
+func ExampleCountAll() {
+	all, err := aggtree.CountAll(context.Background(), graph(), 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for v := range int32(4) {
+		fmt.Print(all.Of(v).Total, " ")
+	}
+	// Output: 8 8 9 5
+}
+
+func ExampleCheck() {
+	// 0 with children 1 and 2 is the 1-aggregation tree of 0; with 3 in the place of 2 it is not.
+	for _, other := range []int32{2, 3} {
+		candidate := aggtree.Arborescence{Base: []int32{0, 1, other}, Edges: [][2]int32{{0, 1}, {0, 2}}}
+		fmt.Println(aggtree.Check(context.Background(), graph(), 0, 1, candidate, nil))
+	}
+	// Output:
+	// <nil>
+	// aggtree: extra walk: tree node 2 stands for node 3, which is not a neighbour of node 0; its walk is 0-3
+}
+
+func ExampleLemma1() {
+	tree, err := aggtree.Build(context.Background(), graph(), 0, 3, aggtree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	counterexample, err := aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil)
+	fmt.Println(counterexample == nil, err)
+	// Output: true <nil>
+}
+
+func ExampleLemma2() {
+	candidate := aggtree.Arborescence{Base: []int32{0, 1, 1}, Edges: [][2]int32{{0, 1}, {0, 2}}}
+	counterexample, err := aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(counterexample)
+	// Output: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
+}
+
+func ExampleTree_AsGraph() {
+	tree, err := aggtree.Build(context.Background(), graph(), 0, 2, aggtree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Two layers h' = h + Σ h_u, with feature 10^v for node v: the digits count, from the right, nodes 0 to 3.
+	run := func(g *csr.Graph, h []int) int {
+		for range 2 {
+			next := append([]int(nil), h...)
+			for v, u := range g.All() {
+				next[v] += h[u]
+			}
+			h = next
+		}
+		return h[0]
+	}
+	features := []int{1, 10, 100, 1000}
+	onTree := make([]int, tree.NumNodes())
+	for i, base := range tree.Base {
+		onTree[i] = features[base]
+	}
+	fmt.Println(run(graph(), features), run(tree.AsGraph(), onTree))
+	// Output: 1333 1333
+}
+
+func ExampleRepeatsOf() {
+	r, err := aggtree.RepeatsOf(context.Background(), graph(), 0, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Occurrences)
+	fmt.Printf("%d tree nodes for %d nodes, %.1f %% of them the root\n", r.Nodes, r.Distinct, 100*r.RootShare())
+	// Output:
+	// [{0 3} {1 2} {2 2} {3 1}]
+	// 8 tree nodes for 4 nodes, 37.5 % of them the root
+}
+
+func ExampleSummaries() {
+	all, err := aggtree.Summaries(context.Background(), graph(), 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for v, s := range all {
+		fmt.Printf("%d: %.2f\n", v, s.RootShare())
+	}
+	// Output:
+	// 0: 0.38
+	// 1: 0.38
+	// 2: 0.44
+	// 3: 0.40
+}
+
+func ExampleExpect() {
+	e, err := aggtree.Expect(context.Background(), graph(), 0, 2, 0.5, aggtree.ExpectOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// 2 walks of one hop and 5 of two: 2·0.5 and 5·0.25. Of the 5, 2 come back to the root.
+	fmt.Println(e.Depth, e.Root, e.Total())
+	// Output: [1 1 1.25] [1 0 0.5] 3.25
+}
+
+func ExampleGroupAll() {
+	groups, err := aggtree.GroupAll(context.Background(), graph(), 2, nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(groups.Members())
+	// Output: [[0 1] [2] [3]]
+}
+
+func ExampleTree_Hash() {
+	hash := func(root int32) uint64 {
+		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		h, err := tree.Hash(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return h
+	}
+	fmt.Println(hash(0) == hash(1), hash(0) == hash(2))
+	// Output: true false
+}

@@ -1,0 +1,124 @@
+package aggtree
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+// isomorphic compares two trees by matching children one by one, without hashes. Isomorphism being an equivalence, the
+// first match for a child is as good as any.
+func isomorphic(a, b *growth, colours []uint64) bool {
+	if colours[a.base] != colours[b.base] || len(a.children) != len(b.children) {
+		return false
+	}
+	taken := make([]bool, len(b.children))
+next:
+	for _, child := range a.children {
+		for i, other := range b.children {
+			if !taken[i] && isomorphic(child, other, colours) {
+				taken[i] = true
+				continue next
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func TestHashesAreEqualExactlyForIsomorphicTrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 7)
+		mask, hops := anyMask(t, g), rapid.IntRange(0, 3).Draw(t, "hops")
+		colours := rapid.SliceOfN(rapid.Uint64Range(0, 1), g.NumNodes(), g.NumNodes()).Draw(t, "colours")
+		all, err := HashAll(ctx, g, hops, colours, mask)
+		require.NoError(t, err)
+		groups, err := GroupAll(ctx, g, hops, colours, mask)
+		require.NoError(t, err)
+		representations := network(g, colours, hops, mask)[hops]
+		var trees []*growth
+		for v := range int32(g.NumNodes()) {
+			tree, err := Build(ctx, g, v, hops, Options{Mask: mask})
+			require.NoError(t, err)
+			hash, err := tree.Hash(colours)
+			require.NoError(t, err)
+			require.Equal(t, hash, all[v])
+			trees = append(trees, grow(tree)[0])
+		}
+		for v, one := range trees {
+			for u, other := range trees {
+				same := isomorphic(one, other, colours)
+				require.Equal(t, same, all[v] == all[u])
+				require.Equal(t, same, groups.Of[v] == groups.Of[u])
+				// What no GNN can tell apart, and this one tells apart all else.
+				require.Equal(t, same, representations[v] == representations[u])
+			}
+		}
+		for number, members := range groups.Members() {
+			require.NotEmpty(t, members)
+			for _, v := range members {
+				require.Equal(t, int32(number), groups.Of[v])
+			}
+		}
+	})
+}
+
+func TestSubtreesOfATreeHaveTheirOwnHashes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 6)
+		hops := rapid.IntRange(0, 4).Draw(t, "hops")
+		tree, err := Build(ctx, g, anyNode(t, g, "root"), hops, Options{})
+		require.NoError(t, err)
+		hashes, err := tree.Hashes(nil)
+		require.NoError(t, err)
+		for i := range int32(tree.NumNodes()) {
+			want, err := HashAll(ctx, g, hops-tree.Depth(i), nil, nil)
+			require.NoError(t, err)
+			require.Equal(t, want[tree.Base[i]], hashes[i])
+		}
+	})
+}
+
+func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
+	g := undirected(t, 12,
+		csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 2, Target: 3}, csr.Edge{Source: 3, Target: 4}, csr.Edge{Source: 4, Target: 5}, csr.Edge{Source: 5, Target: 0},
+		csr.Edge{Source: 6, Target: 7}, csr.Edge{Source: 7, Target: 8}, csr.Edge{Source: 8, Target: 6}, csr.Edge{Source: 9, Target: 10}, csr.Edge{Source: 10, Target: 11}, csr.Edge{Source: 11, Target: 9})
+	groups, err := GroupAll(ctx, g, 5, nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 1, groups.Count)
+	// Colour one node of the ring and one of a triangle. 2 hops from 0 and from 6 look alike: two plain nodes, each above a
+	// coloured and a plain one. Only the third hop goes round the triangle, 6-7-8-6. From 1 and from 7 it takes 2: 7-8-6.
+	colours := make([]uint64, 12)
+	colours[0], colours[6] = 1, 1
+	groups, err = GroupAll(ctx, g, 2, colours, nil)
+	require.NoError(t, err)
+	assert.Equal(t, [][]int32{{0, 6}, {1, 5}, {2, 4}, {3, 9, 10, 11}, {7, 8}}, groups.Members())
+	groups, err = GroupAll(ctx, g, 3, colours, nil)
+	require.NoError(t, err)
+	assert.Equal(t, [][]int32{{0}, {1, 5}, {2, 4}, {3}, {6}, {7, 8}, {9, 10, 11}}, groups.Members())
+}
+
+func TestColoursThatAreTooFewAreAnError(t *testing.T) {
+	tree, err := BuildCached(ctx, triangle(t), []int32{0}, 1, Options{})
+	require.NoError(t, err)
+	_, err = tree.Hash(make([]uint64, 5))
+	assert.EqualError(t, err, "aggtree: there are 5 colours, but tree node 0 stands for node 5: give one colour a node, or nil")
+	_, err = HashAll(ctx, triangle(t), 1, make([]uint64, 6), nil)
+	assert.EqualError(t, err, "aggtree: there are 6 colours, but the graph has 5 nodes: give one colour a node, or nil")
+	_, err = GroupAll(ctx, triangle(t), 1, make([]uint64, 6), nil)
+	assert.Error(t, err)
+}
+
+func BenchmarkGroupAllOfPubMedsSize(b *testing.B) {
+	g := citations()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := GroupAll(ctx, g, 2, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

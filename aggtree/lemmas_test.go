@@ -1,0 +1,85 @@
+package aggtree
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
+	a := candidate()
+	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
+	found, err := Lemma1(ctx, triangle(t), 2, a, nil)
+	require.NoError(t, err)
+	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
+	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
+	assert.Equal(t, 2, found.Depth)
+	assert.Equal(t, MissingWalk, found.Fault.Kind)
+	assert.Equal(t, "lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree of node 0: aggtree: missing walk: "+
+		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.String())
+}
+
+func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
+	a := candidate()
+	a.Base[0] = 9
+	found, err := Lemma1(ctx, triangle(t), 2, a, nil)
+	require.NoError(t, err)
+	assert.Equal(t, ExtraWalk, found.Fault.Kind)
+	assert.ErrorContains(t, found.Fault, "tree node 0 stands for node 9, which is not in the graph")
+}
+
+func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
+	a := candidate()
+	a.Base[5], a.Base[7] = 4, 1 // below tree node 2 there is now 4, 1, 1 instead of 0, 1, 3
+	found, err := Lemma2(ctx, triangle(t), 2, a, nil)
+	require.NoError(t, err)
+	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4}, Repeated: []int32{1}}, found)
+	assert.Equal(t, "lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks [0 3], has besides [4], repeats [1]", found.String())
+}
+
+func TestMaskedChildrenAreACounterexampleToLemma2(t *testing.T) {
+	found, err := Lemma2(ctx, triangle(t), 2, candidate(), []bool{false, false, false, true, false})
+	require.NoError(t, err)
+	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Extra: []int32{3}}, found)
+}
+
+func TestTheLemmasSayNothingOfWhatIsNoArborescence(t *testing.T) {
+	a := candidate()
+	a.Edges = a.Edges[1:]
+	for _, lemma := range lemmas {
+		found, err := lemma(ctx, triangle(t), 2, a, nil)
+		assert.Nil(t, found)
+		var fault *Fault
+		require.ErrorAs(t, err, &fault)
+		assert.Equal(t, NotArborescence, fault.Kind)
+	}
+}
+
+func TestBothLemmasFailWhereverACheckOfTheSameRootFails(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, mask, tree := anyTree(t)
+		nodes := grow(tree)
+		at := rapid.IntRange(1, tree.NumNodes()-1).Draw(t, "at")
+		node, parent := nodes[at], nodes[tree.Parent[at]]
+		if rapid.Bool().Draw(t, "cut") {
+			parent.children = slices.DeleteFunc(parent.children, func(n *growth) bool { return n == node })
+		} else {
+			node.base = rapid.Int32Range(-1, int32(g.NumNodes())).Draw(t, "base")
+		}
+		a := nodes[0].write(t)
+		fault := new(Fault)
+		bad := errors.As(Check(ctx, g, tree.Base[0], tree.Hops, a, mask), &fault)
+		for _, lemma := range lemmas {
+			found, err := lemma(ctx, g, tree.Hops, a, mask)
+			require.NoError(t, err)
+			require.Equal(t, bad, found != nil)
+			if bad {
+				require.NotEmpty(t, found.String())
+			}
+		}
+	})
+}

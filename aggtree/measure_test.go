@@ -1,0 +1,200 @@
+package aggtree
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 6)
+		mask, hops := anyMask(t, g), rapid.IntRange(0, 4).Draw(t, "hops")
+		all, err := Summaries(ctx, g, hops, mask)
+		require.NoError(t, err)
+		for root := range int32(g.NumNodes()) {
+			seen, times := map[string]bool{}, map[int32]uint64{}
+			for _, walk := range maximalWalks(g, []int32{root}, hops, mask) {
+				for n := range walk {
+					if key := walkText(walk[:n+1]); !seen[key] {
+						seen[key] = true
+						times[walk[n]]++
+					}
+				}
+			}
+			one, err := RepeatsOf(ctx, g, root, hops, mask)
+			require.NoError(t, err)
+			require.Len(t, one.Occurrences, len(times))
+			for i, o := range one.Occurrences {
+				require.Equal(t, times[o.Base], o.Times)
+				require.True(t, i == 0 || one.Occurrences[i-1].Base < o.Base)
+			}
+			require.Equal(t, Summary{Nodes: uint64(len(seen)), Distinct: len(times), Root: times[root]}, one.Summary)
+			require.Equal(t, one.Summary, all[root])
+			tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+			require.NoError(t, err)
+			require.Equal(t, one, tree.Repeats())
+		}
+	})
+}
+
+func TestTheShareOfTheRootInATriangleNodesTree(t *testing.T) {
+	r, err := RepeatsOf(ctx, triangle(t), 0, 2, nil)
+	require.NoError(t, err)
+	// 0, then 1 2, then 0 2 and 0 1 3: 3 of 8 nodes are 0, and there are 4 distinct ones.
+	assert.Equal(t, []Occurrence{{0, 3}, {1, 2}, {2, 2}, {3, 1}}, r.Occurrences)
+	assert.Equal(t, 3./8, r.RootShare())
+	assert.Equal(t, 8./4, r.Repetition())
+}
+
+// meanOverMasks is the expected number of nodes, and of replicas of the root, at each depth, over all 2ⁿ masks.
+func meanOverMasks(g *csr.Graph, root int32, hops int, rate float64, only map[int32]bool) (nodes, roots []float64) {
+	n := g.NumNodes()
+	nodes, roots = make([]float64, hops+1), make([]float64, hops+1)
+	for bits := range 1 << n {
+		mask, probability := make([]bool, n), 1.0
+		for v := range n {
+			keep := rate
+			if only != nil && !only[int32(v)] {
+				keep = 1
+			}
+			if mask[v] = bits>>v&1 == 1; mask[v] {
+				keep = 1 - keep
+			}
+			probability *= keep
+		}
+		if probability == 0 {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, walk := range maximalWalks(g, []int32{root}, hops, mask) {
+			for depth := range walk {
+				if key := walkText(walk[:depth+1]); !seen[key] {
+					seen[key] = true
+					nodes[depth] += probability
+					if walk[depth] == root {
+						roots[depth] += probability
+					}
+				}
+			}
+		}
+	}
+	return nodes, roots
+}
+
+func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 5)
+		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		rate := rapid.SampledFrom([]float64{0, 0.3, 0.5, 1}).Draw(t, "rate")
+		var o ExpectOptions
+		var only map[int32]bool
+		if rapid.Bool().Draw(t, "some") {
+			only = map[int32]bool{}
+			o.Only = rapid.SliceOf(rapid.Int32Range(0, int32(g.NumNodes()-1))).Draw(t, "only")
+			if o.Only == nil {
+				o.Only = []int32{}
+			}
+			for _, v := range o.Only {
+				only[v] = true
+			}
+		}
+		nodes, roots := meanOverMasks(g, root, hops, rate, only)
+		e, err := Expect(ctx, g, root, hops, rate, o)
+		require.NoError(t, err)
+		require.Equal(t, hops+1, e.Exact)
+		require.InDeltaSlice(t, nodes, e.Depth, 1e-9)
+		require.InDeltaSlice(t, roots, e.Root, 1e-9)
+		require.Equal(t, make([]float64, hops+1), e.DepthError)
+		require.Equal(t, make([]float64, hops+1), e.RootError)
+
+		// With no room to enumerate, depths up to 2 are exact all the same, by products.
+		o.Limit, o.Samples = 1, 2
+		e, err = Expect(ctx, g, root, hops, rate, o)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, e.Exact, min(3, hops+1))
+		require.InDeltaSlice(t, nodes[:min(3, hops+1)], e.Depth[:min(3, hops+1)], 1e-9)
+		require.InDeltaSlice(t, roots[:min(3, hops+1)], e.Root[:min(3, hops+1)], 1e-9)
+	})
+}
+
+func TestReplicasShareOneDraw(t *testing.T) {
+	g := undirected(t, 2, csr.Edge{Source: 0, Target: 1})
+	e, err := Expect(ctx, g, 0, 4, 0.5, ExpectOptions{})
+	require.NoError(t, err)
+	// The only walk is 0-1-0-1-0: after its start it visits 1, then 0, then both again: p, p², p², p².
+	assert.Equal(t, []float64{1, 0.5, 0.25, 0.25, 0.25}, e.Depth)
+	assert.Equal(t, []float64{1, 0, 0.25, 0, 0.25}, e.Root)
+	assert.Equal(t, 2.25, e.Total())
+}
+
+func TestSampledExpectationsLieWithinTheirError(t *testing.T) {
+	g := triangle(t)
+	nodes, roots := meanOverMasks(g, 0, 5, 0.5, nil)
+	e, err := Expect(ctx, g, 0, 5, 0.5, ExpectOptions{Limit: 1, Samples: 20_000, Seed: 7})
+	require.NoError(t, err)
+	assert.Equal(t, 3, e.Exact)
+	for d := 3; d <= 5; d++ {
+		assert.Positive(t, e.DepthError[d])
+		assert.InDelta(t, nodes[d], e.Depth[d], 4*e.DepthError[d])
+		assert.InDelta(t, roots[d], e.Root[d], 4*e.RootError[d])
+		// Trees of 5 hops have at most 40 nodes a level, so 20,000 samples leave an error well below 0.2.
+		assert.Less(t, e.DepthError[d], 0.2)
+	}
+	again, err := Expect(ctx, g, 0, 5, 0.5, ExpectOptions{Limit: 1, Samples: 20_000, Seed: 7})
+	require.NoError(t, err)
+	assert.Equal(t, e, again)
+}
+
+func TestTheStandardErrorIsThatOfTheSamples(t *testing.T) {
+	var mean, squares float64
+	for i, x := range []float64{2, 4, 9} {
+		welford(&mean, &squares, x, i)
+	}
+	// The mean is 5, the deviations -3, -1 and 4.
+	assert.InDelta(t, 5, mean, 1e-12)
+	assert.InDelta(t, 9+1+16, squares, 1e-12)
+}
+
+func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
+	// In a complete graph of 40 nodes, 39¹³ walks of 13 hops are more than 2⁶⁴.
+	var edges []csr.Edge
+	for v := range int32(40) {
+		for u := range v {
+			edges = append(edges, csr.Edge{Source: v, Target: u})
+		}
+	}
+	g := undirected(t, 40, edges...)
+	c, err := Count(ctx, g, 3, 13, nil)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(39*39), c.Depth[2])
+	assert.Equal(t, uint64(math.MaxUint64), c.Depth[13])
+	assert.True(t, c.Saturated())
+	all, err := CountAll(ctx, g, 13, nil)
+	require.NoError(t, err)
+	assert.Equal(t, c, all.Of(3))
+
+	_, err = Build(ctx, g, 3, 13, Options{})
+	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes, but the limit is 1000000")
+	r, err := RepeatsOf(ctx, g, 3, 13, nil)
+	require.NoError(t, err)
+	assert.True(t, math.IsNaN(r.RootShare()))
+	assert.True(t, math.IsNaN(r.Repetition()))
+	_, err = Expect(ctx, g, 3, 13, 0.5, ExpectOptions{})
+	assert.EqualError(t, err, "aggtree: the 13-aggregation tree of node 3 has more nodes than can be counted: ask for fewer hops")
+}
+
+func BenchmarkSummariesOfPubMedsSize(b *testing.B) {
+	g := citations()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Summaries(ctx, g, 2, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
