@@ -39,7 +39,7 @@ func SVG[T string | []byte](svg T, alt string) {
 func Table(t plots.Table) {
 	fragment, err := t.Render(plots.FormatHTML)
 	Must(err)
-	HTML(heading(t.Title, t.Caption)+fragment, Must1(t.Render(plots.FormatText)))
+	HTML(fragment, Must1(t.Render(plots.FormatText)))
 }
 
 // Chart shows a chart; in plain text its points, as CSV.
@@ -48,18 +48,6 @@ func Chart(c plots.Chart) {
 	Must(err)
 	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
 	HTML(image(svg, alt), Must1(c.CSV()))
-}
-
-// heading is what a table has above it. A <caption> is not shown by all notebooks.
-func heading(title, caption string) string {
-	var b strings.Builder
-	if title != "" {
-		fmt.Fprintf(&b, "<p><strong>%s</strong></p>\n", html.EscapeString(title))
-	}
-	if caption != "" {
-		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(caption))
-	}
-	return b.String()
 }
 
 // image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer
