@@ -269,13 +269,14 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 2400)))
 
 	open := func(path string) {
-		require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(address+path+"?token="+url.QueryEscape(token))))
-		until(t, ctx, `globalThis.jupyterapp?.shell?.currentWidget?.sessionContext && document.querySelector('.jp-Notebook .jp-CodeCell')`)
+		require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(address+"/lab/tree/"+path+"?token="+url.QueryEscape(token))))
+		// The notebooks that were open before come back too, and may be in front for a moment.
+		until(t, ctx, fmt.Sprintf(`globalThis.jupyterapp?.shell?.currentWidget?.context?.path === %q && document.querySelector('.jp-Notebook .jp-CodeCell')`, path))
 		eval[any](t, ctx, `(async () => { const w = jupyterapp.shell.currentWidget; await w.context.ready; await w.sessionContext.ready; await w.sessionContext.session.kernel.info; })()`)
 	}
 
 	// The address that 'make lab' prints leads here by itself.
-	open("/lab/tree/notebooks/00-start-here.ipynb")
+	open("notebooks/00-start-here.ipynb")
 	cells := eval[int](t, ctx, `jupyterapp.shell.currentWidget.content.model.sharedModel.cells.filter(c => c.cell_type === 'code').length`)
 	require.Positive(t, cells)
 	start := time.Now()
@@ -290,7 +291,7 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	shoot(t, ctx, "jupyterlab", false)
 	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before it is left
 
-	open("/lab/tree/notebooks/executed.ipynb")
+	open("notebooks/executed.ipynb")
 	assert.False(t, eval[bool](t, ctx, `[...jupyterapp.shell.currentWidget.content.widgets].filter(c => c.model.type === 'code').every(c => c.model.trusted)`), "the copy is trusted")
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
 	assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll('.jp-OutputArea table').length`))

@@ -57,7 +57,7 @@ install_tools() {
     say "building the Go kernel, once"
     local tool
     for tool in github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls; do
-        CGO_ENABLED=0 GOWORK=off step "$tool cannot be built" go -C tools/lab build -o "$lab/bin/" "$tool"
+        CGO_ENABLED=0 GOWORK=off step "$tool cannot be built" go -C tools/lab build -ldflags=-w -o "$lab/bin/" "$tool"
     done
     cp "$scratch/tools" "$lab/tools-installed"
 }
