@@ -1,0 +1,376 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/aggtree"
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+type treeFlags struct {
+	data, dataDir, edges, root, mask, format, output string
+	hops, train, limit                               int
+	keepRate                                         float64
+	seed                                             uint64
+	cached, check, count                             bool
+}
+
+func newTreeCommand() *cobra.Command {
+	var f treeFlags
+	c := &cobra.Command{
+		Use:   "tree",
+		Short: "Draw, count or check the aggregation tree of a node",
+		Long: `Draw, count or check the aggregation tree of a node: what a graph neural network of so many layers sees of the graph
+from there.
+
+The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
+comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in part, but JSON has all
+of them.`,
+		Example: `  nodemask tree --data cora --root 5 --hops 2
+  nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
+  nodemask tree --data cora --root 5 --cached --train 50 --check
+  nodemask tree --edges friends.txt --root ann --count --hops 9`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.data, "data", "", "data set: see 'nodemask data list'")
+	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
+	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, or its id with --edges")
+	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
+	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
+	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate")
+	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
+	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
+	flags.StringVar(&f.format, "format", "text", "text, svg, dot, mermaid or json")
+	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
+	flags.BoolVar(&f.check, "check", false, "verify the definition and both lemmas instead of drawing")
+	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
+	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := f.misuse(flags.Changed); err != nil {
+			return err
+		}
+		graph, err := f.open(c.Context())
+		if err != nil {
+			return err
+		}
+		if err := f.choose(graph); err != nil {
+			return err
+		}
+		write := func(w io.Writer) error { return f.write(c.Context(), w, graph) }
+		if f.output == "" {
+			return write(c.OutOrStdout())
+		}
+		return writeFile(f.output, write)
+	}
+	return c
+}
+
+// misuse checks what can be checked without the graph.
+func (f treeFlags) misuse(changed func(string) bool) error {
+	switch {
+	case changed("data") == changed("edges"):
+		return misusef("--data and --edges: expected one of them, for instance --data cora")
+	case !changed("root"):
+		return misusef("--root is missing: expected a node")
+	case f.hops < 0 || f.hops > mostHops:
+		return misusef("--hops %d: expected 0 to %d", f.hops, mostHops)
+	case changed("mask") && changed("keep-rate"):
+		return misusef("--mask and --keep-rate: expected one of them")
+	case changed("seed") && !changed("keep-rate"):
+		return misusef("--seed: it is that of --keep-rate, which is missing")
+	case !(f.keepRate > 0 && f.keepRate <= 1):
+		return misusef("--keep-rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", f.keepRate)
+	case f.cached && changed("edges"):
+		return misusef("--cached: it needs the labels of a data set, to split it as for training: use --data")
+	case f.cached && f.count:
+		return misusef("--cached and --count: expected one of them")
+	case f.train < 1 || f.train > 99:
+		return misusef("--train %d: expected a percentage from 1 to 99", f.train)
+	case changed("train") && !f.cached:
+		return misusef("--train: it is for --cached, which is missing")
+	case f.check && f.count:
+		return misusef("--check and --count: expected one of them")
+	case (f.check || f.count) && changed("format"):
+		return misusef("--format: --check and --count write text only")
+	case f.limit < 0:
+		return misusef("--limit %d: expected a number of tree nodes, or 0 for %d", f.limit, aggtree.DefaultLimit)
+	case changed("output") && f.output == "":
+		return misusef("--output is empty: expected a file")
+	case !slices.Contains(aggtree.Formats(), aggtree.Format(f.format)):
+		return misusef("--format %s: expected one of %v", f.format, aggtree.Formats())
+	}
+	return nil
+}
+
+// mostHops is more than any network has layers.
+const mostHops = 1000
+
+// treeGraph is a graph, and what is asked of it.
+type treeGraph struct {
+	edges *csr.Graph
+	data  *datasets.Graph // nil for a file of edges
+	names []string        // nil: numbers
+	root  int32
+	mask  []bool // nil: nothing masked
+}
+
+func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
+	if f.edges != "" {
+		file, err := os.Open(f.edges)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		edges, names, err := readEdges(file, f.edges)
+		if err != nil {
+			return nil, err
+		}
+		return &treeGraph{edges: edges, names: names}, nil
+	}
+	data, err := datasets.Open(ctx, f.data, datasets.OpenOptions{Dir: f.dataDir})
+	if err != nil {
+		var unknown *datasets.NameError
+		if errors.As(err, &unknown) {
+			return nil, misuse{err}
+		}
+		return nil, err
+	}
+	return &treeGraph{edges: data.Edges, data: data}, nil
+}
+
+// choose finds the root and the masked nodes.
+func (f treeFlags) choose(g *treeGraph) error {
+	number := map[string]int32{}
+	for v, name := range g.names {
+		number[name] = int32(v)
+	}
+	find := func(flag, id string) (int32, error) {
+		if g.names != nil {
+			v, found := number[id]
+			if !found {
+				return 0, misusef("--%s %s: no edge of %s names this node", flag, id, f.edges)
+			}
+			return v, nil
+		}
+		v, err := strconv.ParseInt(id, 10, 32)
+		if err != nil || v < 0 || int(v) >= g.edges.NumNodes() {
+			return 0, misusef("--%s %s: expected a node of %s, 0 to %d", flag, id, f.data, g.edges.NumNodes()-1)
+		}
+		return int32(v), nil
+	}
+	var err error
+	if g.root, err = find("root", f.root); err != nil {
+		return err
+	}
+	switch {
+	case f.mask != "":
+		g.mask = make([]bool, g.edges.NumNodes())
+		for id := range strings.SplitSeq(f.mask, ",") {
+			v, err := find("mask", strings.TrimSpace(id))
+			if err != nil {
+				return err
+			}
+			g.mask[v] = true
+		}
+	case f.keepRate < 1:
+		delta := make([]float32, g.edges.NumNodes())
+		nmgnn.Mask{KeepRate: f.keepRate}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
+		g.mask = make([]bool, len(delta))
+		for v := range delta {
+			g.mask[v] = delta[v] == 0
+		}
+	}
+	return nil
+}
+
+func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
+	if f.count {
+		return f.writeCount(ctx, w, g)
+	}
+	o := aggtree.DrawOptions{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
+	if g.data != nil && len(g.data.Labels) == g.edges.NumNodes() {
+		o.Classes, o.Colours = g.data.Classes, make([]int, len(g.data.Labels))
+		for v, label := range g.data.Labels {
+			o.Colours[v] = int(label)
+		}
+	}
+	graph, mask, root := g.edges, g.mask, g.root
+	var tree *aggtree.Tree
+	var err error
+	if f.cached {
+		tree, graph, mask, root, err = f.buildCached(ctx, g, &o)
+	} else {
+		tree, err = aggtree.Build(ctx, graph, root, f.hops, aggtree.Options{Limit: f.limit, Mask: mask})
+	}
+	if err != nil {
+		return err
+	}
+	if f.check {
+		return f.writeCheck(ctx, w, g, tree, graph, mask, root)
+	}
+	return aggtree.Write(w, tree, aggtree.Format(f.format), o)
+}
+
+// buildCached builds the tree of a node that arrives after training, and returns the graph that it is a tree of: the
+// train graph with the root as a further node, which points to its train neighbours, but to which none points.
+func (f treeFlags) buildCached(ctx context.Context, g *treeGraph, o *aggtree.DrawOptions) (tree *aggtree.Tree, grown *csr.Graph, mask []bool, root int32, err error) {
+	split, err := datasets.Stratified(g.data, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
+	if err != nil {
+		return nil, nil, nil, 0, err
+	}
+	if _, is := slices.BinarySearch(split.Train, g.root); is {
+		return nil, nil, nil, 0, misusef("--root %d: it is a train node at --train %d, which the model knew: expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
+	}
+	train, index, err := g.edges.Induced(split.Train)
+	if err != nil {
+		return nil, nil, nil, 0, err
+	}
+	// index has the place of each node among the train nodes, -1 for others.
+	var neighbours []int32
+	for _, u := range g.edges.Neighbors(g.root) {
+		if index[u] >= 0 {
+			neighbours = append(neighbours, index[u])
+		}
+	}
+	root = int32(train.NumNodes())
+	bases := append(slices.Clone(split.Train), g.root)
+	o.Names = make([]string, len(bases))
+	colours := make([]int, len(bases))
+	for i, v := range bases {
+		o.Names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]
+	}
+	o.Colours = colours
+	if g.mask != nil {
+		mask = make([]bool, len(bases))
+		for i, v := range bases {
+			mask[i] = g.mask[v]
+		}
+		o.Mask = mask[:root]
+		tree, err = aggtree.BuildCached(ctx, train, neighbours, f.hops, aggtree.Options{Limit: f.limit, Mask: mask[:root]})
+	} else {
+		tree, err = aggtree.BuildCached(ctx, train, neighbours, f.hops, aggtree.Options{Limit: f.limit})
+	}
+	if err != nil {
+		return nil, nil, nil, 0, err
+	}
+	o.Graph = train
+	offsets := append(slices.Clone(train.Offsets), train.NumEdges()+int64(len(neighbours)))
+	targets := append(slices.Clone(train.Targets), neighbours...)
+	slices.Sort(targets[train.NumEdges():])
+	grown, err = csr.New(offsets, targets)
+	return tree, grown, mask, root, err
+}
+
+func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) error {
+	counts, err := aggtree.Count(ctx, g.edges, g.root, f.hops, g.mask)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	say := func(what string, n uint64) {
+		least := ""
+		if n == ^uint64(0) {
+			least = "at least "
+		}
+		fmt.Fprintf(out, "%-8s %s%d\n", what, least, n)
+	}
+	for depth, n := range counts.Depth {
+		say(fmt.Sprintf("depth %d", depth), n)
+	}
+	say("in all", counts.Total)
+	return out.Flush()
+}
+
+func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool, root int32) error {
+	candidate := tree.Arborescence()
+	if err := aggtree.Check(ctx, graph, root, f.hops, candidate, mask); err != nil {
+		return err
+	}
+	for lemma, verify := range []func(context.Context, *csr.Graph, int, aggtree.Arborescence, []bool) (*aggtree.Counterexample, error){aggtree.Lemma1, aggtree.Lemma2} {
+		counterexample, err := verify(ctx, graph, f.hops, candidate, mask)
+		if err != nil {
+			return err
+		}
+		if counterexample != nil {
+			return fmt.Errorf("lemma %d: %v", lemma+1, counterexample)
+		}
+	}
+	_, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes())
+	return err
+}
+
+// What a file of edges may hold at most.
+const (
+	longestLine = 4096
+	mostEdges   = 10_000_000
+)
+
+var edgeSeparator = regexp.MustCompile(`[ \t]*,[ \t]*|[ \t]+`)
+
+// readEdges reads an undirected graph from lines of two ids. Nodes are numbered in the order in which they come first.
+func readEdges(r io.Reader, file string) (*csr.Graph, []string, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, longestLine), longestLine)
+	number, names, edges := map[string]int32{}, []string(nil), []csr.Edge(nil)
+	at := 0
+	for lines.Scan() {
+		at++
+		line := lines.Text()
+		if at == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		line = strings.Trim(line, " \t\r")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !utf8.ValidString(line) {
+			return nil, nil, fmt.Errorf("%s: line %d is not UTF-8: save the file as UTF-8", file, at)
+		}
+		ids := edgeSeparator.Split(line, -1)
+		if len(ids) != 2 || ids[0] == "" || ids[1] == "" {
+			return nil, nil, fmt.Errorf("%s: line %d: %d ids in %.80q: expected two, separated by a comma, a tab or spaces", file, at, len(slices.DeleteFunc(ids, func(id string) bool { return id == "" })), line)
+		}
+		if len(edges) == mostEdges {
+			return nil, nil, fmt.Errorf("%s: line %d: more than %d edges: expected a smaller graph, or an .npz file as --data", file, at, mostEdges)
+		}
+		var ends [2]int32
+		for i, id := range ids {
+			v, found := number[id]
+			if !found {
+				v = int32(len(names))
+				number[id], names = v, append(names, id)
+			}
+			ends[i] = v
+		}
+		edges = append(edges, csr.Edge{Source: ends[0], Target: ends[1]})
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, nil, fmt.Errorf("%s: line %d is longer than %d bytes: expected two ids", file, at+1, longestLine)
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("%s: line %d: %w", file, at+1, err)
+	}
+	if len(edges) == 0 {
+		return nil, nil, fmt.Errorf("%s: no edges in %d lines: expected two ids a line", file, at)
+	}
+	g, _, err := csr.FromEdges(len(names), edges, csr.Options{})
+	return g, names, err
+}
