@@ -160,7 +160,7 @@ func (b *Backend) forJobs(jobs int) (open func(job int) (*Backend, error), err e
 	defer guard(&err, "preparing jobs")
 	// XLA starts the threads that compile for all clients when it first compiles. They must not come from a job, or they
 	// would all keep to its core, and jobs would wait for each other's programs.
-	if _, err := graph.ExecOnce(b.Backend, graph.Neg, float32(0)); err != nil {
+	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
 	}
 	return func(job int) (*Backend, error) {

@@ -58,7 +58,7 @@ func (c Cell) Key() string {
 	add(own.KeepRate != preset.KeepRate, "keep=%v", own.KeepRate)
 	add(own.MaskOver != preset.MaskOver, "over=%s", own.MaskOver)
 	add(own.Rescale != preset.Rescale, "rescale=%v", own.Rescale)
-	add(own.Regulariser != nmgnn.NoRegulariser, "%v", fmt.Sprintf("%s=%v", own.Regulariser, own.RegulariserRate))
+	add(own.Regulariser != nmgnn.NoRegulariser, "regulariser=%s", fmt.Sprintf("%s:%v", own.Regulariser, own.RegulariserRate))
 	add(own.Layers != preset.Layers, "layers=%d", own.Layers)
 	add(own.Hidden != preset.Hidden, "hidden=%d", own.Hidden)
 	add(own.MLPLayers != preset.MLPLayers, "mlp=%d", own.MLPLayers)
@@ -103,11 +103,10 @@ func (c Cell) Command(trials int) string {
 		case "rescale", "resplit", "learn-epsilon":
 			parts = append(parts, "--"+name)
 			continue
-		case string(nmgnn.DropEdgeRegulariser), string(nmgnn.DropNodeRegulariser), string(nmgnn.DropoutRegulariser):
-			if c.Settings.Regulariser == nmgnn.RegulariserName(name) {
-				parts = append(parts, "--regulariser", name, "--regulariser-rate", value)
-				continue
-			}
+		case "regulariser":
+			regulariser, rate, _ := strings.Cut(value, ":")
+			parts = append(parts, "--regulariser", regulariser, "--regulariser-rate", rate)
+			continue
 		}
 		parts = append(parts, "--"+name, value)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 )
@@ -323,7 +325,7 @@ func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verd
 			if len(values) == 0 {
 				return Verdict{NotRun, fmt.Sprintf("no trial of %s at p = %v", c.Name, p.X)}
 			}
-			if m := mean(values); m > top {
+			if m := stat.Mean(values, nil); m > top {
 				top, at = m, p.X
 			}
 		}
@@ -334,14 +336,6 @@ func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verd
 		}
 	}
 	return Verdict{outcome(holds(best)), strings.Join(parts, "; ")}
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
 
 // rises is how far the validation loss of a cell's trials stands above its least when training ends, in percent of the
@@ -356,7 +350,7 @@ func rises(r *Results, c Cell) (percent float64, trials int) {
 			least = min(least, loss)
 		}
 		last := trial.ValidationLosses[max(0, len(trial.ValidationLosses)-10):]
-		percent += 100 * (mean(last)/least - 1)
+		percent += 100 * (stat.Mean(last, nil)/least - 1)
 		trials++
 	}
 	return percent / float64(max(trials, 1)), trials

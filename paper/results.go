@@ -74,18 +74,22 @@ func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant 
 // significant is the paper's level.
 const significant = 0.05
 
-// Compare compares a metric of a with one of b. Without a common trial, Trials is 0.
+// Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
-	other := map[uint64]float64{}
+	type draw struct {
+		seed  uint64
+		split string
+	}
+	other := map[draw]float64{}
 	for _, trial := range r.Trials(b) {
 		if value, is := mb.Of(trial); is {
-			other[trial.Seed] = value
+			other[draw{trial.Seed, trial.SplitHash}] = value
 		}
 	}
 	var x, y []float64
 	for _, trial := range r.Trials(a) {
 		value, is := ma.Of(trial)
-		if against, both := other[trial.Seed]; is && both {
+		if against, both := other[draw{trial.Seed, trial.SplitHash}]; is && both {
 			x, y = append(x, value), append(y, against)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"nodemask/nmgnn"
 	"nodemask/plots"
 )
@@ -69,11 +71,11 @@ func (e Entry) show(r *Results) (plots.Cell, float64) {
 	if len(values) == 0 {
 		return plots.Cell{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
 	}
-	m, digits := mean(values), e.Metric.digits()
+	m, digits := stat.Mean(values, nil), e.Metric.digits()
 	cell := plots.Cell{Text: fmt.Sprintf("%.*f", digits, m), Note: fmt.Sprintf("%d trials", len(values))}
 	if len(values) == 1 {
 		cell.Note = "1 trial"
-	} else if sd := deviation(values, m); sd > 0 {
+	} else if sd := stat.StdDev(values, nil); sd > 0 {
 		cell.Text += fmt.Sprintf(" ± %.*f", digits, sd)
 	}
 	if e.Against != nil {
@@ -85,22 +87,13 @@ func (e Entry) show(r *Results) (plots.Cell, float64) {
 	return cell, m
 }
 
-// deviation is the sample's standard deviation.
-func deviation(values []float64, mean float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(sum / float64(len(values)-1))
-}
-
 // Chart is an artifact with what results have of it. Without any, it has no series.
 func (a Artifact) Chart(r *Results) plots.Chart {
 	c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
 	for _, curve := range a.Curves {
 		s := plots.Series{Name: curve.Name}
 		add := func(x float64, values []float64) {
-			m, low, high := mean(values), mean(values), mean(values)
+			m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
 			if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 1 {
 				low, high = l, h
 			}

@@ -36,8 +36,10 @@ type trainFlags struct {
 	json              bool
 }
 
-func newTrainCommand() *cobra.Command {
-	var f trainFlags
+func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
+
+// trainCommand is the command that fills f and runs it.
+func trainCommand(f *trainFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model on a graph, a number of times, and report its macro F1",

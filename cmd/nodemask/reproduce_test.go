@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+)
+
+func TestTheCommandOfEveryCellTrainsThatCell(t *testing.T) {
+	for _, a := range paper.Artifacts() {
+		for _, cell := range a.Cells() {
+			words := strings.Fields(cell.Command(10))
+			require.Equal(t, []string{"nodemask", "train"}, words[:2])
+			var f trainFlags
+			c := trainCommand(&f)
+			require.NoError(t, c.ParseFlags(words[2:]), cell.Key())
+			require.NoError(t, f.merge(c), cell.Key())
+			require.Equal(t, cell.Settings, f.settings, cell.Key())
+			require.Equal(t, cell.Data, f.data)
+			require.Equal(t, string(cell.Setting), f.setting)
+			require.Equal(t, cell.TrainPercent, f.trainPercent)
+			require.Equal(t, cell.Resplit, f.resplit)
+			require.Equal(t, cell.Cached, f.cacheInference)
+			if cell.Arrivals != "" {
+				require.Equal(t, string(cell.Arrivals), f.arrivals)
+			}
+		}
+	}
+}
+
+// someResults writes two trials of a cell and of its masked twin, and returns their folder.
+func someResults(t *testing.T) (folder string, cell paper.Cell) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "results")
+	cell = paper.NewCell("cora", "gin", datasets.Transductive, 10)
+	for _, c := range []paper.Cell{cell, cell.Masked(0.5)} {
+		for seed := range uint64(2) {
+			f1 := 78.5 + float64(seed) + 10*(1-c.Settings.KeepRate)
+			require.NoError(t, paper.OpenStore(folder).Add(paper.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Settings: c.Settings, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
+		}
+	}
+	return folder, cell
+}
+
+func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
+	folder, _ := someResults(t)
+	code, out, diagnostics := nodemask(t, "report", "table-gin-cora", "--results", folder, "--format", "text")
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, out, "79.00 ± 0.71")
+	require.Contains(t, out, "77.95", "as published")
+	code, out, _ = nodemask(t, "report", "table-gin-cora", "fig-depth", "--results", folder, "--format", "csv")
+	require.Zero(t, code)
+	require.Contains(t, out, "84.00 ± 0.71")
+	for _, part := range strings.Split(strings.TrimSpace(out), "\n\n") {
+		_, err := csv.NewReader(strings.NewReader(part)).ReadAll()
+		require.NoError(t, err)
+	}
+	page := filepath.Join(t.TempDir(), "r.html")
+	code, _, diagnostics = nodemask(t, "report", "--results", folder, "-o", page)
+	require.Zero(t, code, diagnostics)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "79.00 ± 0.71")
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(page), ".*"))
+	require.NoError(t, err)
+	require.Empty(t, left, "no temporary file stays")
+
+	for want, args := range map[string][]string{
+		`no artifact "table-9"`:            {"report", "table-9"},
+		"--format pdf: expected one of":    {"report", "--format", "pdf", "--results", folder},
+		"no folder of results there":       {"report", "--results", filepath.Join(folder, "nowhere")},
+		"--shard 3/2: expected i/n":        {"reproduce", "--shard", "3/2"},
+		"--shard 1/2x: expected i/n":       {"reproduce", "--shard", "1/2x"},
+		"--trials 0: expected":             {"reproduce", "--trials", "0"},
+		"--jobs 0: expected at least 1":    {"reproduce", "--jobs", "0"},
+		"expected no IDs, found table-mad": {"reproduce", "table-mad", "--again", "-"},
+		"no results of cell":               {"results", "show", "cora/gin/inductive/11%", "--results", folder},
+	} {
+		code, _, diagnostics := nodemask(t, args...)
+		require.Equal(t, 2, code, want)
+		require.Contains(t, diagnostics, want)
+	}
+}
+
+func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
+	folder, cell := someResults(t)
+	code, out, _ := nodemask(t, "results", "list", "--results", folder)
+	require.Zero(t, code)
+	require.Equal(t, "   2  go cora/gin/transductive/10%\n   2  go cora/gin/transductive/10%/keep=0.5\n", out)
+	code, out, _ = nodemask(t, "results", "show", cell.Key(), "--results", folder)
+	require.Zero(t, code)
+	require.Len(t, jsonLines(t, out), 2)
+	other := filepath.Join(t.TempDir(), "other")
+	code, out, _ = nodemask(t, "results", "merge", folder, "--results", other)
+	require.Zero(t, code)
+	require.Equal(t, "4 records added\n", out)
+	code, out, _ = nodemask(t, "results", "verify", "--results", other)
+	require.Zero(t, code)
+	require.Equal(t, "4 records in order\n", out)
+	require.NoError(t, os.WriteFile(filepath.Join(other, "broken.jsonl"), []byte("{}\n"), 0o666))
+	code, _, diagnostics := nodemask(t, "results", "verify", "--results", other)
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, "broken.jsonl: line 1: ")
+}
+
+func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
+	code, out, _ := nodemask(t, "reproduce", "--list")
+	require.Zero(t, code)
+	require.Contains(t, out, "table-mad")
+	require.Contains(t, out, "12 cells")
+	require.Contains(t, out, "table-gin-reddit ")
+
+	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
+	require.Zero(t, code, diagnostics)
+	var record paper.Record
+	require.NoError(t, json.Unmarshal([]byte(out), &record))
+	record.Data = "sbm:nodes=100,classes=2"
+	record.Cell = record.CellOf().Key()
+	line, err := record.Line()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "record.jsonl")
+	require.NoError(t, os.WriteFile(file, line, 0o666))
+	code, out, diagnostics = nodemask(t, "reproduce", "--again", file)
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, out, "seed 1: the same to the last digit")
+	record.MacroF1 /= 2
+	line, err = record.Line()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, line, 0o666))
+	code, out, _ = nodemask(t, "reproduce", "--again", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "DIFFERS: macro F1: ")
+	require.NoError(t, os.WriteFile(file, nil, 0o666))
+	code, _, _ = nodemask(t, "reproduce", "--again", file)
+	require.Equal(t, 2, code)
+}

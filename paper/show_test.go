@@ -1,0 +1,159 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+)
+
+// score makes records of a cell with these scores, from seed 1 on.
+func score(c Cell, f1 ...float64) []Record {
+	var records []Record
+	for i, x := range f1 {
+		records = append(records, recordOf(c, uint64(i+1), x))
+	}
+	return records
+}
+
+func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
+	found, err := Find("table-gin-cora")
+	require.NoError(t, err)
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.5), 60, 61.5, 62)...)
+	records = append(records, score(NewCell("cora", "gin", datasets.Transductive, 10), 70)...)
+	table := found[0].Table(NewResults(records))
+	require.NoError(t, table.Check())
+	row := table.Rows[0]
+	require.Equal(t, "10 %", row[0].Text)
+	require.Equal(t, "51.00 ± 1.00", row[1].Text)
+	require.Equal(t, "52.91", row[2].Text)
+	require.Equal(t, "−1.91", row[3].Text)
+	require.Equal(t, "61.17 ± 1.04", row[4].Text)
+	require.True(t, row[4].Bold)
+	require.Contains(t, row[4].Note, "3 trials; +10.17 against cora/gin/inductive/10%, p < 0.001 (3 pairs)")
+	require.Equal(t, "70.00", row[7].Text, "one trial has no deviation")
+	require.Equal(t, "–", row[10].Text)
+	require.Contains(t, row[10].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5")
+}
+
+func TestOnlyTrialsOfOneSplitAreCompared(t *testing.T) {
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.5), 60, 61, 62)...)
+	records[4].SplitHash = "another"
+	c := NewResults(records).Compare(plain.Masked(0.5), MacroF1, plain, MacroF1)
+	require.Equal(t, 2, c.Trials)
+	require.Equal(t, 10.0, c.Difference)
+	require.Equal(t, Comparison{P: 1}, NewResults(records[:3]).Compare(plain.Masked(0.5), MacroF1, plain, MacroF1))
+}
+
+func TestClaimsAreJudgedByTheData(t *testing.T) {
+	find := func(id string) Claim {
+		for _, a := range Artifacts() {
+			for _, c := range a.Claims {
+				if c.ID == id {
+					return c
+				}
+			}
+		}
+		t.Fatalf("no claim %s", id)
+		return Claim{}
+	}
+	claim := find("table-gin-cora/gain")
+	require.Equal(t, NotRun, claim.Judge(NewResults(nil)).Outcome)
+	var records []Record
+	for _, s := range bothSettings() {
+		for _, size := range Sizes() {
+			plain := NewCell("cora", "gin", s, size)
+			records = append(records, score(plain, 70, 71, 72)...)
+			records = append(records, score(plain.Masked(0.5), 73, 74.5, 75)...)
+		}
+	}
+	verdict := claim.Judge(NewResults(records))
+	require.Equal(t, Reproduced, verdict.Outcome)
+	require.Contains(t, verdict.Figures, "holds for 14 of 14, 3 trials each: inductive 10 % +3.17")
+	records[3].MacroF1 = 60
+	verdict = claim.Judge(NewResults(records))
+	require.Equal(t, NotReproduced, verdict.Outcome)
+	require.Contains(t, verdict.Figures, "holds for 13 of 14")
+	require.Equal(t, Reproduced, find("table-gin-cora/harmless").Judge(NewResults(records)).Outcome)
+
+	depth := find("fig-depth/falls")
+	records = nil
+	for i, curve := range figDepth().Curves {
+		for j, p := range curve.Points {
+			best := 0.0
+			if j == 7-i {
+				best = 5
+			}
+			records = append(records, score(p.Entry.Cell, 70+best, 71+best)...)
+		}
+	}
+	verdict = depth.Judge(NewResults(records))
+	require.Equal(t, Reproduced, verdict.Outcome)
+	require.Contains(t, verdict.Figures, "16 layers: best at p = 0.5 with 75.50")
+
+	losses := find("fig-loss-cora/overfits")
+	records = nil
+	for _, s := range bothSettings() {
+		c := NewCell("cora", "gin", s, 10)
+		c.History = true
+		for _, r := range score(c, 70, 71) {
+			r.ValidationLosses = []float64{2, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}
+			records = append(records, r)
+		}
+	}
+	require.Equal(t, Reproduced, losses.Judge(NewResults(records)).Outcome, "a fifth above the least")
+}
+
+func TestClaimsHaveNamesOfTheirOwnAndAVerdictWithoutData(t *testing.T) {
+	ids := map[string]bool{}
+	for _, a := range Artifacts() {
+		for _, c := range a.Claims {
+			require.False(t, ids[c.ID], c.ID)
+			ids[c.ID] = true
+			require.True(t, strings.HasPrefix(c.ID, a.ID+"/"), c.ID)
+			require.Equal(t, NotRun, c.Judge(NewResults(nil)).Outcome, c.ID)
+		}
+	}
+	require.Greater(t, len(ids), 30)
+}
+
+func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
+	all, err := Find()
+	require.NoError(t, err)
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	plain.History = true
+	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.1), 60, 61, 62)...)
+	var page bytes.Buffer
+	require.NoError(t, WriteReport(&page, all, records))
+	text := page.String()
+	require.Less(t, len(text), 3<<20)
+	require.Contains(t, text, "51.00 ± 1.00")
+	require.Equal(t, 1, strings.Count(text, "http://")+strings.Count(text, "https://")-strings.Count(text, `xmlns="http://`)-strings.Count(text, `xmlns:xlink="http://`),
+		"the only address is the paper's")
+	require.NotContains(t, text, "<script")
+	require.NotContains(t, text, "<link")
+	for _, a := range all {
+		require.Equal(t, 1, strings.Count(text, `<section id="`+a.ID+`">`), a.ID)
+		require.Contains(t, text, "nodemask reproduce "+a.ID)
+	}
+	var again bytes.Buffer
+	require.NoError(t, WriteReport(&again, all, records))
+	require.Equal(t, text, again.String(), "the same results, the same bytes")
+	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
+	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
+	decoder.AutoClose = xml.HTMLAutoClose
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else {
+			require.NoError(t, err, "elements are closed in order")
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+)
+
+// recordOf is a record of a cell with a score.
+func recordOf(c Cell, seed uint64, f1 float64) Record {
+	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
+		Settings: c.Settings, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+	if c.Setting == datasets.Inductive {
+		r.Arrivals = datasets.AllEdges
+		if c.Arrivals != "" {
+			r.Arrivals = c.Arrivals
+		}
+	}
+	if c.Cached {
+		r.MacroF1Cached = &f1
+	}
+	if c.History {
+		r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
+	}
+	return r
+}
+
+func TestWhatIsAddedIsLoaded(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "results")
+	store := OpenStore(folder)
+	none, err := store.Load()
+	require.NoError(t, err)
+	require.Empty(t, none, "a folder that is not there has no results")
+	var all []Record
+	for i, c := range []Cell{NewCell("cora", "gat", datasets.Inductive, 10), NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
+		c.History = i == 1
+		r := recordOf(c, uint64(i+1), 81.5)
+		require.NoError(t, store.Add(r))
+		all = append(all, r)
+	}
+	loaded, err := store.Load()
+	require.NoError(t, err)
+	require.Equal(t, all, loaded)
+}
+
+func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
+	c := NewCell("cora", "gin", datasets.Transductive, 10)
+	line, err := recordOf(c, 2, 80).Line()
+	require.NoError(t, err)
+	for _, torn := range []int{1, len(line) / 2, len(line)} {
+		folder := t.TempDir()
+		store := OpenStore(folder)
+		require.NoError(t, store.Add(recordOf(c, 1, 79)))
+		path := filepath.Join(folder, "cora-gin.jsonl")
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, append(whole, line[:torn]...), 0o666))
+		loaded, err := store.Load()
+		require.NoError(t, err)
+		require.Len(t, loaded, 1)
+		require.NoError(t, store.Add(recordOf(c, 3, 81)))
+		loaded, err = store.Load()
+		require.NoError(t, err)
+		require.Len(t, loaded, 2)
+		require.Equal(t, []uint64{1, 3}, []uint64{loaded[0].Seed, loaded[1].Seed})
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	folder := t.TempDir()
+	c := NewCell("cora", "gin", datasets.Transductive, 10)
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			store := OpenStore(folder) // as another process would
+			for i := range 25 {
+				if err := store.Add(recordOf(c, uint64(25*w+i+1), 80)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	loaded, err := OpenStore(folder).Load()
+	require.NoError(t, err)
+	require.Len(t, loaded, 100)
+}
+
+func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	good, err := recordOf(c, 1, 80).Line()
+	require.NoError(t, err)
+	change := func(from, to string) string {
+		require.Contains(t, string(good), from)
+		return strings.Replace(string(good), from, to, 1)
+	}
+	for line, want := range map[string]string{
+		"{":    "not a record",
+		"null": "settings of",
+		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the settings of "cora/gin/inductive/10%/keep=0.5"`,
+		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
+		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
+		change(`"split_hash":"5eed",`, ``):         "without split",
+		string(good) + "{}":                        "behind the record",
+	} {
+		_, err := ParseRecord([]byte(line))
+		require.ErrorContains(t, err, want, line)
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(string(good)+"\n"+line+"\n"), 0o666))
+		_, err = OpenStore(folder).Load()
+		require.ErrorContains(t, err, "x.jsonl: line 2: ")
+	}
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1), 0o666))
+	_, err = OpenStore(folder).Load()
+	require.ErrorContains(t, err, "line 1")
+}
+
+func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
+	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	cached := plain
+	cached.Cached = true
+	here, there := OpenStore(t.TempDir()), OpenStore(t.TempDir())
+	require.NoError(t, here.Add(recordOf(plain, 1, 80)))
+	require.NoError(t, here.Add(recordOf(plain, 2, 81)))
+	require.NoError(t, there.Add(recordOf(plain, 2, 81)))
+	require.NoError(t, there.Add(recordOf(plain, 3, 82)))
+	require.NoError(t, there.Add(recordOf(cached, 1, 80)))
+	added, err := here.Merge(there.folder)
+	require.NoError(t, err)
+	require.Equal(t, 2, added, "seed 3, and seed 1 with what is cached")
+	loaded, err := here.Load()
+	require.NoError(t, err)
+	require.Len(t, loaded, 3)
+	require.NotNil(t, loaded[0].MacroF1Cached)
+	added, err = here.Merge(there.folder)
+	require.NoError(t, err)
+	require.Zero(t, added)
+	_, err = here.Merge(filepath.Join(t.TempDir(), "nowhere"))
+	require.ErrorContains(t, err, "no folder")
+}
+
+func FuzzRecord(f *testing.F) {
+	c := NewCell("cora", "gat", datasets.Inductive, 10)
+	c.Cached, c.History = true, true
+	line, err := recordOf(c, 1, 80).Line()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(line)
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := ParseRecord(line)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(r)
+		require.NoError(t, err)
+		same, err := ParseRecord(again)
+		require.NoError(t, err, "what was read can be written and read")
+		require.Equal(t, fmt.Sprintf("%+v", r.CellOf()), fmt.Sprintf("%+v", same.CellOf()))
+	})
+}

@@ -1,0 +1,358 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+)
+
+// fair is a cell without masking or attention dropout: the baseline that masking is to be compared with.
+func (c Cell) fair() Cell {
+	return c.Masked(1).With(func(s *nmgnn.Settings) { s.AttentionDropout = 0 })
+}
+
+func tableGAT(id, data string) Artifact {
+	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + dataTitle(data),
+		About: "Node masking comes without attention dropout, so masking and dropping attention dropout are two changes at once. The columns " +
+			"“no att. dropout” have the second change alone; what is significant is tested against the plain model.",
+		Labels:  []string{"setting", "train"},
+		Columns: []string{"GAT", "GAT, no att. dropout", "GAT + NM", "SGAT", "SGAT, no att. dropout", "SGAT + NM"}}
+	for _, setting := range bothSettings() {
+		for _, size := range Sizes() {
+			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
+			for _, model := range []string{"gat", "sgat"} {
+				plain := NewCell(data, model, setting, size)
+				entries := []Entry{{Cell: plain, Metric: MacroF1}, {Cell: plain.fair(), Metric: MacroF1, Against: &plain}, {Cell: plain.Masked(MaskedKeepRate), Metric: MacroF1, Against: &plain}}
+				for _, p := range AttentionScores() {
+					if data != "cora" || p.Setting != setting || p.TrainPercent != size {
+						continue
+					}
+					if model == "gat" {
+						entries[0].Published, entries[2].Published = publish(p.GAT), publish(p.GATMasked)
+					} else {
+						entries[0].Published, entries[2].Published = publish(p.SGAT), publish(p.SGATMasked)
+					}
+				}
+				row.Entries = append(row.Entries, entries...)
+			}
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+func tableMAD() Artifact {
+	a := Artifact{ID: "table-mad", Title: "MAD of GAT and SGAT on Cora, 10 % to train on",
+		About: "MAD is the mean cosine distance over all pairs of nodes: the lower, the smoother. The paper does not say of which " +
+			"representation, and it matters: all three are here. The published values stand beside the class probabilities', which come nearest.",
+		Labels: []string{"model", "of"}, Columns: []string{"inductive", "transductive"}}
+	for _, p := range SmoothnessScores() {
+		name := strings.ToUpper(p.Model)
+		switch {
+		case p.Masked:
+			name += " + NM"
+		case !p.AttentionDropout:
+			name += ", no att. dropout"
+		}
+		for _, metric := range []Metric{MADHidden, MADLogits, MADSoftmax} {
+			row := Row{Labels: []string{name, strings.TrimPrefix(string(metric), "MAD of the ")}}
+			for i, setting := range bothSettings() {
+				plain := NewCell("cora", p.Model, setting, 10)
+				e := Entry{Cell: plain, Metric: metric}
+				switch {
+				case p.Masked:
+					e.Cell, e.Against = plain.Masked(MaskedKeepRate), &plain
+				case !p.AttentionDropout:
+					e.Cell = plain.fair()
+				}
+				if metric == MADSoftmax {
+					e.Published = publish([]float64{p.Inductive, p.Transductive}[i])
+				}
+				row.Entries = append(row.Entries, e)
+			}
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifact {
+	a := Artifact{ID: id, Title: "Macro F1 of GIN on " + dataTitle(data), Labels: []string{"train"}, Elsewhere: data == "reddit",
+		About: "In the inductive setting nodes arrive with all their edges."}
+	for _, setting := range settings {
+		a.Columns = append(a.Columns, string(setting)+": GIN", string(setting)+": GIN + NM")
+	}
+	for _, size := range sizes {
+		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}}
+		for _, setting := range settings {
+			plain := NewCell(data, "gin", setting, size)
+			entries := []Entry{{Cell: plain, Metric: MacroF1}, {Cell: plain.Masked(MaskedKeepRate), Metric: MacroF1, Against: &plain}}
+			for i := range entries {
+				if score, found := GINScore(data, setting, size, i == 1); found {
+					entries[i].Published = &score
+				}
+			}
+			row.Entries = append(row.Entries, entries...)
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	return a
+}
+
+func tableScale(id, data string) Artifact {
+	a := Artifact{ID: id, Title: "GIN on " + dataTitle(data) + " with and without caching",
+		About: "Inductive. #nodes are those involved in predicting the test nodes: without caching the paper counts all nodes, and “reached” are those " +
+			"within two hops; with caching they are the nodes outside the train set and the train nodes next to a test node.",
+		Labels:  []string{"train"},
+		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}}
+	for _, size := range Sizes() {
+		plain := NewCell(data, "gin", datasets.Inductive, size)
+		plain.Cached = true
+		masked := plain.Masked(MaskedKeepRate)
+		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}, Entries: []Entry{
+			{Cell: plain, Metric: MacroF1}, {Cell: plain, Metric: Nodes}, {Cell: plain, Metric: NodesReached},
+			{Cell: plain, Metric: MacroF1Cached}, {Cell: masked, Metric: MacroF1Cached, Against: &plain}, {Cell: plain, Metric: NodesCached}}}
+		for _, p := range ScaleScores() {
+			if p.Data == data && p.TrainPercent == size {
+				row.Entries[1].Published, row.Entries[5].Published = publish(float64(p.Nodes)), publish(float64(p.NodesCached))
+				row.Entries[3].Published, row.Entries[4].Published = publish(p.Cached), publish(p.Masked)
+			}
+		}
+		if score, found := GINScore(data, datasets.Inductive, size, false); found {
+			row.Entries[0].Published = &score
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	return a
+}
+
+// keepRates are those of the appendix.
+func keepRates() []float64 { return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} }
+
+// overKeepRates is a curve of a cell over the keep rate.
+func overKeepRates(name string, c Cell) Curve {
+	curve := Curve{Name: name}
+	for _, p := range keepRates() {
+		curve.Points = append(curve.Points, Point{p, Entry{Cell: c.Masked(p), Metric: MacroF1}})
+	}
+	return curve
+}
+
+const keepRateAxis, f1Axis = "keep rate p (probability that a node is kept)", "macro F1 (%)"
+
+func figKeepRateGIN() Artifact {
+	a := Artifact{ID: "fig-keep-rate-gin", Title: "GIN + NM on Cora over the keep rate, 10 % to train on", XLabel: keepRateAxis, YLabel: f1Axis,
+		About: "Mean of the trials, with a 95 % confidence interval."}
+	for _, setting := range bothSettings() {
+		a.Curves = append(a.Curves, overKeepRates(string(setting), NewCell("cora", "gin", setting, 10)))
+	}
+	return a
+}
+
+func figKeepRateGAT() Artifact {
+	a := Artifact{ID: "fig-keep-rate-gat", Title: "GAT + NM and SGAT + NM on Cora over the keep rate, 10 % to train on, inductive", XLabel: keepRateAxis, YLabel: f1Axis,
+		About: "Mean of the trials, with a 95 % confidence interval."}
+	for _, model := range []string{"gat", "sgat"} {
+		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", NewCell("cora", model, datasets.Inductive, 10)))
+	}
+	return a
+}
+
+func figDepth() Artifact {
+	a := Artifact{ID: "fig-depth", Title: "GIN + NM on Cora over the keep rate, by depth, 10 % to train on, transductive", XLabel: keepRateAxis, YLabel: f1Axis,
+		About: "Mean of the trials, with a 95 % confidence interval. There is no batch normalisation and there are no residual connections, as the paper names none."}
+	for _, layers := range []int{2, 4, 8, 16} {
+		c := NewCell("cora", "gin", datasets.Transductive, 10).With(func(s *nmgnn.Settings) { s.Layers = layers })
+		a.Curves = append(a.Curves, overKeepRates(fmt.Sprintf("%d layers", layers), c))
+	}
+	return a
+}
+
+func figLoss(id, data string) Artifact {
+	a := Artifact{ID: id, Title: "Losses of GIN on " + dataTitle(data) + ", 10 % to train on", XLabel: "epoch", YLabel: "cross-entropy",
+		About: "Mean over the trials that have not stopped yet, for as long as half of them have not."}
+	for _, setting := range bothSettings() {
+		for _, keep := range []float64{1, MaskedKeepRate} {
+			c := NewCell(data, "gin", setting, 10).Masked(keep)
+			c.History = true
+			name := string(setting) + ", w/o NM"
+			if keep != 1 {
+				name = string(setting) + ", w/ NM"
+			}
+			a.Curves = append(a.Curves, Curve{Name: name + ": train", Losses: &c}, Curve{Name: name + ": validation", Losses: &c, Validation: true})
+		}
+	}
+	return a
+}
+
+// choice is one that the paper leaves open.
+type choice struct {
+	name   string
+	models []string
+	change func(Cell) Cell
+}
+
+func setting(change func(*nmgnn.Settings)) func(Cell) Cell {
+	return func(c Cell) Cell { return c.With(change) }
+}
+
+func choices() []choice {
+	both := []string{"gin", "gat"}
+	return []choice{
+		{"as in the other tables", both, func(c Cell) Cell { return c }},
+		{"without dropout of features", both, setting(func(s *nmgnn.Settings) { s.Dropout = 0 })},
+		{"plain without attention dropout", []string{"gat"}, setting(func(s *nmgnn.Settings) { s.AttentionDropout = 0 })},
+		{"stopping on validation F1", both, setting(func(s *nmgnn.Settings) { s.StopOn = nmgnn.StopOnF1 })},
+		{"arrivals with edges to train nodes", both, func(c Cell) Cell {
+			if c.Setting == datasets.Inductive {
+				c.Arrivals = datasets.TrainEdges
+			}
+			return c
+		}},
+		{"masking over train nodes", both, setting(func(s *nmgnn.Settings) { s.MaskOver = nmgnn.MaskTrain })},
+		{"rescaling by 1/p", both, setting(func(s *nmgnn.Settings) { s.Rescale = s.KeepRate != 1 })},
+		{"a split for each trial", both, func(c Cell) Cell { c.Resplit = true; return c }},
+	}
+}
+
+func tableWhen() Artifact {
+	a := Artifact{ID: "table-when", Title: "When does node masking help? Macro F1 on Cora, over what the paper leaves open",
+		About: "Each row changes one choice, for the plain and the masked model alike. Where a choice cannot matter to a cell, the cell is that of the first " +
+			"row. Pairs are read from left to right: plain, then masked.",
+		Labels: []string{"model", "choice"}}
+	for _, size := range []int{10, 50} {
+		for _, s := range bothSettings() {
+			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size), fmt.Sprintf("%s %d %%, + NM", s, size))
+		}
+	}
+	for _, model := range []string{"gin", "gat"} {
+		for _, choice := range choices() {
+			if !slices.Contains(choice.models, model) {
+				continue
+			}
+			row := Row{Labels: []string{strings.ToUpper(model), choice.name}}
+			for _, size := range []int{10, 50} {
+				for _, s := range bothSettings() {
+					c := NewCell("cora", model, s, size)
+					plain, masked := choice.change(c), choice.change(c.Masked(MaskedKeepRate))
+					if plain.Settings.MaskOver == nmgnn.MaskTrain {
+						plain.Settings.MaskOver = nmgnn.MaskAll // nothing is masked
+					}
+					if s == datasets.Inductive {
+						masked.Settings.MaskOver = nmgnn.MaskAll // the train graph has train nodes alone
+					}
+					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: MacroF1}, Entry{Cell: masked, Metric: MacroF1, Against: &plain})
+				}
+			}
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+func tableScores() Artifact {
+	a := Artifact{ID: "table-scores", Title: "Macro F1, micro F1 and accuracy on Cora",
+		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
+		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1", "+ NM: micro F1", "+ NM: accuracy"}}
+	for _, model := range []string{"gin", "gat", "sgat"} {
+		for _, s := range bothSettings() {
+			for _, size := range []int{10, 50} {
+				plain := NewCell("cora", model, s, size)
+				row := Row{Labels: []string{strings.ToUpper(model), string(s), fmt.Sprintf("%d %%", size)}}
+				for _, m := range []Metric{MacroF1, MicroF1, Accuracy} {
+					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: m})
+				}
+				for _, m := range []Metric{MacroF1, MicroF1, Accuracy} {
+					row.Entries = append(row.Entries, Entry{Cell: plain.Masked(MaskedKeepRate), Metric: m, Against: &plain})
+				}
+				a.Rows = append(a.Rows, row)
+			}
+		}
+	}
+	return a
+}
+
+// sideBySide makes a table with a row for each variant and columns for Cora, 10 and 50 %, in both settings.
+func sideBySide(a Artifact, variants []struct {
+	name string
+	of   func(Cell) Cell
+}, models []string) Artifact {
+	a.Labels = []string{"model", "trained with"}
+	for _, size := range []int{10, 50} {
+		for _, s := range bothSettings() {
+			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size))
+		}
+	}
+	for _, model := range models {
+		for i, v := range variants {
+			row := Row{Labels: []string{modelTitle(model), v.name}}
+			for _, size := range []int{10, 50} {
+				for _, s := range bothSettings() {
+					plain := NewCell("cora", model, s, size)
+					e := Entry{Cell: v.of(plain), Metric: MacroF1}
+					if i > 0 {
+						first := variants[0].of(plain)
+						e.Against = &first
+					}
+					row.Entries = append(row.Entries, e)
+				}
+			}
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+func modelTitle(model string) string {
+	switch model {
+	case "sage":
+		return "GraphSAGE (mean)"
+	case "gatv2":
+		return "GATv2"
+	}
+	return strings.ToUpper(model)
+}
+
+func tableRegularisers() Artifact {
+	regularised := func(name nmgnn.RegulariserName) func(Cell) Cell {
+		return func(c Cell) Cell {
+			return c.fair().With(func(s *nmgnn.Settings) { s.Dropout, s.Regulariser, s.RegulariserRate = 0, name, 0.5 })
+		}
+	}
+	return sideBySide(Artifact{ID: "table-regularisers", Title: "Node masking beside DropEdge, DropNode and dropout on Cora",
+		About: "Each is alone, at a rate of 0.5, without any other dropout; tested against nothing at all."},
+		[]struct {
+			name string
+			of   func(Cell) Cell
+		}{
+			{"nothing", func(c Cell) Cell { return c.fair().With(func(s *nmgnn.Settings) { s.Dropout = 0 }) }},
+			{"node masking", func(c Cell) Cell {
+				return c.Masked(MaskedKeepRate).With(func(s *nmgnn.Settings) { s.Dropout = 0 })
+			}},
+			{"DropEdge", regularised(nmgnn.DropEdgeRegulariser)},
+			{"DropNode", regularised(nmgnn.DropNodeRegulariser)},
+			{"dropout", regularised(nmgnn.DropoutRegulariser)},
+		}, []string{"gin", "sgat"})
+}
+
+func tableModels() Artifact {
+	return sideBySide(Artifact{ID: "table-models", Title: "Node masking on GCN, GraphSAGE and GATv2, on Cora",
+		About: "The paper expects its technique to help other models that aggregate. GATv2 is without attention dropout in both rows."},
+		[]struct {
+			name string
+			of   func(Cell) Cell
+		}{
+			{"plain", func(c Cell) Cell { return c.fair() }},
+			{"node masking", func(c Cell) Cell { return c.Masked(MaskedKeepRate) }},
+		}, []string{"gcn", "sage", "gatv2"})
+}
+
+func tableReddit() Artifact {
+	a := tableGIN("table-gin-reddit-like", "reddit-like", []int{10, 20, 25, 33, 50}, []datasets.Setting{datasets.Inductive})
+	a.Elsewhere = true
+	a.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot be had. Its scores say nothing about Reddit's."
+	return a
+}
