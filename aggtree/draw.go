@@ -124,15 +124,16 @@ func (f *Folded) isCached(i int32) bool {
 
 // printable is a label on one line, without anything that a terminal would obey.
 func printable(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+	if !strings.ContainsFunc(s, hidden) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
+		if hidden(r) {
 			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
 		}
 	}
 	return b.String()

@@ -177,8 +177,10 @@ func (f *folder) children(node int32, most int) []drawn {
 	nodes, keep, keepGhosts := int(end-first), int(end-first), len(ghosts)
 	switch {
 	case nodes+keepGhosts <= most:
+	case nodes == 0 && most == 0: // no room is left, and ghosts are no part of the tree
+		return nil
 	case nodes == 0:
-		keepGhosts = max(most-1, 0)
+		keepGhosts = most - 1
 	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0: // it takes no more room than what would stand for it
 	case most < 2:
 		keep, keepGhosts, ghosts = 0, 0, nil
