@@ -40,5 +40,13 @@ type Features struct {
 	Values      []float32 // the nonzeros, beside Columns
 }
 
+// Density is the share of entries that are stored: 1 for a dense matrix.
+func (f Features) Density() float64 {
+	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
+		return 1
+	}
+	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
+}
+
 // IsSparse says whether the matrix is stored by its nonzeros.
 func (f Features) IsSparse() bool { return f.Offsets != nil }
