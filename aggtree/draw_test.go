@@ -28,7 +28,7 @@ type drawing struct {
 	options DrawOptions
 }
 
-// paperDrawings are the paper's trees of a: T_a^2, the masked ones of figure 5, and one from a cache.
+// paperDrawings are the paper's trees of a: T_a^2, the masked ones of figure 7, and one from a cache.
 func paperDrawings(t require.TestingT) []drawing {
 	g, names := PaperGraph()
 	all := []drawing{}
@@ -71,6 +71,18 @@ func wellFormed(t require.TestingT, text string) {
 	}
 }
 
+// golden compares a text with a file of testdata, which -update writes.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text)
+}
+
 func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
 	extension := map[Format]string{FormatText: "txt", FormatSVG: "svg", FormatDOT: "dot", FormatMermaid: "mmd", FormatJSON: "json"}
 	for _, d := range paperDrawings(t) {
@@ -78,14 +90,7 @@ func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
 			t.Run(d.name+" "+string(format), func(t *testing.T) {
 				text := write(t, d.tree, format, d.options)
 				assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
-				file := filepath.Join("testdata", d.name+"."+extension[format])
-				if *update {
-					require.NoError(t, os.MkdirAll("testdata", 0o755))
-					require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-				}
-				want, err := os.ReadFile(file)
-				require.NoError(t, err)
-				assert.Equal(t, string(want), text)
+				golden(t, d.name+"."+extension[format], text)
 			})
 		}
 	}
@@ -221,4 +226,42 @@ func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 			right = high
 		}
 	})
+}
+
+func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
+	seen := map[int]bool{}
+	for _, f := range PaperFigures() {
+		t.Run(f.ID, func(t *testing.T) {
+			var b, again bytes.Buffer
+			require.NoError(t, f.WriteSVG(&b, f.ID))
+			require.NoError(t, f.WriteSVG(&again, f.ID))
+			assert.Equal(t, b.String(), again.String())
+			wellFormed(t, b.String())
+			golden(t, "figure-"+f.ID+".svg", b.String())
+		})
+		seen[f.Number] = true
+	}
+	assert.Len(t, seen, 7, "figures 1 to 7")
+}
+
+func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
+	g, _ := PaperGraph()
+	valid := func(tree *Tree, mask []bool) error { return Check(ctx, g, 0, tree.Hops, tree.Arborescence(), mask) }
+	for _, p := range TreesFigure().Panels[1:] {
+		assert.NoError(t, valid(p.Tree, nil), p.Caption)
+	}
+	var fault *Fault
+	require.ErrorAs(t, valid(InvalidFigure().Panels[1].Tree, nil), &fault)
+	assert.Equal(t, NotSmallest, fault.Kind)
+	for i, masked := range []string{"", "d", "a", "af"} {
+		mask := make([]bool, 6)
+		for v := range mask {
+			mask[v] = strings.ContainsRune(masked, rune('a'+v))
+		}
+		assert.NoError(t, valid(MaskedFigure().Panels[i].Tree, mask), masked)
+	}
+	cached := CachedFigure().Panels[0].Tree
+	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base), func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
+	again := NewNodeFigure().Panels[1].Tree
+	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base), func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
 }

@@ -69,10 +69,15 @@ func writeSVG(w *bufio.Writer, t *Tree, o DrawOptions) error {
 	bottom = s.legend(near, margin, bottom+margin, max(right, 420)) + margin
 	right = max(right, 420) + margin
 
-	s.open(w, right, bottom)
+	s.write(w, right, bottom, o.title(t), s.description())
+	return nil
+}
+
+// write writes the file once everything is drawn.
+func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
+	s.open(w, width, height, title, description)
 	w.WriteString(s.b.String())
 	w.WriteString("</svg>\n")
-	return nil
 }
 
 // identifier makes of any text one that can be an element's id and stand in a style sheet.
@@ -410,10 +415,10 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 }
 
 // open writes the beginning of the file: it takes its colour from the page, or if it is the page, from the reader.
-func (s *svg) open(w *bufio.Writer, width, height float64) {
+func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
 	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif\">\n",
 		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize)
-	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(s.o.title(s.full)), xmlText(s.description()))
+	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
 	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
 	for k, colour := range palette {
 		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.dark)

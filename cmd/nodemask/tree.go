@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -56,12 +55,12 @@ of them.`,
 	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
 	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
 	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate, and of the networks of --check")
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
 	flags.StringVar(&f.format, "format", "text", "text, svg, dot, mermaid or json")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
-	flags.BoolVar(&f.check, "check", false, "verify the definition and both lemmas instead of drawing")
+	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -95,8 +94,8 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--hops %d: expected 0 to %d", f.hops, mostHops)
 	case changed("mask") && changed("keep-rate"):
 		return misusef("--mask and --keep-rate: expected one of them")
-	case changed("seed") && !changed("keep-rate"):
-		return misusef("--seed: it is that of --keep-rate, which is missing")
+	case changed("seed") && !changed("keep-rate") && !f.check:
+		return misusef("--seed: it is that of --keep-rate and --check, and both are missing")
 	case !(f.keepRate > 0 && f.keepRate <= 1):
 		return misusef("--keep-rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", f.keepRate)
 	case f.cached && changed("edges"):
@@ -221,6 +220,10 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	} else {
 		tree, err = aggtree.Build(ctx, graph, root, f.hops, aggtree.Options{Limit: f.limit, Mask: mask})
 	}
+	var tooLarge *aggtree.TooLargeError
+	if errors.As(err, &tooLarge) {
+		return fmt.Errorf("the %d-aggregation tree of node %s has %s nodes, but the limit is %d: ask for fewer --hops, mask nodes, or raise --limit", f.hops, f.root, atLeast(tooLarge.Counts.Total), tooLarge.Limit)
+	}
 	if err != nil {
 		return err
 	}
@@ -286,18 +289,20 @@ func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) er
 		return err
 	}
 	out := bufio.NewWriter(w)
-	say := func(what string, n uint64) {
-		least := ""
-		if n == ^uint64(0) {
-			least = "at least "
-		}
-		fmt.Fprintf(out, "%-8s %s%d\n", what, least, n)
-	}
+	say := func(what string, n uint64) { fmt.Fprintf(out, "%-8s %s\n", what, atLeast(n)) }
 	for depth, n := range counts.Depth {
 		say(fmt.Sprintf("depth %d", depth), n)
 	}
 	say("in all", counts.Total)
 	return out.Flush()
+}
+
+// atLeast is a number of tree nodes, which may be more than can be counted.
+func atLeast(n uint64) string {
+	if n == math.MaxUint64 {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool, root int32) error {
@@ -314,63 +319,55 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 			return fmt.Errorf("lemma %d: %v", lemma+1, counterexample)
 		}
 	}
-	_, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes())
+	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
+		return err
+	}
+	if f.cached || f.hops == 0 { // theorem 1 speaks of neither
+		return nil
+	}
+	return f.checkTheorem(ctx, w, g)
+}
+
+// checkTheorem runs untrained networks on the tree and on the graph.
+func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) error {
+	backend, err := nmgnn.OpenBackend("go") // one run each: not worth compiling for another
+	if err != nil {
+		return err
+	}
+	data := g.data
+	if data == nil || data.Features.Width == 0 {
+		data = &datasets.Graph{Name: f.edges, Edges: g.edges, Features: randomFeatures(g.edges.NumNodes(), 16, f.seed)}
+	}
+	worst := 0.0
+	for _, name := range nmgnn.Models() {
+		s, err := nmgnn.Preset(nmgnn.PresetFor(name))
+		if err != nil {
+			return err
+		}
+		s.Model, s.Layers = name, f.hops
+		m, err := nmgnn.Untrained(backend, s.Build(2), data.Features.Width, f.seed)
+		if err != nil {
+			return err
+		}
+		check, err := nmgnn.CheckTheorem1(ctx, backend, m, data, g.root, nmgnn.TheoremOptions{Mask: g.mask, Limit: f.limit})
+		if err != nil {
+			return err
+		}
+		if !check.Holds() {
+			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference, nmgnn.Tolerance)
+		}
+		worst = max(worst, check.Difference)
+	}
+	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the graph, within %g\n", f.hops, strings.Join(nmgnn.Models(), ", "), f.root, max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
 	return err
 }
 
-// What a file of edges may hold at most.
-const (
-	longestLine = 4096
-	mostEdges   = 10_000_000
-)
-
-var edgeSeparator = regexp.MustCompile(`[ \t]*,[ \t]*|[ \t]+`)
-
-// readEdges reads an undirected graph from lines of two ids. Nodes are numbered in the order in which they come first.
-func readEdges(r io.Reader, file string) (*csr.Graph, []string, error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, longestLine), longestLine)
-	number, names, edges := map[string]int32{}, []string(nil), []csr.Edge(nil)
-	at := 0
-	for lines.Scan() {
-		at++
-		line := lines.Text()
-		if at == 1 {
-			line = strings.TrimPrefix(line, "\ufeff")
-		}
-		line = strings.Trim(line, " \t\r")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if !utf8.ValidString(line) {
-			return nil, nil, fmt.Errorf("%s: line %d is not UTF-8: save the file as UTF-8", file, at)
-		}
-		ids := edgeSeparator.Split(line, -1)
-		if len(ids) != 2 || ids[0] == "" || ids[1] == "" {
-			return nil, nil, fmt.Errorf("%s: line %d: %d ids in %.80q: expected two, separated by a comma, a tab or spaces", file, at, len(slices.DeleteFunc(ids, func(id string) bool { return id == "" })), line)
-		}
-		if len(edges) == mostEdges {
-			return nil, nil, fmt.Errorf("%s: line %d: more than %d edges: expected a smaller graph, or an .npz file as --data", file, at, mostEdges)
-		}
-		var ends [2]int32
-		for i, id := range ids {
-			v, found := number[id]
-			if !found {
-				v = int32(len(names))
-				number[id], names = v, append(names, id)
-			}
-			ends[i] = v
-		}
-		edges = append(edges, csr.Edge{Source: ends[0], Target: ends[1]})
+// randomFeatures are for graphs that have none.
+func randomFeatures(nodes, width int, seed uint64) datasets.Features {
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := datasets.Features{Rows: nodes, Width: width, Dense: make([]float32, nodes*width)}
+	for i := range x.Dense {
+		x.Dense[i] = r.Float32()
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, nil, fmt.Errorf("%s: line %d is longer than %d bytes: expected two ids", file, at+1, longestLine)
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("%s: line %d: %w", file, at+1, err)
-	}
-	if len(edges) == 0 {
-		return nil, nil, fmt.Errorf("%s: no edges in %d lines: expected two ids a line", file, at)
-	}
-	g, _, err := csr.FromEdges(len(names), edges, csr.Options{})
-	return g, names, err
+	return x
 }
