@@ -39,7 +39,8 @@ type State struct {
 // store as it ends. The first trial of every cell comes first, so that a part of the work is already a table; then all
 // further trials of each cell together, since they share its compiled program.
 //
-// When the context is cancelled the trials in hand are lost, and no others.
+// When the context is cancelled the trials in hand are lost, and no others. Any number of processes may reproduce into one
+// folder: none runs a trial that another has run or has in hand.
 func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []Artifact, o Options) error {
 	o.Trials = max(o.Trials, 0)
 	if o.Trials == 0 {
@@ -64,26 +65,53 @@ func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []
 	}
 	p.state.Before = total - p.missing
 	p.state.Done = p.state.Before
-	queue := make(chan task, len(tasks))
-	for _, t := range tasks {
-		queue <- t
-	}
-	close(queue)
-	var jobs int
-	var mutex sync.Mutex
-	return nmgnn.RunJobs(ctx, b, o.Jobs, func(ctx context.Context, r *nmgnn.Runner) error {
-		mutex.Lock()
-		job := jobs
-		jobs++
-		mutex.Unlock()
-		for t := range queue {
-			if err := p.run(ctx, r, job, t); err != nil {
-				return err
+	p.queue = tasks
+	return nmgnn.RunJobs(ctx, b, o.Jobs, p.work)
+}
+
+// work takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
+// done them; if it is killed instead, they are run here.
+func (p *reproduction) work(ctx context.Context, r *nmgnn.Runner) error {
+	p.mutex.Lock()
+	job := p.jobs
+	p.jobs++
+	p.mutex.Unlock()
+	var later []task
+	for {
+		p.mutex.Lock()
+		var t task
+		found := len(p.queue) > 0
+		if found {
+			t, p.queue = p.queue[0], p.queue[1:]
+		}
+		p.mutex.Unlock()
+		if !found {
+			if len(later) == 0 {
+				return nil
+			}
+			t, later = later[0], later[1:]
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(claimPause):
 			}
 		}
-		return nil
-	})
+		claim, err := p.store.claim(t.cell.Key(), p.backend.ID)
+		if err != nil {
+			return err
+		}
+		if claim == nil {
+			later = append(later, t)
+			continue
+		}
+		if err := errors.Join(p.run(ctx, r, job, t), claim.release()); err != nil {
+			return err
+		}
+	}
 }
+
+// claimPause is how long to wait for what others have in hand.
+const claimPause = 200 * time.Millisecond
 
 // task is some trials of a cell.
 type task struct {
@@ -147,6 +175,8 @@ type reproduction struct {
 	graphs  map[string]*datasets.Graph
 
 	mutex   sync.Mutex
+	queue   []task
+	jobs    int // that have begun
 	state   State
 	begin   time.Time
 	missing int
@@ -166,12 +196,25 @@ func (p *reproduction) graph(ctx context.Context, data string) (*datasets.Graph,
 }
 
 func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task) error {
+	have, err := p.store.seeds(t.cell, p.backend.ID) // others may have run some since
+	if err != nil {
+		return err
+	}
 	graph, err := p.graph(ctx, t.cell.Data)
 	if err != nil {
 		return err
 	}
 	x := t.cell.Experiment(graph)
 	for _, seed := range t.seeds {
+		if have[seed] {
+			p.report(func(s *State) {
+				s.Done++
+				s.Before++
+				s.Last = nil
+				p.missing--
+			})
+			continue
+		}
 		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
 		result, err := r.Run(ctx, x, seed, nil)
 		if err != nil {
