@@ -23,7 +23,9 @@ type Options struct {
 	Open func(ctx context.Context, data string) (*datasets.Graph, error)
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
-	Now      func() time.Time // for the date of records; nil: time.Now
+	// Epoch is called after each epoch of each trial, by the job that it is of; it must be quick.
+	Epoch func(cell Cell, seed uint64, epoch int, e nmgnn.Epoch)
+	Now   func() time.Time // for the date of records; nil: time.Now
 }
 
 // State is how far a reproduction has come.
@@ -42,6 +44,15 @@ type State struct {
 // When the context is cancelled the trials in hand are lost, and no others. Any number of processes may reproduce into one
 // folder: none runs a trial that another has run or has in hand.
 func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []Artifact, o Options) error {
+	var cells []Cell
+	for _, a := range artifacts {
+		cells = append(cells, a.Cells()...)
+	}
+	return Run(ctx, b, store, cells, o)
+}
+
+// Run is [Reproduce] for cells.
+func Run(ctx context.Context, b *nmgnn.Backend, store *Store, cells []Cell, o Options) error {
 	o.Trials = max(o.Trials, 0)
 	if o.Trials == 0 {
 		o.Trials = 10
@@ -52,10 +63,6 @@ func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []
 	records, err := store.Load()
 	if err != nil {
 		return err
-	}
-	var cells []Cell
-	for _, a := range artifacts {
-		cells = append(cells, a.Cells()...)
 	}
 	tasks, total := plan(merge(cells), records, b.ID, o)
 	p := &reproduction{Options: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
@@ -216,7 +223,11 @@ func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task
 			continue
 		}
 		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
-		result, err := r.Run(ctx, x, seed, nil)
+		var epochs func(int, nmgnn.Epoch)
+		if p.Epoch != nil {
+			epochs = func(epoch int, e nmgnn.Epoch) { p.Epoch(t.cell, seed, epoch, e) }
+		}
+		result, err := r.Run(ctx, x, seed, epochs)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
