@@ -72,7 +72,7 @@ func Run(ctx context.Context, b *nmgnn.Backend, store *Store, cells []Cell, o Op
 	}
 	p.state.Before = total - p.missing
 	p.state.Done = p.state.Before
-	p.queue = tasks
+	p.queue = grouped(tasks)
 	return nmgnn.RunJobs(ctx, b, o.Jobs, p.work)
 }
 
@@ -86,35 +86,57 @@ func (p *reproduction) work(ctx context.Context, r *nmgnn.Runner) error {
 	var later []task
 	for {
 		p.mutex.Lock()
-		var t task
-		found := len(p.queue) > 0
-		if found {
-			t, p.queue = p.queue[0], p.queue[1:]
+		var group []task
+		if len(p.queue) > 0 {
+			group, p.queue = p.queue[0], p.queue[1:]
 		}
 		p.mutex.Unlock()
-		if !found {
+		if group == nil {
 			if len(later) == 0 {
 				return nil
 			}
-			t, later = later[0], later[1:]
+			group, later = later[:1], later[1:]
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(claimPause):
 			}
 		}
-		claim, err := p.store.claim(t.cell.Key(), p.backend.ID)
-		if err != nil {
-			return err
-		}
-		if claim == nil {
-			later = append(later, t)
-			continue
-		}
-		if err := errors.Join(p.run(ctx, r, job, t), claim.release()); err != nil {
-			return err
+		for _, t := range group {
+			claim, err := p.store.claim(t.cell.Key(), p.backend.ID)
+			if err != nil {
+				return err
+			}
+			if claim == nil {
+				later = append(later, t)
+				continue
+			}
+			if err := errors.Join(p.run(ctx, r, job, t), claim.release()); err != nil {
+				return err
+			}
 		}
 	}
+}
+
+// grouped puts tasks that follow each other and share a compiled program together, for one job to do.
+func grouped(tasks []task) [][]task {
+	var groups [][]task
+	for _, t := range tasks {
+		if n := len(groups); n > 0 && programOf(groups[n-1][0].cell) == programOf(t.cell) {
+			groups[n-1] = append(groups[n-1], t)
+		} else {
+			groups = append(groups, []task{t})
+		}
+	}
+	return groups
+}
+
+// programOf is the same for cells that share a compiled program: if there is a mask, it is an input of it.
+func programOf(c Cell) string {
+	if c.Settings.KeepRate != 1 {
+		c.Settings.KeepRate = MaskedKeepRate
+	}
+	return c.Key()
 }
 
 // claimPause is how long to wait for what others have in hand.
@@ -165,10 +187,7 @@ func plan(cells []Cell, records []Record, backend string, o Options) (tasks []ta
 // Cells that share a program stay together.
 func shardOf(c Cell, shards int) int {
 	h := fnv.New64a()
-	if c.Settings.KeepRate != 1 {
-		c.Settings.KeepRate = MaskedKeepRate
-	}
-	_, _ = h.Write([]byte(c.Key()))
+	_, _ = h.Write([]byte(programOf(c)))
 	return int(h.Sum64() % uint64(shards))
 }
 
@@ -182,7 +201,7 @@ type reproduction struct {
 	graphs  map[string]*datasets.Graph
 
 	mutex   sync.Mutex
-	queue   []task
+	queue   [][]task
 	jobs    int // that have begun
 	state   State
 	begin   time.Time
