@@ -1,0 +1,23 @@
+// Bundles src/ and the parts of d3 that it uses into explorer.js, which Go embeds.
+
+import {readFileSync} from 'node:fs'
+import {build} from 'esbuild'
+
+const text = {name: 'text', setup(b) {
+  // Style sheets and the template are minified as far as line ends go: they are short lines by hand.
+  b.onLoad({filter: /\.(css|html)$/}, ({path}) => ({contents: readFileSync(path, 'utf8').replace(/\n\s*/g, ''), loader: 'text'}))
+}}
+const licence = readFileSync('LICENSE.d3', 'utf8').trim().split('\n').map(line => ' * ' + line).join('\n').replace(/ +$/gm, '')
+
+await build({
+  entryPoints: ['src/main.js'],
+  outfile: 'explorer.js',
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2020',
+  charset: 'ascii',
+  legalComments: 'none',
+  banner: {js: `/*!\n * nodemask's drawing of aggregation trees; built from aggtree/explorer/src.\n * It contains parts of d3-hierarchy and d3-selection:\n${licence}\n */`},
+  plugins: [text],
+})
