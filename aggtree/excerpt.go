@@ -9,8 +9,8 @@ import (
 	"nodemask/csr"
 )
 
-// What an interactive drawing embeds at most. Up to MaxHTMLHops/2 hops, counts over so many entries are exact in the 53
-// bits of JavaScript's numbers: there are at most √n·√m^k walks of k hops over m entries.
+// What an interactive drawing embeds at most. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's
+// numbers: over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
@@ -25,11 +25,7 @@ type excerpt struct {
 
 // newExcerpt chooses the nodes breadth first: those within hops of the root bring their neighbours along, each all or,
 // where there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
-func newExcerpt(g *csr.Graph, root int32, hops int) excerpt {
-	return newExcerptWithin(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
-}
-
-func newExcerptWithin(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
+func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes()}
 	}

@@ -22,7 +22,7 @@ import (
 //go:embed explorer/explorer.js
 var explorer string
 
-// MaxHTMLHops is the largest number of hops of an interactive drawing: counts stay exact, and nobody reads deeper trees.
+// MaxHTMLHops is the largest number of hops of an interactive drawing.
 const MaxHTMLHops = 10
 
 // offeredHops is how many hops the reader may choose if the drawing begins with no more.
@@ -143,7 +143,10 @@ func (o HTMLOptions) data(g *csr.Graph, root int32, hops int) (*embedded, error)
 	case o.KeepRate == 0:
 		o.KeepRate = 0.5
 	}
-	part := newExcerpt(g, root, hops)
+	return o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)), nil
+}
+
+func (o HTMLOptions) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
 		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),
 		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: printable(o.Title),
@@ -175,7 +178,7 @@ func (o HTMLOptions) data(g *csr.Graph, root int32, hops int) (*embedded, error)
 		}
 		i++
 	}
-	return d, nil
+	return d
 }
 
 func writeFragment(w io.Writer, g *csr.Graph, d *embedded, o HTMLOptions) error {

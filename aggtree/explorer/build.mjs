@@ -1,6 +1,7 @@
 // Bundles src/ and the parts of d3 that it uses into explorer.js, which Go embeds.
 
-import {readFileSync} from 'node:fs'
+import {createHash} from 'node:crypto'
+import {readFileSync, readdirSync} from 'node:fs'
 import {build} from 'esbuild'
 
 const text = {name: 'text', setup(b) {
@@ -8,6 +9,10 @@ const text = {name: 'text', setup(b) {
   b.onLoad({filter: /\.(css|html)$/}, ({path}) => ({contents: readFileSync(path, 'utf8').replace(/\n\s*/g, ''), loader: 'text'}))
 }}
 const licence = readFileSync('LICENSE.d3', 'utf8').trim().split('\n').map(line => ' * ' + line).join('\n').replace(/ +$/gm, '')
+
+// By this a test of Go's, which has no node, sees whether the bundle was built from these sources.
+const hash = createHash('sha256')
+for (const name of readdirSync('src').sort()) hash.update(name).update('\0').update(readFileSync('src/' + name)).update('\0')
 
 await build({
   entryPoints: ['src/main.js'],
@@ -18,6 +23,6 @@ await build({
   target: 'es2020',
   charset: 'ascii',
   legalComments: 'none',
-  banner: {js: `/*!\n * nodemask's drawing of aggregation trees; built from aggtree/explorer/src.\n * It contains parts of d3-hierarchy and d3-selection:\n${licence}\n */`},
+  banner: {js: `/*!\n * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 ${hash.digest('hex')}.\n * It contains parts of d3-hierarchy and d3-selection:\n${licence}\n */`},
   plugins: [text],
 })

@@ -1,7 +1,7 @@
 // The drawing of the graph round the root.
 
 import {select} from 'd3-selection'
-import {boxHeight, cut, dress, pill, widthOf} from './marks.js'
+import {boxHeight, cut, dress, named, pill, tallest, widthOf} from './marks.js'
 import {arrange, near} from './near.js'
 
 export class GraphView {
@@ -17,15 +17,14 @@ export class GraphView {
   // render draws the graph, smaller where the room is narrow, but not so small that it cannot be read.
   render(room) {
     const {state} = this
-    const part = near(state.g, state.root, Math.max(1, state.hops))
-    this.part = part
-    this.more = part.more
+    if (this.key !== state.key) {
+      this.key = state.key
+      this.part = near(state.g, state.root, Math.max(1, state.hops))
+      this.place()
+    }
+    const {part, boxWidth} = this
     for (const n of part.nodes) n.mark = this.mark(n)
-    const width = widthOf(part.nodes.map(n => n.mark.label), part.nodes.some(n => n.mark.look.shape >= 0))
-    const size = arrange(part, width, boxHeight)
-    const scale = Math.min(1, Math.max(0.75, room / size.width))
-    this.width = Math.ceil(size.width)
-    this.height = Math.ceil(size.height)
+    const scale = Math.min(1, Math.max(0.72, Math.min(room / this.width, tallest / this.height)))
     this.svg.attr('width', Math.floor(this.width * scale)).attr('height', Math.ceil(this.height * scale))
       .attr('viewBox', `0 0 ${this.width} ${this.height}`)
     const root = part.nodes[0]
@@ -34,12 +33,23 @@ export class GraphView {
       .attr('class', e => (state.mask[e.from.v] || state.mask[e.to.v] ? 'link ghost' : 'link'))
       .attr('d', e => `M${round(e.from.x)},${round(e.from.y)}L${round(e.to.x)},${round(e.to.y)}`)
     this.nodes.selectAll('g').data(part.nodes, n => n.v).join(enter => this.enter(enter)).order()
-      .call(dress, width)
+      .call(dress, boxWidth)
       .attr('transform', n => `translate(${round(n.x)},${round(n.y)})`)
       .attr('data-node', n => (state.ids ? state.ids[n.v] : n.v))
-      .attr('aria-label', n => n.mark.full)
+      .attr('aria-label', n => named(n.mark))
     if (!part.nodes.some(n => n.v === this.focus)) this.focus = state.root
     this.rove()
+  }
+
+  // place lays the graph out, which does not depend on the mask.
+  place() {
+    const {state, part} = this
+    this.more = part.more
+    const shapes = part.nodes.some(n => state.look(n.v).shape >= 0)
+    this.boxWidth = widthOf(part.nodes.map(n => cut(state.name(n.v))), shapes)
+    const size = arrange(part, this.boxWidth, boxHeight)
+    this.width = Math.ceil(size.width)
+    this.height = Math.ceil(size.height)
   }
 
   mark(n) {

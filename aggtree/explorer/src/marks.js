@@ -1,7 +1,12 @@
 // The marks that both drawings share: pills with a label, and the shapes of classes.
 
-const letter = 7.2
+// Letters are taken to be as wide as those of wide fonts are.
+const letter = 7.7
 export const boxHeight = 24
+
+// Drawings higher than this are made smaller, down to where they can still be read, and then scroll.
+export const tallest = 580
+
 const longest = 14
 
 // columns is how many letters wide a text is; those of some scripts take the room of two.
@@ -41,7 +46,7 @@ export function short(n) {
 export function widthOf(labels, shapes) {
   let most = 0
   for (const label of labels) most = Math.max(most, columns(label))
-  return Math.max(32, Math.ceil(most * letter + 16 + (shapes ? 12 : 0)))
+  return Math.max(32, Math.ceil(most * letter + 14 + (shapes ? 14 : 0)))
 }
 
 // The shapes of classes, about 10 pixels wide round 0, 0: as those of the charts.
@@ -60,6 +65,7 @@ export const shapes = [
 export function pill(groups) {
   groups.append('title')
   groups.append('rect').attr('class', 'halo')
+  groups.append('rect').attr('class', 'back')
   groups.append('rect').attr('class', 'fill')
   groups.append('rect').attr('class', 'ring')
   groups.append('path').attr('class', 'shape')
@@ -67,20 +73,26 @@ export function pill(groups) {
   return groups
 }
 
+// named is what a screen reader calls a node. It begins with what is seen, if that is not all of the name.
+export const named = ({label, full}) => (full.includes(label) ? full : `${label}: ${full}`)
+
 export function dress(groups, width) {
   const box = (name, grow, radius) => groups.select(name)
     .attr('x', -width / 2 - grow).attr('y', -boxHeight / 2 - grow)
     .attr('width', width + 2 * grow).attr('height', boxHeight + 2 * grow)
     .attr('rx', d => (d.mark.more ? 4 : radius + grow))
   box('.halo', 4, boxHeight / 2)
-  box('.fill', 0, boxHeight / 2)
+  box('.back', 0, boxHeight / 2)
+  // Class and ring are set apart, so that neither is taken for the other.
+  const inset = groups.data().some(d => d.mark.look.shape >= 0) ? -3 : 0
+  box('.fill', inset, boxHeight / 2)
   box('.ring', 0, boxHeight / 2)
   groups.attr('class', d => classesOf(d.mark))
   groups.select('title').text(d => d.mark.full)
   groups.select('.shape')
     .attr('d', d => (hasShape(d.mark) ? shapes[d.mark.look.shape] : null))
-    .attr('transform', `translate(${13 - width / 2},0)`)
-  groups.select('text').attr('x', d => (hasShape(d.mark) ? 7 : 0)).attr('y', 4.3).text(d => d.mark.label)
+    .attr('transform', `translate(${14 - width / 2},0)`)
+  groups.select('text').attr('x', d => (hasShape(d.mark) ? 8 : 0)).attr('y', 4.3).text(d => d.mark.label)
 }
 
 const hasShape = mark => mark.look.shape >= 0 && !mark.more

@@ -1,5 +1,4 @@
-// The graph round the root, laid out as in Go's drawing: nodes of one hop on one circle, each in the middle of the sector
-// of those that were found from it.
+// The graph round the root, found breadth first as in Go's drawing, and its layout.
 
 import {row} from './core.js'
 
@@ -31,45 +30,91 @@ export function near(g, root, hops) {
   return {nodes, edges, more: left.size}
 }
 
-// arrange places nodes of a width and height on circles just large enough, and returns how large the picture is.
-export function arrange({nodes}, width, height) {
+// arrange places nodes of a width and height by forces: edges pull, nodes push, and none touches another. It begins with
+// circles round the root, a hop each, and draws no random numbers, so that the same graph always looks the same. It
+// returns how large the picture is.
+export function arrange({nodes, edges}, width, height) {
+  circles(nodes, width)
+  const degree = new Map(nodes.map(n => [n, 0]))
+  for (const {from, to} of edges) {
+    degree.set(from, degree.get(from) + 1)
+    degree.set(to, degree.get(to) + 1)
+  }
+  const rounds = 260
+  for (let round = 0; round < rounds; round++) {
+    const heat = 1 - round / rounds
+    for (const {from, to} of edges) {
+      const [dx, dy] = [to.x - from.x, to.y - from.y]
+      const long = Math.hypot(dx, dy) || 1
+      const pull = (0.5 * heat * (long - 55 - width / 2)) / long
+      const share = degree.get(from) / (degree.get(from) + degree.get(to))
+      to.x -= dx * pull * share
+      to.y -= dy * pull * share
+      from.x += dx * pull * (1 - share)
+      from.y += dy * pull * (1 - share)
+    }
+    pairs(nodes, (a, b) => {
+      const [dx, dy] = [b.x - a.x, b.y - a.y]
+      const push = (260 * heat) / Math.max(dx * dx + dy * dy, 100)
+      a.x -= dx * push
+      a.y -= dy * push
+      b.x += dx * push
+      b.y += dy * push
+    })
+    for (const n of nodes) {
+      n.x *= 1 - 0.05 * heat
+      n.y *= 1 - 0.04 * heat
+    }
+    separate(nodes, width + 8, height + 10)
+  }
+  for (let round = 0; round < 400 && separate(nodes, width + 8, height + 10); round++);
+  const low = {x: Math.min(...nodes.map(n => n.x)), y: Math.min(...nodes.map(n => n.y))}
+  for (const n of nodes) {
+    n.x += width / 2 + 6 - low.x
+    n.y += height / 2 + 6 - low.y
+  }
+  return {width: Math.max(...nodes.map(n => n.x)) + width / 2 + 6, height: Math.max(...nodes.map(n => n.y)) + height / 2 + 6}
+}
+
+// circles gives each node the middle of the sector of those that were found from it.
+function circles(nodes, width) {
   for (const n of nodes) n.leaves = n.taken = 0
   for (const n of nodes.slice(1).reverse()) {
     n.leaves = Math.max(n.leaves, 1)
     n.parent.leaves += n.leaves
   }
-  nodes[0].begin = nodes[0].x = nodes[0].y = 0
+  Object.assign(nodes[0], {begin: 0.5, x: 0, y: 0})
   for (const n of nodes.slice(1)) {
     const share = (2 * Math.PI * n.leaves) / nodes[0].leaves
     n.begin = n.parent.begin + n.parent.taken
     n.parent.taken += share
-    n.angle = n.begin + share / 2
+    const angle = n.begin + share / 2
+    n.x = n.level * (width + 30) * Math.sin(angle)
+    n.y = -n.level * (width + 30) * Math.cos(angle)
   }
-  const clear = (first, end) => {
-    for (let i = first; i < end; i++) {
-      for (let j = 0; j < i; j++) {
-        if (Math.abs(nodes[i].x - nodes[j].x) < width + 6 && Math.abs(nodes[i].y - nodes[j].y) < height + 6) return false
-      }
+}
+
+function pairs(nodes, act) {
+  for (let i = 0; i < nodes.length; i++) for (let j = 0; j < i; j++) act(nodes[j], nodes[i])
+}
+
+// separate moves nodes apart that touch, the shorter way, and says whether there were any.
+function separate(nodes, width, height) {
+  let any = false
+  pairs(nodes, (a, b) => {
+    const [dx, dy] = [b.x - a.x, b.y - a.y]
+    const [x, y] = [width - Math.abs(dx), height - Math.abs(dy)]
+    if (x <= 0.01 || y <= 0.01) return
+    any = true
+    if (x < y) {
+      const by = dx < 0 ? -x / 2 : x / 2
+      a.x -= by
+      b.x += by
+    } else {
+      const by = dy < 0 ? -y / 2 : y / 2
+      a.y -= by
+      b.y += by
     }
-    return true
-  }
-  let radius = 0
-  for (let first = 1; first < nodes.length; ) {
-    let end = first
-    while (end < nodes.length && nodes[end].level === nodes[first].level) end++
-    for (radius += height + 28; ; radius += 6) {
-      for (const n of nodes.slice(first, end)) {
-        n.x = radius * Math.sin(n.angle)
-        n.y = -radius * Math.cos(n.angle)
-      }
-      if (radius > 4000 || clear(first, end)) break
-    }
-    first = end
-  }
-  const low = {x: Math.min(...nodes.map(n => n.x)), y: Math.min(...nodes.map(n => n.y))}
-  for (const n of nodes) {
-    n.x += width / 2 + 4 - low.x
-    n.y += height / 2 + 4 - low.y
-  }
-  return {width: Math.max(...nodes.map(n => n.x)) + width / 2 + 4, height: Math.max(...nodes.map(n => n.y)) + height / 2 + 4}
+  })
+  return any
 }

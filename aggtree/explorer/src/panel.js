@@ -26,6 +26,7 @@ export class Panel {
     this.section = find('.explorer')
     this.maskMode = false
     this.timer = 0
+    this.lit = {base: -1, node: null}
     const act = {
       masks: event => event.shiftKey || this.maskMode,
       mask: v => this.change(() => state.toggleMask(v)),
@@ -143,9 +144,12 @@ export class Panel {
     find('.masked').textContent = `${grouped(state.masked)} of ${grouped(state.g.nodes)} nodes masked`
     this.heads(root)
     this.table()
+    const counts = find('.counts')
+    if (counts.scrollWidth > counts.clientWidth) counts.tabIndex = 0 // so that keys can scroll it
+    else counts.removeAttribute('tabindex')
     legend(find('.legend'), this)
     this.notes()
-    this.light(-1, null)
+    this.relight()
     this.say()
   }
 
@@ -169,7 +173,7 @@ export class Panel {
     graph.scrollTo({left: this.graph.centre.x - graph.clientWidth / 2, top: this.graph.centre.y - graph.clientHeight / 2})
     const tree = this.find('.tree .scroll')
     const top = this.state.tree
-    tree.scrollTo({left: this.tree.down ? top.x - tree.clientWidth / 2 : 0, top: this.tree.down ? 0 : top.y - tree.clientHeight / 2})
+    tree.scrollTo({left: this.tree.down ? top.x * this.tree.scale - tree.clientWidth / 2 : 0, top: this.tree.down ? 0 : top.y * this.tree.scale - tree.clientHeight / 2})
   }
 
   table() {
@@ -217,8 +221,15 @@ export class Panel {
     if (status.textContent !== text) status.textContent = text
   }
 
+  // relight shows again what was lit, as far as it is still drawn.
+  relight() {
+    const {base, node} = this.lit
+    this.light(base, node && (this.state.shown().find(n => n.key === node.key) || null))
+  }
+
   light(base, node) {
     const {state} = this
+    this.lit = {base, node}
     this.tree.light(base, node)
     this.graph.light(base, node)
     const parts = []
@@ -230,7 +241,7 @@ export class Panel {
       parts.push(`${grouped(state.counts.times[base])} in the tree`)
       if (state.mask[base]) parts.push('masked')
     }
-    this.find('.detail').textContent = parts.join(' · ')
+    this.find('.detail').textContent = parts.join(' · ') || 'Point at a node to see its replicas and its walk from the root.'
   }
 
   save() {

@@ -3,7 +3,7 @@
 import {hierarchy, tree as tidy} from 'd3-hierarchy'
 import {select} from 'd3-selection'
 import {drawing} from './fold.js'
-import {boxHeight, cut, dress, grouped, pill, short, widthOf} from './marks.js'
+import {boxHeight, cut, dress, grouped, named, pill, short, tallest, widthOf} from './marks.js'
 
 const nobody = {fill: -1, shape: -1, ring: -1, style: 0, root: false}
 const margin = 8
@@ -31,7 +31,7 @@ export class TreeView {
     const down = (n) => tidy().nodeSize([width + 10, 66]).separation(apart)(hierarchy(n))
     this.down = extent(down(whole), 'x').size + width + 2 * margin <= room && extent(down(state.tree), 'x').size + width + 2 * margin <= room
     const level = room < 500 ? width + 26 : width + 56
-    const laid = this.down ? down(state.tree) : tidy().nodeSize([boxHeight + 6, level]).separation(apart)(hierarchy(state.tree))
+    const laid = this.down ? down(state.tree) : tidy().nodeSize([boxHeight + 5, level]).separation(apart)(hierarchy(state.tree))
     const points = laid.descendants()
     const [across, along] = [extent(laid, 'x'), extent(laid, 'y')]
     for (const p of points) {
@@ -42,7 +42,8 @@ export class TreeView {
     const size = this.down ? [across.size, along.size] : [along.size, across.size]
     this.width = Math.ceil(size[0] + width + 2 * margin)
     this.height = Math.ceil(size[1] + boxHeight + 2 * margin)
-    this.svg.attr('width', this.width).attr('height', this.height).attr('viewBox', `0 0 ${this.width} ${this.height}`)
+    this.scale = Math.min(1, Math.max(0.8, Math.min(room / this.width, tallest / this.height)))
+    this.svg.attr('width', Math.ceil(this.width * this.scale)).attr('height', Math.ceil(this.height * this.scale)).attr('viewBox', `0 0 ${this.width} ${this.height}`)
       .attr('aria-label', `The ${state.hops}-aggregation tree of ${state.name(state.root)}`)
       .attr('aria-orientation', this.down ? 'horizontal' : 'vertical')
 
@@ -53,7 +54,7 @@ export class TreeView {
       .call(dress, width)
       .attr('transform', n => `translate(${round(n.x)},${round(n.y)})`)
       .attr('data-walk', n => (n.more || n.ghost ? null : state.walkOf(n).map(v => (state.ids ? state.ids[v] : v)).join('-')))
-      .attr('aria-label', n => n.mark.full)
+      .attr('aria-label', n => named(n.mark))
       .attr('aria-level', n => n.depth + 1)
       .attr('aria-posinset', n => (n.parent ? n.parent.children.indexOf(n) + 1 : 1))
       .attr('aria-setsize', n => (n.parent ? n.parent.children.length : 1))
@@ -98,7 +99,6 @@ export class TreeView {
     else if (look.root) about.push('replica of the root')
     about.push(`depth ${n.depth}`)
     if (n.ghost) Object.assign(look, {fill: look.shape >= 0 ? look.fill : -1, ring: -1, root: false})
-    else if (n.parent) look.root = look.root && true
     return {label: cut(state.name(n.base)), full: about.join(', '), look, ghost: n.ghost, more: false, masked: !n.parent && state.mask[n.base] === 1}
   }
 
