@@ -162,7 +162,7 @@ func node(v int32) string { return fmt.Sprintf(`.graph [data-node="%d"]`, v) }
 
 func walkTo(walk string) string { return fmt.Sprintf(`.tree [data-walk="%s"]`, walk) }
 
-func TestInABrowser(t *testing.T) {
+func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	chrome := browser(t)
 	g, names := PaperGraph()
 	const a, b, c, d, f = 0, 1, 2, 3, 5

@@ -15,7 +15,8 @@ export function exported(panel) {
   const ink = style.getPropertyValue('--ink').trim()
   const left = graph.width + 2 * margin
   const heads = [panel.find('#graph-head').textContent, panel.find('#tree-head').textContent]
-  const width = Math.max(left + tree.width + margin, left + heads[1].length * 7 + margin, 480)
+  const sentences = [panel.sizes(), panel.rest()]
+  const width = Math.max(left + tree.width + margin, left + heads[1].length * 7.5 + margin, ...sentences.map(s => s.length * 6.8 + 2 * margin))
   let bottom = margin + head + Math.max(graph.height, tree.height) + margin
   const legend = []
   let x = margin
@@ -30,12 +31,11 @@ export function exported(panel) {
     x += room
   }
   bottom += row
-  const summary = panel.summary()
   const text = (x, y, words, more = '') => `<text x="${x}" y="${y}" fill="${ink}"${more}>${escape(words)}</text>`
-  const height = bottom + margin + 12
+  const height = bottom + margin + 36
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escape(`The ${state.hops}-aggregation tree of ${state.name(state.root)}`)}</title>
-<desc>${escape(summary)}</desc>
+<desc>${escape(sentences.join(' '))}</desc>
 <style>${escape(colours)}</style>
 <rect width="100%" height="100%" fill="${paper}"/>
 ${text(margin, margin + 12, heads[0], ' font-weight="bold"')}
@@ -43,7 +43,7 @@ ${text(left, margin + 12, heads[1], ' font-weight="bold"')}
 <g transform="translate(${margin},${margin + head})">${inner(graph.svg.node())}</g>
 <g transform="translate(${left},${margin + head})">${inner(tree.svg.node())}</g>
 ${legend.join('\n')}
-${text(margin, height - margin + 4, summary)}
+${sentences.map((words, i) => text(margin, bottom + 24 + 18 * i, words)).join('\n')}
 </svg>
 `
 }

@@ -201,23 +201,29 @@ export class Panel {
   notes() {
     const {state} = this
     const notes = []
-    if (state.ids) notes.push(`This page holds the graph round node ${state.name(state.data.root)}: ${grouped(state.g.nodes)} of ${grouped(state.data.allNodes)} nodes, of ${grouped(state.data.complete)} of them all neighbours.`)
+    if (state.ids) notes.push(`This page holds ${grouped(state.g.nodes)} of the graph’s ${grouped(state.data.allNodes)} nodes, those round node ${state.name(state.data.root)}, and all neighbours of ${grouped(state.data.complete)} of them.`)
     if (state.counts.cut > 0) notes.push(`This tree is not whole: it ends early at ${grouped(state.counts.cut)} nodes whose neighbours the page does not hold.`)
     this.find('.note').textContent = notes.join(' ')
   }
 
-  summary() {
+  // sizes and rest are the counts in words.
+  sizes() {
     const {state} = this
-    const {depth, total, distinct, replicas, cut} = state.counts
-    return `${state.hops}-aggregation tree of ${state.name(state.root)}: ${cut ? 'at least ' : ''}${grouped(total)} nodes; ${depth.map((n, d) => `${grouped(n)} at depth ${d}`).join(', ')}. ` +
-      `${grouped(distinct)} distinct, ${grouped(replicas)} of the root. Epoch ${state.epoch}, ${grouped(state.masked)} masked.`
+    const {depth, total, cut} = state.counts
+    return `${state.hops}-aggregation tree of ${state.name(state.root)}: ${cut ? 'at least ' : ''}${grouped(total)} nodes; ${depth.map((n, d) => `${grouped(n)} at depth ${d}`).join(', ')}.`
+  }
+
+  rest() {
+    const {state} = this
+    const {distinct, replicas} = state.counts
+    return `${grouped(distinct)} distinct, ${grouped(replicas)} of the root. Epoch ${state.epoch}, ${grouped(state.masked)} of ${grouped(state.g.nodes)} nodes masked.`
   }
 
   // say tells a screen reader the counts, but not while epochs play: it would never end.
   say() {
     if (this.timer) return
     const status = this.find('.quiet')
-    const text = this.summary()
+    const text = this.sizes() + ' ' + this.rest()
     if (status.textContent !== text) status.textContent = text
   }
 
