@@ -42,6 +42,7 @@ comma, a tab or spaces, with comments after '#' at the start of a line. Large tr
 of them.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
+  nodemask tree --data cora --root 5 --format html -o tree.html
   nodemask tree --data cora --root 5 --cached --train 50 --check
   nodemask tree --edges friends.txt --root ann --count --hops 9`,
 		Args: misuseArgs(cobra.NoArgs),
@@ -58,7 +59,7 @@ of them.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate, and of the networks of --check")
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg, dot, mermaid or json")
+	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive), dot, mermaid or json")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
@@ -114,11 +115,18 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--limit %d: expected a number of tree nodes, or 0 for %d", f.limit, aggtree.DefaultLimit)
 	case changed("output") && f.output == "":
 		return misusef("--output is empty: expected a file")
-	case !slices.Contains(aggtree.Formats(), aggtree.Format(f.format)):
-		return misusef("--format %s: expected one of %v", f.format, aggtree.Formats())
+	case f.cached && f.format == formatHTML:
+		return misusef("--cached and --format html: an interactive drawing shows trees of the graph itself: use --format svg")
+	case f.hops > aggtree.MaxHTMLHops && f.format == formatHTML:
+		return misusef("--hops %d: expected at most %d with --format html", f.hops, aggtree.MaxHTMLHops)
+	case f.format != formatHTML && !slices.Contains(aggtree.Formats(), aggtree.Format(f.format)):
+		return misusef("--format %s: expected one of %v", f.format, append(aggtree.Formats(), formatHTML))
 	}
 	return nil
 }
+
+// formatHTML is the interactive drawing, which is one of a graph and not of a tree.
+const formatHTML = "html"
 
 // mostHops is more than any network has layers.
 const mostHops = 1000
@@ -211,6 +219,13 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		for v, label := range g.data.Labels {
 			o.Colours[v] = int(label)
 		}
+	}
+	if f.format == formatHTML {
+		h := aggtree.HTMLOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, Seed: f.seed}
+		if f.keepRate < 1 {
+			h.KeepRate = f.keepRate
+		}
+		return aggtree.WritePage(w, g.edges, g.root, f.hops, h)
 	}
 	graph, mask, root := g.edges, g.mask, g.root
 	var tree *aggtree.Tree
