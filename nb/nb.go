@@ -1,0 +1,89 @@
+// Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an ordinary
+// program prints them as plain text.
+//
+// Every function here waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends.
+// What it shows can be seen in a notebook that is not trusted (a fresh clone, GitHub), where neither scripts nor SVG
+// elements are.
+package nb
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"os"
+	"strings"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"nodemask/plots"
+)
+
+// HTML shows an HTML fragment. Where there is no HTML, the fallback is there in its place.
+func HTML(fragment, fallback string) {
+	show(fallback, map[protocol.MIMEType]any{protocol.MIMETextHTML: fragment})
+}
+
+// Markdown shows text with headings, lists, links and $formulas$.
+func Markdown(text string) {
+	show(text, map[protocol.MIMEType]any{protocol.MIMETextMarkdown: text})
+}
+
+// SVG shows a drawing as a picture; alt is read out by screen readers, and stands for it in plain text.
+func SVG[T string | []byte](svg T, alt string) {
+	HTML(image([]byte(svg), alt), "["+alt+"]")
+}
+
+// Table shows a table.
+func Table(t plots.Table) {
+	fragment, err := t.Render(plots.FormatHTML)
+	Must(err)
+	HTML(heading(t.Title, t.Caption)+fragment, Must1(t.Render(plots.FormatText)))
+}
+
+// Chart shows a chart; in plain text its points, as CSV.
+func Chart(c plots.Chart) {
+	svg, err := c.SVG()
+	Must(err)
+	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
+	HTML(image(svg, alt), Must1(c.CSV()))
+}
+
+// heading is what a table has above it. A <caption> is not shown by all notebooks.
+func heading(title, caption string) string {
+	var b strings.Builder
+	if title != "" {
+		fmt.Fprintf(&b, "<p><strong>%s</strong></p>\n", html.EscapeString(title))
+	}
+	if caption != "" {
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(caption))
+	}
+	return b.String()
+}
+
+// image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer
+// takes the colour of the text around it, so it gets a background that its ink can be seen on.
+func image(svg []byte, alt string) string {
+	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
+		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
+			at := start + end + 1
+			svg = bytes.Join([][]byte{svg[:at], svg[at:]}, []byte("<style>:root{background:#fff}</style>"))
+		}
+	}
+	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg), html.EscapeString(alt))
+}
+
+// show sends data to the notebook, with a plain text beside it, or prints that text where there is no notebook.
+func show(text string, data map[protocol.MIMEType]any) {
+	if !gonbui.IsNotebook {
+		fmt.Fprintln(os.Stdout, strings.TrimRight(text, "\n"))
+		return
+	}
+	data[protocol.MIMETextPlain] = text
+	gonbui.SendData(&protocol.DisplayData{Data: data})
+	gonbui.Sync()
+	if err := gonbui.Error(); err != nil {
+		Must(fmt.Errorf("the notebook's kernel cannot be reached: %w", err))
+	}
+}
