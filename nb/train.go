@@ -110,6 +110,10 @@ func Label(c paper.Cell) string {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
+		if name == "keep" {
+			label += ", p = " + value
+			continue
+		}
 		label += fmt.Sprintf(", %s %s", strings.ReplaceAll(name, "-", " "), value)
 	}
 	return label

@@ -1,0 +1,87 @@
+"""Registers the kernel "Go (nodemask)" and JupyterLab's settings in the environment LAB: register.py LAB PROJECT GO_BIN CGO.
+
+Kernels are registered by absolute paths, so this runs at every set-up: it costs nothing, and mends a folder that moved.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def write(path, value):
+    """Writes JSON in one step, and not at all if it is there already."""
+    text = json.dumps(value, indent=1) + "\n"
+    if path.exists() and path.read_text() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as f:
+        f.write(text)
+    os.chmod(f.name, 0o644)
+    os.replace(f.name, path)
+
+
+def mend_scripts(lab, project):
+    """Commands in bin/ name their Python by its absolute path, which is another one after the folder has moved."""
+    note = lab / "folder"
+    before = note.read_text().strip()
+    if before == str(project):
+        return
+    for script in (lab / "bin").iterdir():
+        if script.is_symlink() or script.stat().st_size > 100_000:
+            continue
+        text = script.read_bytes()
+        script.write_bytes(text.replace(os.fsencode(before), os.fsencode(project)))
+    note.write_text(f"{project}\n")
+
+
+def register(lab, project, go_bin, cgo):
+    kernel = lab / "share/jupyter/kernels/nodemask"
+    with tempfile.TemporaryDirectory() as scratch:
+        # gonb logs every start, to the terminal or to files in /tmp. Only what is fatal helps anybody.
+        subprocess.run(
+            [lab / "bin/gonb", "--install", "--force_deps", f"-go_work={project}", "-raw_error=true", "-logtostderr=false",
+             "-alsologtostderr=false", "-stderrthreshold=FATAL", "-log_file=/dev/null"],
+            env={**os.environ, "JUPYTER_DATA_DIR": scratch},
+            check=True,
+        )
+        made = pathlib.Path(scratch) / "kernels/gonb"
+        spec = json.loads((made / "kernel.json").read_text())
+        kernel.mkdir(parents=True, exist_ok=True)
+        (kernel / "logo-svg.svg").write_bytes((made / "logo-svg.svg").read_bytes())
+    spec["argv"][0] = str(lab / "bin/gonb")
+    spec["display_name"] = "Go (nodemask)"
+    spec["env"] = {
+        "PATH": f"{lab}/bin:{go_bin}:${{PATH}}",
+        "CGO_ENABLED": cgo,
+        # gonb asks for modules that a cell imports. They are all there: it must not fetch other versions.
+        "GOPROXY": "off",
+        "GOTOOLCHAIN": "local",
+        # Without debugging data a cell links in half the time. (An empty value would leave room for what 'go env -w' has set.)
+        "GOFLAGS": "-buildvcs=false -ldflags=-w",
+        "GOWORK": "",
+        "PJRT_PLUGIN_LIBRARY_PATH": f"${{PJRT_PLUGIN_LIBRARY_PATH}}:{project}/.nodemask/pjrt:{project}/.nodemask/pjrt-cuda",
+        "GOMLX_NO_AUTO_INSTALL": "1",
+    }
+    write(kernel / "kernel.json", spec)
+
+
+def settle(lab):
+    """JupyterLab asks nobody for news, updates or extensions, and offers no other kernel."""
+    write(lab / "share/jupyter/lab/settings/overrides.json", {
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    })
+    write(lab / "etc/jupyter/jupyter_config.json", {
+        "KernelSpecManager": {"ensure_native_kernel": False, "allowed_kernelspecs": ["nodemask"]},
+        "LabApp": {"news_url": None, "check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate", "extension_manager": "readonly"},
+    })
+
+
+if __name__ == "__main__":
+    lab, project, go_bin, cgo = sys.argv[1:]
+    lab, project = pathlib.Path(lab), pathlib.Path(project)
+    mend_scripts(lab, project)
+    register(lab, project, go_bin, cgo)
+    settle(lab)

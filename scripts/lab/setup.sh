@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Sets up JupyterLab with a Go kernel that knows this project, in .nodemask/lab/: a Python environment pinned by hash in
+# requirements.txt beside this file, and gonb, goimports and gopls from tools/lab/go.mod. XLA comes from scripts/setup.sh.
+#
+#   PYTHON=python3.12   the Python to make the environment with (default: the first that is 3.10 or newer)
+#
+# Each step leaves a note of what it was made from when it has finished, and is done again only when that has changed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+lab=$PWD/.nodemask/lab
+
+say() { echo "setup: $*" >&2; }
+
+stop() {
+    say "$*"
+    exit 1
+}
+
+# step runs a command whose output is only of interest if it fails: then the last line that says why is shown.
+step() {
+    local what=$1
+    shift
+    "$@" >"$scratch/log" 2>&1 && return
+    local reason
+    reason=$(grep -m1 -E '^(ERROR|go: |error)' "$scratch/log" || tail -n1 "$scratch/log")
+    stop "$what: ${reason#ERROR: }"
+}
+
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+        command -v "$candidate" >/dev/null && "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || continue
+        "$candidate" -c 'import ensurepip, venv' 2>/dev/null && python=$candidate && return
+        lacking=$candidate
+    done
+    [[ -z ${lacking:-} ]] || stop "$lacking has no venv to set JupyterLab up with: install python3-venv"
+    stop "JupyterLab needs Python 3.10 or newer: install it${PYTHON:+, or set PYTHON to one that is}"
+}
+
+install_python() {
+    cmp -s scripts/lab/requirements.txt "$lab/installed" && "$lab/bin/python" -c '' 2>/dev/null && return
+    find_python
+    say "installing JupyterLab in .nodemask/lab, once"
+    rm -rf "$lab"
+    step "no Python environment can be made" "$python" -m venv "$lab"
+    PIP_USER=0 step "pip cannot install JupyterLab; run it again" "$lab/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --require-hashes --only-binary=:all: -r scripts/lab/requirements.txt
+    echo "$PWD" >"$lab/folder"
+    cp scripts/lab/requirements.txt "$lab/installed"
+}
+
+# The tools are built in a module of their own, so that what they need never changes what nodemask is built with.
+install_tools() {
+    { cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
+    cmp -s "$scratch/tools" "$lab/tools-installed" && return
+    say "building the Go kernel, once"
+    local tool
+    for tool in github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls; do
+        CGO_ENABLED=0 GOWORK=off step "$tool cannot be built" go -C tools/lab build -o "$lab/bin/" "$tool"
+    done
+    cp "$scratch/tools" "$lab/tools-installed"
+}
+
+# A cold build cache makes the first cell of a notebook take over a minute; and the kernel never downloads a module.
+warm_cache() {
+    step "Go modules cannot be fetched" go mod download
+    step "nodemask cannot be built" go build ./csr ./plots ./aggtree ./datasets ./nmgnn ./paper ./nb
+}
+
+command -v go >/dev/null || stop "go is not there: install Go 1.26.5 or newer from https://go.dev/dl"
+CGO_ENABLED=${CGO_ENABLED:-$(scripts/cgo.sh)}
+export CGO_ENABLED
+mkdir -p .nodemask
+scratch=$(mktemp -d "$PWD/.nodemask/lab-setup.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+# Two set-ups at once would write into one folder: the second waits.
+if command -v flock >/dev/null; then
+    exec 9>.nodemask/lab.lock
+    flock 9
+fi
+
+scripts/setup.sh
+install_python
+install_tools
+warm_cache
+"$lab/bin/python" scripts/lab/register.py "$lab" "$PWD" "$(go env GOROOT)/bin" "$CGO_ENABLED"

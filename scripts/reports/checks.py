@@ -1,0 +1,75 @@
+"""What must hold for the pages: they load nothing, all links lead somewhere, and they can be read without seeing them."""
+
+import re
+import urllib.parse
+from html.parser import HTMLParser
+
+# Attributes by which an element loads something by itself. A link (href of <a>) is only followed when clicked.
+LOADS = {"src", "srcset", "data", "poster", "background", "xlink:href"}
+LOADING_LINKS = {"link", "use", "image", "feimage"}
+STYLE_LOADS = re.compile(r"""@import|url\(\s*["']?(?!["']?\s*(?:data:|\#))""", re.I)
+SCRIPT_LOADS = re.compile(r"""https?://(?!www\.w3\.org/)|\bimport\s*\(|\bfetch\s*\(|XMLHttpRequest|WebSocket""")
+KEPT_WHOLE = {"script", "style"}
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.faults, self.ids, self.links, self.levels, self.inside = [], set(), [], [], None
+
+    def handle_starttag(self, tag, attributes):
+        values = {k: v or "" for k, v in attributes}
+        if "id" in values:
+            if values["id"] in self.ids:
+                self.faults.append(f"the id {values['id']!r} is there twice")
+            self.ids.add(values["id"])
+        for name, value in values.items():
+            loads = name in LOADS or (name == "href" and tag in LOADING_LINKS)
+            if loads and not value.strip().startswith(("data:", "#")):
+                self.faults.append(f"<{tag} {name}> loads {value[:80]!r}, which is not inside the page")
+            if name == "style" and STYLE_LOADS.search(value):
+                self.faults.append(f"the style of a <{tag}> loads something that is not inside the page: {value[:80]!r}")
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag == "img" and not values.get("alt", "").strip() and values.get("role") != "presentation":
+            self.faults.append("a picture has no text that stands for it (alt)")
+        if re.fullmatch("h[1-6]", tag):
+            level = int(tag[1])
+            if level > (self.levels[-1] if self.levels else 0) + 1:
+                self.faults.append(f"a heading of level {level} follows one of level {self.levels[-1] if self.levels else 0}")
+            self.levels.append(level)
+        self.inside = tag if tag in KEPT_WHOLE else self.inside
+
+    def handle_endtag(self, tag):
+        if tag == self.inside:
+            self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == "style" and STYLE_LOADS.search(data):
+            self.faults.append("a <style> loads something that is not inside the page")
+        if self.inside == "script" and (found := SCRIPT_LOADS.search(data)):
+            self.faults.append(f"a <script> may load something that is not inside the page: {found.group()!r}")
+
+
+def check_site(folder):
+    """What is wrong with the pages in a folder, a line each."""
+    readers, faults = {}, []
+    for path in sorted(folder.glob("*.html")):
+        readers[path] = reader = Reader()
+        reader.feed(path.read_text(encoding="utf-8"))
+        if reader.levels.count(1) != 1:
+            reader.faults.append(f"{reader.levels.count(1)} titles (h1), expected 1")
+    for path, reader in readers.items():
+        faults += [f"{path.name}: {f}" for f in reader.faults]
+        for link in reader.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path.resolve()
+            fragment = urllib.parse.unquote(parts.fragment)
+            other = next((r for p, r in readers.items() if p.resolve() == target), None)
+            if not target.exists():
+                faults.append(f"{path.name}: the link {link} leads nowhere")
+            elif other and fragment and fragment not in other.ids:
+                faults.append(f"{path.name}: the link {link} leads to a section that is not there")
+    return faults

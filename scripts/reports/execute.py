@@ -1,0 +1,181 @@
+"""Runs notebooks headless, and finds what goes wrong without saying so."""
+
+import asyncio
+import hashlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from sources import Fault
+
+# A cell that calls one of these shows something, so its output must be there.
+SHOWS = re.compile(r"\bnb\.(?!Must)[A-Z]\w*\(")
+MARK = "NODEMASK_NOTEBOOK_RUN"
+# What the results of a notebook depend on beside itself.
+ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS")
+NOT_SOURCE = {".git", ".nodemask", "bin", "reports", "notebooks", "docs", "docker", "scripts", "tools", "testdata"}
+
+
+class LostOutput(Fault):
+    """A cell's output did not arrive."""
+
+
+def sources_hash(project, kernel):
+    """A hash of everything that any notebook's results depend on: Go's sources and the data beside them, recorded
+    results, and the kernel."""
+    h = hashlib.sha256()
+    for folder, folders, files in os.walk(project):
+        folders[:] = sorted(f for f in folders if f not in NOT_SOURCE)
+        for name in sorted(files):
+            path = pathlib.Path(folder) / name
+            if name.endswith((".md", "_test.go")) or name.startswith("."):
+                continue
+            h.update(f"{path.relative_to(project)}\0".encode())
+            h.update(path.read_bytes() + b"\0")
+    for path in (kernel / "kernel.json", kernel.parents[3] / "installed", kernel.parents[3] / "tools-installed"):
+        h.update(path.read_bytes())
+    for name in ENVIRONMENT:
+        h.update(f"{name}={os.environ.get(name)}\0".encode())
+    return h.hexdigest()
+
+
+def key(path, sources):
+    return hashlib.sha256(sources.encode() + path.read_bytes()).hexdigest()
+
+
+def first_line(text):
+    """The first line that says something, without colours."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()]
+    return next((line for line in lines if line and not line.startswith(("-----", "exit status"))), "no reason given")
+
+
+def problem_of(name, number, cell):
+    """The exception for a cell that failed: what it wrote to stderr says more than its exit status."""
+    said = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
+    said += "".join(o.evalue + "\n" + "\n".join(o.traceback) for o in cell.outputs if o.output_type == "error")
+    return Fault(f"{name}, cell {number}: {first_line(said)}")
+
+
+def check_outputs(name, notebook):
+    """Raises what a run did not: shell commands that failed, and outputs that are not there."""
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell.cell_type != "code":
+            continue
+        for o in cell.outputs:
+            if o.output_type == "error" or (o.output_type == "stream" and o.name == "stderr" and "exit status" in o.text):
+                raise problem_of(name, number, cell)
+        if "silent" in cell.metadata.get("tags", []):
+            continue
+        shown = [o for o in cell.outputs if o.output_type in ("display_data", "execute_result")]
+        printed = [o for o in cell.outputs if o.output_type == "stream" and o.name == "stdout" and o.text.strip()]
+        if not shown and (SHOWS.search(cell.source) or not printed):
+            raise LostOutput(f"{name}, cell {number}: nothing came out of it (tag it 'silent' if that is as it should be)")
+
+
+def processes_with(mark):
+    """The processes whose environment says that they belong to a run."""
+    found, entry = [], f"{MARK}={mark}".encode()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int(process.name) != os.getpid() and entry in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+        except OSError:
+            continue  # it has ended, or is someone else's
+    return found
+
+
+async def end_leftovers(mark, patience=5.0):
+    """Waits for the processes of a run to end, and ends those that do not. Returns how many those were."""
+    until = time.monotonic() + patience
+    while (left := processes_with(mark)) and time.monotonic() < until:
+        await asyncio.sleep(0.05)
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return len(left)
+
+
+async def run_once(path, timeout):
+    """The notebook with its outputs."""
+    notebook = nbformat.read(path, as_version=4)
+    mark = uuid.uuid4().hex
+    client = NotebookClient(
+        notebook, timeout=timeout, startup_timeout=120, kernel_name="nodemask", coalesce_streams=True, record_timing=False,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    problem = None
+    try:
+        await client.async_execute(env={**os.environ, MARK: mark}, stderr=subprocess.DEVNULL)
+    except CellTimeoutError:
+        problem = Fault(f"{path.name}: a cell took longer than {timeout} s; --timeout allows more")
+    except DeadKernelError:
+        problem = Fault(f"{path.name}: the kernel died")
+    except CellExecutionError as e:
+        failed = [(n, c) for n, c in enumerate(notebook.cells, 1) if c.cell_type == "code" and any(o.output_type == "error" for o in c.outputs)]
+        problem = problem_of(path.name, *failed[0]) if failed else Fault(f"{path.name}: {first_line(str(e))}")
+    left = await end_leftovers(mark)
+    if problem is None and left:
+        problem = Fault(f"{path.name}: left {left} processes running; they were ended")
+    if problem:
+        raise problem
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            # Transient outputs that were wiped leave an empty one behind.
+            cell.outputs = [o for o in cell.outputs if not (o.output_type == "display_data" and not o.data.get("text/html", "-").strip())]
+    check_outputs(path.name, notebook)
+    return notebook
+
+
+async def run(path, timeout):
+    """Runs a notebook, twice if an output was lost: a display may get lost between gonb and the notebook."""
+    try:
+        return await run_once(path, timeout)
+    except LostOutput as e:
+        print(f"reports: {e}; running the notebook again", file=sys.stderr)
+        return await run_once(path, timeout)
+
+
+async def run_all(paths, results, sources, timeout, jobs, force):
+    """Runs the notebooks that have changed. Those that have not are taken from the folder results, where all are left.
+    Returns executed notebooks by path, and raises what went wrong when all have ended."""
+    results.mkdir(parents=True, exist_ok=True)
+    turn = asyncio.Semaphore(jobs)
+
+    async def one(path):
+        kept, wanted = results / path.name, key(path, sources)
+        if not force and kept.exists():
+            notebook = nbformat.read(kept, as_version=4)
+            if notebook.metadata.get("nodemask", {}).get("key") == wanted:
+                print(f"reports: {path.name} has not changed", file=sys.stderr)
+                return notebook
+        async with turn:
+            print(f"reports: running {path.name}", file=sys.stderr)
+            start = time.monotonic()
+            notebook = await run(path, timeout)
+            seconds = time.monotonic() - start
+            print(f"reports: {path.name} took {seconds:.0f} s", file=sys.stderr)
+        notebook.metadata["nodemask"] = {"key": wanted, "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
+        scratch = kept.with_suffix(".part")
+        nbformat.write(notebook, scratch)
+        os.replace(scratch, kept)
+        return notebook
+
+    done = await asyncio.gather(*(one(p) for p in paths), return_exceptions=True)
+    problems = [e for e in done if isinstance(e, BaseException)]
+    for e in problems:
+        if not isinstance(e, Fault):
+            raise e
+    if problems:
+        raise Fault("\n".join(str(e) for e in problems))
+    return dict(zip(paths, done))

@@ -1,0 +1,192 @@
+"""A notebook as an HTML page that needs nothing else."""
+
+import base64
+import html
+import mimetypes
+import os
+import pathlib
+import re
+import urllib.parse
+
+import jinja2
+import mistune
+from mistune.plugins.math import math as math_plugin
+from mistune.plugins.table import table as table_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from sources import Fault
+from tex import mathml
+
+HERE = pathlib.Path(__file__).parent
+# The first of these that an output has is shown.
+PREFERRED = ("text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain")
+
+
+def slug(text):
+    """The id that JupyterLab gives a heading, so that links to it work in both."""
+    return re.sub(r"\s+", "-", text.strip())
+
+
+def code(source, language):
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text")
+    return f'<pre class="code"><code>{highlight(source, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
+
+
+def data_uri(mime, data):
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+
+
+class Renderer(mistune.HTMLRenderer):
+    """Markdown with formulas, highlighted code, pictures inside, and links to the other pages."""
+
+    def __init__(self, page):
+        super().__init__(escape=False)
+        self.page = page
+
+    def heading(self, text, level, **_):
+        return self.page.heading(text, level)
+
+    def block_code(self, source, info=None):
+        return code(source.rstrip("\n"), (info or "text").split()[0])
+
+    def inline_math(self, text):
+        return mathml(text, display=False)
+
+    def block_math(self, text):
+        return f'<div class="formula">{mathml(text, display=True)}</div>\n'
+
+    def link(self, text, url, title=None):
+        return super().link(text, self.page.link(url), title)
+
+    def image(self, text, url, title=None):
+        return f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">'
+
+    def table(self, text):
+        return f'<div class="scroll">{super().table(text)}</div>\n'
+
+
+class Page:
+    def __init__(self, path, notebook):
+        self.path, self.notebook, self.name = path, notebook, path.stem + ".html"
+        self.title, self.lead, self.contents = path.stem, "", []
+        self.ids, self.where, self.attachments = set(), "", {}
+        self.markdown = mistune.create_markdown(renderer=Renderer(self), plugins=[table_plugin, math_plugin, "strikethrough", "url"])
+        self.markdown.renderer.register("inline_math", lambda _, text: mathml(text, display=False))
+        self.markdown.renderer.register("block_math", lambda _, text: Renderer.block_math(None, text))
+        self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll"><table>\n{text}</table></div>\n')
+        self.body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
+
+    def fault(self, what):
+        return Fault(f"{self.path.name}, {self.where}: {what}")
+
+    def heading(self, text, level):
+        plain = html.unescape(re.sub(r"<[^>]+>", "", text))
+        name, n = slug(plain), 1
+        while name in self.ids:
+            n += 1
+            name = f"{slug(plain)}-{n}"
+        self.ids.add(name)
+        if level == 1 and not self.contents and self.title == self.path.stem:
+            self.title = plain
+        elif level == 1:
+            raise self.fault("a second heading of the first level: a notebook has one title")
+        elif level in (2, 3):
+            self.contents.append((level, name, text))
+        anchor = "" if level == 1 else f' <a class="anchor" href="#{html.escape(urllib.parse.quote(name))}" aria-label="Link to this section">#</a>'
+        return f'<h{level} id="{html.escape(name)}">{text}{anchor}</h{level}>\n'
+
+    def link(self, url):
+        """Links to notebooks become links to their pages; the others hold as they are, since reports/ lies beside notebooks/."""
+        parts = urllib.parse.urlsplit(url)
+        if not parts.scheme and parts.path.endswith(".ipynb"):
+            return urllib.parse.urlunsplit(parts._replace(path=parts.path.removesuffix(".ipynb") + ".html"))
+        return url
+
+    def picture(self, url):
+        if url.startswith("attachment:"):
+            mime, data = next(iter(self.attachments[url.removeprefix("attachment:")].items()))
+            return f"data:{mime};base64,{data}"
+        if urllib.parse.urlsplit(url).scheme:
+            return url
+        file = self.path.parent / urllib.parse.unquote(url)
+        if not file.is_file():
+            raise self.fault(f"there is no picture {url}")
+        return data_uri(mimetypes.guess_type(file.name)[0] or "image/png", file.read_bytes())
+
+    def cell(self, number, cell):
+        self.where, self.attachments = f"cell {number}", cell.get("attachments", {})
+        try:
+            if cell.cell_type == "markdown":
+                out = self.markdown(cell.source)
+                if not self.lead and (found := re.search(r"<p>(.*?)</p>", out, re.S)):
+                    self.lead = re.sub(r"</?a\b[^>]*>", "", found.group(1))
+                return f'<div class="text">{out}</div>'
+            if cell.cell_type != "code":
+                return ""
+            outputs = "".join(self.output(o) for o in merged(cell.outputs))
+            if outputs:
+                outputs = f'<div class="output">{outputs}</div>'
+            return f'<div class="cell">{code(cell.source, "go")}{outputs}</div>'
+        except Fault as e:
+            raise e if self.path.name in str(e) else self.fault(str(e)) from e
+
+    def output(self, o):
+        if o.output_type == "stream":
+            kind = "stdout" if o.name == "stdout" else "stderr"
+            return f'<pre class="{kind}">{html.escape(plain(o.text))}</pre>\n'
+        if o.output_type == "error":
+            return f'<pre class="stderr">{html.escape(plain(chr(10).join(o.traceback)))}</pre>\n'
+        mime = next((m for m in PREFERRED if m in o.data), None)
+        if mime is None:
+            raise self.fault(f"an output can be shown by none of {', '.join(PREFERRED)}")
+        data = o.data[mime]
+        if mime == "text/html":
+            return f'<div class="html">{data}</div>\n'
+        if mime.startswith("image/"):
+            raw = data.encode() if mime == "image/svg+xml" else base64.b64decode(data)
+            alt = o.data.get("text/plain") or "picture without a description"
+            return f'<img src="{data_uri(mime, raw)}" alt="{html.escape(alt)}">\n'
+        if mime == "text/markdown":
+            return f'<div class="text">{self.markdown(data)}</div>\n'
+        if mime == "text/latex":
+            return f'<div class="formula">{mathml(data.strip().strip("$"), display=True)}</div>\n'
+        return f'<pre class="stdout">{html.escape(plain(data))}</pre>\n'
+
+
+def merged(outputs):
+    """Outputs with what was printed to one stream in one piece."""
+    out = []
+    for o in outputs:
+        if o.output_type == "stream" and out and out[-1].output_type == "stream" and out[-1].name == o.name:
+            out[-1] = type(o)({**out[-1], "text": out[-1].text + o.text})
+        else:
+            out.append(o)
+    return out
+
+
+def plain(text):
+    """Text without colours, and of a line that was written over and over (a progress bar) its last state."""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")).rstrip("\n")
+
+
+def write_site(folder, pages, about):
+    """Writes index.html and a page for each notebook."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    style = (HERE / "style.css").read_text(encoding="utf-8")
+
+    def write(name, template, **values):
+        scratch = folder / f".{name}.part"
+        scratch.write_text(environment.get_template(template).render(style=style, pages=pages, about=about, **values), encoding="utf-8")
+        os.replace(scratch, folder / name)
+
+    for i, page in enumerate(pages):
+        write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1] if i + 1 < len(pages) else None)
+    write("index.html", "index.html.jinja")

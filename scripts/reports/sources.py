@@ -1,0 +1,88 @@
+"""Notebooks as they are kept: without outputs, with unique ids, for the project's own kernel."""
+
+import json
+import pathlib
+import re
+
+import nbformat
+
+KERNEL = {"display_name": "Go (nodemask)", "language": "go", "name": "nodemask"}
+LANGUAGE = {"file_extension": ".go", "mimetype": "text/x-go", "name": "go"}
+
+
+class Fault(Exception):
+    """What is wrong with a notebook, in one line."""
+
+
+def find(folder):
+    """The notebooks of a folder, in the order of their names."""
+    return sorted(p for p in pathlib.Path(folder).glob("*.ipynb") if not p.name.startswith("."))
+
+
+def read(path):
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    except Exception as e:
+        raise Fault(f"{path.name}: this is no notebook: {str(e).splitlines()[0]}") from e
+    return notebook
+
+
+def faults(path):
+    """Everything that must not be in a committed notebook."""
+    notebook = read(path)
+    found, ids = [], set()
+    if notebook.metadata.get("kernelspec") != KERNEL:
+        found.append("its kernel is not Go (nodemask)")
+    for number, cell in enumerate(notebook.cells, 1):
+        where = f"cell {number}"
+        if not cell.get("id") or cell.id in ids:
+            found.append(f"{where} has no id of its own")
+        ids.add(cell.get("id"))
+        if cell.cell_type == "code" and cell.outputs:
+            found.append(f"{where} has outputs")
+        if cell.cell_type == "code" and cell.execution_count is not None:
+            found.append(f"{where} has been counted as run")
+        if not cell.source.strip():
+            found.append(f"{where} is empty")
+        if set(cell.metadata) - {"tags"}:
+            found.append(f"{where} has metadata of an editor: {', '.join(sorted(set(cell.metadata) - {'tags'}))}")
+    if path.read_text(encoding="utf-8") != written(cleaned(notebook)):
+        found.append("it is not written the way that 'make notebooks' writes it")
+    return [f"{path.name}: {f}" for f in found]
+
+
+def cleaned(notebook):
+    """The notebook as it is to be committed. Cells that have an id keep it."""
+    ids, cells = set(), []
+    for cell in notebook.cells:
+        if not cell.source.strip():
+            continue
+        name = cell.get("id") or ""
+        if not name or name in ids:
+            stem = re.sub(r"[^a-z0-9]+", "-", cell.source.lower()).strip("-")[:24] or "cell"
+            name, n = stem, 1
+            while name in ids:
+                n += 1
+                name = f"{stem}-{n}"
+        ids.add(name)
+        kept = {"cell_type": cell.cell_type, "id": name, "metadata": {k: v for k, v in cell.metadata.items() if k == "tags" and v}, "source": cell.source}
+        if cell.cell_type == "code":
+            kept.update(execution_count=None, outputs=[])
+        if cell.cell_type == "markdown" and cell.get("attachments"):
+            kept["attachments"] = cell.attachments
+        cells.append(nbformat.from_dict(kept))
+    return nbformat.from_dict({"cells": cells, "metadata": {"kernelspec": KERNEL, "language_info": LANGUAGE}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def written(notebook):
+    """A notebook as text: one line for each line of source, so that changes can be read."""
+    return json.dumps(nbformat.v4.rwbase.split_lines(nbformat.from_dict(json.loads(json.dumps(notebook)))), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def clean(path):
+    """Rewrites a notebook the way it is to be committed; true if that changed it."""
+    text = written(cleaned(read(path)))
+    if path.read_text(encoding="utf-8") == text:
+        return False
+    path.write_text(text, encoding="utf-8")
+    return True
