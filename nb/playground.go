@@ -28,7 +28,7 @@ const frontEndPatience = 15 * time.Second
 // gonb's widgets reach their cell by a connection of their own, which there is in JupyterLab but neither in a notebook that
 // is run without a browser nor behind a JupyterHub. There, it says so and trains one model with and without masking.
 func Playground() {
-	if !gonbui.IsNotebook || os.Getenv("NODEMASK_HEADLESS") != "" {
+	if !gonbui.IsNotebook || os.Getenv("NODEMASK_NOTEBOOK_RUN") != "" {
 		staticPlayground("This notebook is run without a browser, so there are no sliders.")
 		return
 	}
