@@ -37,9 +37,10 @@ func SVG[T string | []byte](svg T, alt string) {
 
 // Table shows a table.
 func Table(t plots.Table) {
-	fragment, err := t.Render(plots.FormatHTML)
-	Must(err)
-	HTML(heading(t.Title, t.Caption)+fragment, Must1(t.Render(plots.FormatText)))
+	t.ID += "-" + gonbui.UniqueID() // the same table may stand on a page twice
+	bare := t
+	bare.Title, bare.Caption = "", "" // they stand above
+	HTML(heading(t.Title, t.Caption)+Must1(bare.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
 // Chart shows a chart; in plain text its points, as CSV.

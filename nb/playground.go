@@ -17,6 +17,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/paper"
+	"nodemask/plots"
 )
 
 // frontEndPatience is how long to wait for the first word of a browser before taking it that there is none.
@@ -235,7 +236,9 @@ func (p *playground) end(err error) {
 		p.show("Done. Train again for another trial, or choose something else to compare with.")
 	}
 	t := CompareTable(Live(), Recorded(), p.cells...)
-	gonbui.UpdateHTML(p.tableID, heading(t.Title, t.Caption)+Must1(t.Render("html")))
+	title := heading(t.Title, t.Caption)
+	t.ID, t.Title = p.tableID, ""
+	gonbui.UpdateHTML(p.tableID, title+Must1(t.Render(plots.FormatHTML)))
 }
 
 // show says where things stand, above the losses.
