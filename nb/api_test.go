@@ -1,7 +1,10 @@
 package nb
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -137,6 +140,36 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
 	assert.Len(t, Live().Trials(cell), 2)
+}
+
+// trainUntilStopped, if set, makes the test binary a cell that trains for long.
+const trainUntilStopped = "NODEMASK_TEST_TRAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(trainUntilStopped) == "" {
+		os.Exit(m.Run())
+	}
+	Train(10_000, paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 }))
+}
+
+func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
+	folder := t.TempDir()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), trainUntilStopped+"=1", "NODEMASK_LIVE="+folder, "GOMLX_BACKEND=go")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	require.NoError(t, c.Start())
+	store := paper.OpenStore(folder)
+	require.Eventually(t, func() bool {
+		records, err := store.Load()
+		return err == nil && len(records) >= 2
+	}, time.Minute, time.Millisecond)
+	require.NoError(t, c.Process.Signal(os.Interrupt)) // what gonb sends
+	require.NoError(t, c.Wait(), "%s", out.String())
+	records, err := store.Load()
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.\n", len(records)), out.String())
+	assert.Less(t, len(records), 10_000)
 }
 
 func TestTheTheoryOfATreeIsChecked(t *testing.T) {
