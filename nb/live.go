@@ -42,7 +42,7 @@ type lossCurve struct {
 const refresh = 400 * time.Millisecond
 
 func newLive(title string, total int) *live {
-	return &live{id: "nodemask-" + gonbui.UniqueID(), title: title, total: total, begin: time.Now()}
+	return &live{id: "nodemask-" + gonbui.UniqueId(), title: title, total: total, begin: time.Now()}
 }
 
 // epoch adds an epoch of a trial.

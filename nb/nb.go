@@ -37,7 +37,7 @@ func SVG[T string | []byte](svg T, alt string) {
 
 // Table shows a table.
 func Table(t plots.Table) {
-	t.ID += "-" + gonbui.UniqueID() // the same table may stand on a page twice
+	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
 	bare := t
 	bare.Title, bare.Caption = "", "" // they stand above
 	HTML(heading(t.Title, t.Caption)+Must1(bare.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))

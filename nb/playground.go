@@ -84,7 +84,7 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueID(), store: paper.OpenStore(Must1(liveFolder())), tableID: "nodemask-table-" + gonbui.UniqueID(), finished: make(chan error, 1)}
+	p := &playground{id: "nm" + gonbui.UniqueId(), store: paper.OpenStore(Must1(liveFolder())), tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
 		if _, err := datasets.Open(context.Background(), name, datasets.OpenOptions{}); err == nil {
 			p.data = append(p.data, name)
