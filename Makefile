@@ -8,11 +8,26 @@ CGO_ENABLED := $(shell scripts/cgo.sh)
 endif
 export CGO_ENABLED
 
-.DEFAULT_GOAL := help
-.PHONY: help setup build demo test vet lint fuzz bench bench-peers clean-setup
+.DEFAULT_GOAL := reports
+.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint fuzz bench bench-peers clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Notebooks run at small size, to be done in minutes: NODEMASK_SMALL=0 has them run in full.
+reports: export NODEMASK_SMALL ?= 1
+reports: setup-lab ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
+	@scripts/reports/run.sh $(REPORTS)
+
+PORT ?= 8888
+lab: setup-lab ## open the notebooks in JupyterLab (PORT=8888)
+	@scripts/lab/start.sh $(PORT)
+
+setup-lab: ## set up JupyterLab with a Go kernel, and XLA, in .nodemask
+	@scripts/lab/setup.sh
+
+notebooks: setup-lab ## clear the notebooks of outputs and editors' metadata, as they are committed
+	@scripts/reports/run.sh --clean
 
 setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: from GitHub; PJRT=none: not at all)
 	@scripts/setup.sh
@@ -50,5 +65,5 @@ bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyT
 	scripts/peers/setup.sh $(PEERS)
 	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
 
-clean-setup: ## remove what setup and build made
-	rm -rf .nodemask bin
+clean-setup: ## remove what set-up, build and reports made
+	rm -rf .nodemask bin reports

@@ -38,9 +38,7 @@ func SVG[T string | []byte](svg T, alt string) {
 // Table shows a table.
 func Table(t plots.Table) {
 	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
-	bare := t
-	bare.Title, bare.Caption = "", "" // they stand above
-	HTML(heading(t.Title, t.Caption)+Must1(bare.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
+	HTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
 // Chart shows a chart; in plain text its points, as CSV.
@@ -49,18 +47,6 @@ func Chart(c plots.Chart) {
 	Must(err)
 	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
 	HTML(image(svg, alt), Must1(c.CSV()))
-}
-
-// heading is what a table has above it. A <caption> is not shown by all notebooks.
-func heading(title, caption string) string {
-	var b strings.Builder
-	if title != "" {
-		fmt.Fprintf(&b, "<p><strong>%s</strong></p>\n", html.EscapeString(title))
-	}
-	if caption != "" {
-		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(caption))
-	}
-	return b.String()
 }
 
 // image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer

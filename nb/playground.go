@@ -236,9 +236,8 @@ func (p *playground) end(err error) {
 		p.show("Done. Train again for another trial, or choose something else to compare with.")
 	}
 	t := CompareTable(Live(), Recorded(), p.cells...)
-	title := heading(t.Title, t.Caption)
-	t.ID, t.Title = p.tableID, ""
-	gonbui.UpdateHTML(p.tableID, title+Must1(t.Render(plots.FormatHTML)))
+	t.ID = p.tableID
+	gonbui.UpdateHTML(p.tableID, Must1(t.Render(plots.FormatHTML)))
 }
 
 // show says where things stand, above the losses.

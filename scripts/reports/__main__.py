@@ -1,7 +1,6 @@
 """Runs the notebooks and writes them as HTML pages: python scripts/reports [--force] [NOTEBOOK ...].
 
     --clean   write the notebooks the way that they are committed, without outputs, instead
-    --check   only look whether they are written that way
 """
 
 import argparse
@@ -9,7 +8,6 @@ import asyncio
 import os
 import pathlib
 import sys
-import time
 
 import checks
 import execute
@@ -21,9 +19,8 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 
 def arguments():
     p = argparse.ArgumentParser(prog="reports", description="Run the notebooks and write them as HTML pages.")
-    p.add_argument("notebooks", nargs="*", type=pathlib.Path, help="notebooks to run (default: all in notebooks/)")
+    p.add_argument("notebooks", nargs="*", type=pathlib.Path, help="run these only; pages of the others show their last run (default: all in notebooks/)")
     p.add_argument("--clean", action="store_true", help="write the notebooks the way that they are committed, without outputs, and stop")
-    p.add_argument("--check", action="store_true", help="look whether they are written that way, and stop")
     p.add_argument("--force", action="store_true", help="run notebooks that have not changed, too")
     p.add_argument("--timeout", type=int, default=600, help="seconds that a cell may take (default 600)")
     p.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="notebooks to run at a time")
@@ -31,31 +28,21 @@ def arguments():
     return p.parse_args()
 
 
-def about():
-    size = "at small size: fewer trials, smaller examples" if os.environ.get("NODEMASK_SMALL") == "1" else "at full size"
-    return f"Run {size}; {time.strftime('%Y-%m-%d')}. This page needs no network."
-
-
 def main():
     a = arguments()
-    notebooks = a.notebooks or sources.find(PROJECT / "notebooks")
-    if not notebooks:
-        raise sources.Fault("there are no notebooks")
+    notebooks = sources.find(PROJECT / "notebooks")
+    only = {p.resolve() for p in a.notebooks} or set(notebooks)
+    if unknown := only - set(notebooks):
+        raise sources.Fault(f"{', '.join(sorted(p.name for p in unknown))}: no such notebook in {PROJECT / 'notebooks'}")
     if a.clean:
-        for path in notebooks:
+        for path in sorted(only):
             if sources.clean(path):
                 print(f"reports: cleaned {path.name}", file=sys.stderr)
         return
-    faults = [f for path in notebooks for f in sources.faults(path)]
-    if a.check:
-        if faults:
-            raise sources.Fault("\n".join(faults))
-        return
     kernel = pathlib.Path(sys.prefix) / "share/jupyter/kernels/nodemask"
     results = PROJECT / ".nodemask/notebooks"
-    # A notebook whose kernel's name an editor has changed would still be run by ours.
-    executed = asyncio.run(execute.run_all(notebooks, results, execute.sources_hash(PROJECT, kernel), a.timeout, a.jobs, a.force))
-    page.write_site(a.out, [page.Page(path, notebook) for path, notebook in executed.items()], about())
+    executed = asyncio.run(execute.run_all(notebooks, only, results, execute.sources_hash(PROJECT, kernel), a.timeout, a.jobs, a.force))
+    page.write_site(a.out, [page.Page(path, notebook) for path, notebook in executed.items()])
     if faults := checks.check_site(a.out):
         raise sources.Fault("\n".join(faults))
     print(f"reports: {len(executed)} pages, see {a.out / 'index.html'}", file=sys.stderr)

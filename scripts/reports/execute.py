@@ -44,7 +44,7 @@ def sources_hash(project, kernel):
                 continue
             h.update(f"{path.relative_to(project)}\0".encode())
             h.update(path.read_bytes() + b"\0")
-    for path in (kernel / "kernel.json", kernel.parents[3] / "installed", kernel.parents[3] / "tools-installed"):
+    for path in (pathlib.Path(__file__), kernel / "kernel.json", kernel.parents[3] / "installed", kernel.parents[3] / "tools-installed"):
         h.update(path.read_bytes())
     for name in ENVIRONMENT:
         h.update(f"{name}={os.environ.get(name)}\0".encode())
@@ -149,14 +149,16 @@ async def run(path, timeout):
         return await run_once(path, timeout)
 
 
-async def run_all(paths, results, sources, timeout, jobs, force):
-    """Runs the notebooks that have changed. Those that have not are taken from the folder results, where all are left.
-    Returns executed notebooks by path, and raises what went wrong when all have ended."""
+async def run_all(paths, only, results, sources, timeout, jobs, force):
+    """Runs those notebooks in only that have changed. What the others gave is taken from the folder results, where all are
+    left. Returns executed notebooks by path, and raises what went wrong when all have ended."""
     results.mkdir(parents=True, exist_ok=True)
     turn = asyncio.Semaphore(jobs)
 
     async def one(path):
         kept, wanted = results / path.name, key(path, sources)
+        if path not in only:
+            return nbformat.read(kept, as_version=4) if kept.exists() else None
         if not force and kept.exists():
             notebook = nbformat.read(kept, as_version=4)
             if notebook.metadata.get("nodemask", {}).get("key") == wanted:
@@ -168,7 +170,7 @@ async def run_all(paths, results, sources, timeout, jobs, force):
             notebook = await run(path, timeout)
             seconds = time.monotonic() - start
             print(f"reports: {path.name} took {seconds:.0f} s", file=sys.stderr)
-        notebook.metadata["nodemask"] = {"key": wanted, "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
+        notebook.metadata["nodemask"] = {"key": wanted, "date": time.strftime("%Y-%m-%d"), "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
         scratch = kept.with_suffix(".part")
         nbformat.write(notebook, scratch)
         os.replace(scratch, kept)
@@ -181,4 +183,4 @@ async def run_all(paths, results, sources, timeout, jobs, force):
             raise e
     if problems:
         raise Fault("\n".join(str(e) for e in problems))
-    return dict(zip(paths, done))
+    return {path: notebook for path, notebook in zip(paths, done) if notebook is not None}

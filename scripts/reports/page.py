@@ -21,6 +21,7 @@ from sources import Fault
 from tex import mathml
 
 HERE = pathlib.Path(__file__).parent
+GENERATOR = '<meta name="generator" content="nodemask scripts/reports">'
 # The first of these that an output has is shown.
 PREFERRED = ("text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain")
 
@@ -80,6 +81,9 @@ class Page:
         self.markdown.renderer.register("inline_math", lambda _, text: mathml(text, display=False))
         self.markdown.renderer.register("block_math", lambda _, text: Renderer.block_math(None, text))
         self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll"><table>\n{text}</table></div>\n')
+        run = notebook.metadata.get("nodemask", {})
+        size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
+        self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else ""
         self.body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
 
     def fault(self, what):
@@ -176,17 +180,21 @@ def plain(text):
     return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")).rstrip("\n")
 
 
-def write_site(folder, pages, about):
-    """Writes index.html and a page for each notebook."""
+def write_site(folder, pages):
+    """Writes index.html and a page for each notebook, and removes pages of notebooks that are no more."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     style = (HERE / "style.css").read_text(encoding="utf-8")
 
     def write(name, template, **values):
         scratch = folder / f".{name}.part"
-        scratch.write_text(environment.get_template(template).render(style=style, pages=pages, about=about, **values), encoding="utf-8")
+        scratch.write_text(environment.get_template(template).render(style=style, pages=pages, **values), encoding="utf-8")
         os.replace(scratch, folder / name)
 
     for i, page in enumerate(pages):
         write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1] if i + 1 < len(pages) else None)
     write("index.html", "index.html.jinja")
+    ours = {page.name for page in pages} | {"index.html"}
+    for path in folder.glob("*.html"):
+        if path.name not in ours and GENERATOR in path.read_text(encoding="utf-8"):
+            path.unlink()

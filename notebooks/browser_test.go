@@ -1,0 +1,299 @@
+package notebooks_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdp "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from
+// anywhere but the places allowed (beginnings of addresses), is in what complaints returns.
+func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complaints func() []string) {
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("needs a browser: install chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
+	allocator, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, closeTab := chromedp.NewContext(allocator)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(func() {
+		// Asks Chromium to end and waits for it, so that its profile can be removed.
+		_ = chromedp.Cancel(ctx)
+		cancel()
+		closeTab()
+		stopAllocator()
+	})
+
+	var mu sync.Mutex
+	var heard []string
+	complain := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, fmt.Sprintf(format, args...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			address := e.Request.URL
+			for _, beginning := range append(allowed, "data:", "blob:") {
+				if strings.HasPrefix(address, beginning) {
+					return
+				}
+			}
+			complain("loads %s", address)
+		case *cdp.EventExceptionThrown:
+			complain("throws %s", e.ExceptionDetails.Error())
+		case *cdp.EventConsoleAPICalled:
+			if e.Type == cdp.APITypeError {
+				for _, a := range e.Args {
+					complain("console: %s %s", a.Value, a.Description)
+				}
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError {
+				complain("logs %s (%s)", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	})
+	// JupyterLab has no current widget as long as its window has no focus.
+	require.NoError(t, chromedp.Run(ctx, network.Enable(), log.Enable(), emulation.SetFocusEmulationEnabled(true)))
+	return ctx, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return heard
+	}
+}
+
+// shoot writes a picture of the page to $NODEMASK_SHOTS, for a person to look at.
+func shoot(t *testing.T, ctx context.Context, name string, whole bool) {
+	folder := os.Getenv("NODEMASK_SHOTS")
+	if folder == "" {
+		return
+	}
+	var png []byte
+	action := chromedp.CaptureScreenshot(&png)
+	if whole {
+		action = chromedp.FullScreenshot(&png, 100)
+	}
+	require.NoError(t, chromedp.Run(ctx, action))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644))
+}
+
+// eval evaluates JavaScript, which may be a promise.
+func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
+	t.Helper()
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(script, &value, func(p *cdp.EvaluateParams) *cdp.EvaluateParams { return p.WithAwaitPromise(true) })), script)
+	return value
+}
+
+// until waits for a condition in JavaScript, which may not even be one before the page is there.
+func until(t *testing.T, ctx context.Context, condition string) {
+	t.Helper()
+	var last error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		var met bool
+		if last = chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", &met)); met {
+			return
+		}
+		_ = chromedp.Run(ctx, chromedp.Sleep(50*time.Millisecond))
+	}
+	shoot(t, ctx, "failed", false)
+	require.Fail(t, "this has not come true in a minute: "+condition, "%v", last)
+}
+
+// executed runs the first notebook and writes pages, of the other notebooks too if they have been run. It returns where
+// pages and executed notebooks are.
+func executed(t *testing.T) (pages, notebooks string) {
+	labPython(t)
+	pages = t.TempDir()
+	c := exec.Command("../scripts/reports/run.sh", "--out", pages, "00-start-here.ipynb")
+	c.Env = append(os.Environ(), "NODEMASK_SMALL=1")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return pages, filepath.Join("..", ".nodemask", "notebooks")
+}
+
+func TestPagesInABrowser(t *testing.T) {
+	ctx, complaints := openBrowser(t, "file:")
+	folder, _ := executed(t)
+	pages, err := filepath.Glob(filepath.Join(folder, "*.html"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(pages), 2)
+	for _, page := range pages {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{1300, 390} {
+				name := strings.TrimSuffix(filepath.Base(page), ".html") + "-" + scheme + "-" + strconv.FormatInt(width, 10)
+				require.NoError(t, chromedp.Run(ctx,
+					chromedp.EmulateViewport(width, 900),
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.Navigate("file://"+page)))
+				assert.Equal(t, 1, eval[int](t, ctx, `document.querySelectorAll('h1').length`), name)
+				assert.Empty(t, eval[[]string](t, ctx, `(() => { let last = 0; return [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
+					.filter(h => { const level = +h.tagName[1], far = level > last + 1; last = level; return far }).map(h => h.textContent) })()`), "headings that skip a level: %s", name)
+				assert.Empty(t, eval[[]string](t, ctx, `[...document.images].filter(i => !i.alt || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
+				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width), "wider than the window: %s", name)
+				assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
+				light := eval[bool](t, ctx, `(c => c[0] > 128)(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number))`)
+				assert.Equal(t, scheme == "light", light, name)
+				shoot(t, ctx, name, true)
+			}
+		}
+	}
+	assert.Empty(t, complaints())
+}
+
+// startLab starts JupyterLab in a folder, with files of its own, and returns its address. When the test has ended so has
+// JupyterLab, and all that it started.
+func startLab(t *testing.T, folder string) (address, token string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := listener.Addr().(*net.TCPAddr).Port
+	require.NoError(t, listener.Close())
+	address, token = fmt.Sprintf("http://127.0.0.1:%d", port), rand.Text()
+
+	mark := "NODEMASK_TEST_RUN=" + rand.Text()
+	c := exec.Command("../scripts/lab/start.sh", strconv.Itoa(port), "--no-browser", "--ServerApp.port_retries=0",
+		"--LabApp.expose_app_in_browser=True")
+	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token, "NODEMASK_SMALL=1", mark)
+	said := filepath.Join(t.TempDir(), "log")
+	log, err := os.Create(said)
+	require.NoError(t, err)
+	c.Stdout, c.Stderr = log, log
+	require.NoError(t, c.Start())
+	ended := make(chan struct{})
+	go func() { _ = c.Wait(); close(ended) }()
+	t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			_ = c.Process.Kill()
+			t.Error("JupyterLab does not end")
+		}
+		_ = log.Close()
+		if runtime.GOOS == "linux" {
+			assert.Eventually(t, func() bool { return len(processesWith(mark)) == 0 }, 20*time.Second, 50*time.Millisecond, "processes that JupyterLab left behind")
+			for _, pid := range processesWith(mark) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if t.Failed() {
+			text, _ := os.ReadFile(said)
+			t.Logf("JupyterLab said: %s", text)
+		}
+	})
+	require.Eventually(t, func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+		}
+		answer, err := http.Get(address + "/api/status?token=" + token)
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	}, time.Minute, 50*time.Millisecond, "JupyterLab does not start")
+	select {
+	case <-ended:
+		require.Fail(t, "JupyterLab ended at once")
+	default:
+	}
+	return address, token
+}
+
+// processesWith finds processes by an entry of their environment.
+func processesWith(entry string) (pids []int) {
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range environments {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended, or is someone else's
+		}
+		for line := range strings.SplitSeq(string(data), "\x00") {
+			if line == entry {
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+func TestJupyterLabInABrowser(t *testing.T) {
+	_, results := executed(t)
+	// Inside the project, since that is where the kernel looks for the module and for XLA.
+	folder, err := os.MkdirTemp(filepath.Join("..", ".nodemask"), "browser-test.*")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	folder, err = filepath.Abs(folder)
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "notebooks"), 0o755))
+	for to, from := range map[string]string{"00-start-here.ipynb": "00-start-here.ipynb", "executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
+		data, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", to), data, 0o644))
+	}
+	address, token := startLab(t, folder)
+	ctx, complaints := openBrowser(t, address, strings.Replace(address, "http", "ws", 1))
+	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 2400)))
+
+	open := func(path string) {
+		require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(address+path+"?token="+url.QueryEscape(token))))
+		until(t, ctx, `globalThis.jupyterapp?.shell?.currentWidget?.sessionContext && document.querySelector('.jp-Notebook .jp-CodeCell')`)
+		eval[any](t, ctx, `(async () => { const w = jupyterapp.shell.currentWidget; await w.context.ready; await w.sessionContext.ready; await w.sessionContext.session.kernel.info; })()`)
+	}
+
+	// The address that 'make lab' prints leads here by itself.
+	open("/lab/tree/notebooks/00-start-here.ipynb")
+	cells := eval[int](t, ctx, `jupyterapp.shell.currentWidget.content.model.sharedModel.cells.filter(c => c.cell_type === 'code').length`)
+	require.Positive(t, cells)
+	start := time.Now()
+	assert.True(t, eval[bool](t, ctx, `jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)`))
+	t.Logf("all cells ran in %.1f s", time.Since(start).Seconds())
+	until(t, ctx, fmt.Sprintf(`document.querySelectorAll('.jp-CodeCell .jp-OutputArea-output').length >= %d`, cells))
+	assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
+	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0)`)
+	assert.Equal(t, "Go (nodemask)", eval[string](t, ctx, `jupyterapp.shell.currentWidget.sessionContext.kernelDisplayName`))
+	assert.Equal(t, []string{"nodemask"}, eval[[]string](t, ctx, `Object.keys(jupyterapp.serviceManager.kernelspecs.specs.kernelspecs)`), "other kernels are offered")
+	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`), "something pops up")
+	shoot(t, ctx, "jupyterlab", false)
+	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before it is left
+
+	open("/lab/tree/notebooks/executed.ipynb")
+	assert.False(t, eval[bool](t, ctx, `[...jupyterapp.shell.currentWidget.content.widgets].filter(c => c.model.type === 'code').every(c => c.model.trusted)`), "the copy is trusted")
+	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
+	assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll('.jp-OutputArea table').length`))
+	shoot(t, ctx, "jupyterlab-untrusted", false)
+	assert.Empty(t, complaints())
+}

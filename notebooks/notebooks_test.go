@@ -1,0 +1,72 @@
+package notebooks_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// notebook is what these tests look at of an .ipynb file.
+type notebook struct {
+	Cells []struct {
+		ID             string            `json:"id"`
+		Type           string            `json:"cell_type"`
+		ExecutionCount *int              `json:"execution_count"`
+		Outputs        []json.RawMessage `json:"outputs"`
+		Source         []string          `json:"source"` // a single string would not decode: lines are what can be compared
+		Metadata       map[string]any    `json:"metadata"`
+	} `json:"cells"`
+	Metadata struct {
+		Kernel struct {
+			Name string `json:"name"`
+		} `json:"kernelspec"`
+	} `json:"metadata"`
+}
+
+func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
+	files, err := filepath.Glob("*.ipynb")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var n notebook
+			require.NoError(t, json.Unmarshal(data, &n), "'make notebooks' mends it")
+			assert.Equal(t, "nodemask", n.Metadata.Kernel.Name, "'make notebooks' mends it")
+			ids := map[string]bool{}
+			for i, c := range n.Cells {
+				assert.Regexp(t, `^[a-zA-Z0-9_-]{1,64}$`, c.ID, "cell %d", i+1)
+				assert.False(t, ids[c.ID], "the id %s is there twice", c.ID)
+				ids[c.ID] = true
+				assert.Empty(t, c.Outputs, "cell %d has outputs: 'make notebooks' clears them", i+1)
+				assert.Nil(t, c.ExecutionCount, "cell %d has been run: 'make notebooks' clears that", i+1)
+				for name := range c.Metadata {
+					assert.Equal(t, "tags", name, "metadata of cell %d: 'make notebooks' clears it", i+1)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatRunsAndRendersNotebooks(t *testing.T) {
+	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", "test_reports")
+	c.Dir = filepath.Join("..", "scripts", "reports")
+	out, err := c.CombinedOutput()
+	assert.NoError(t, err, "%s", out)
+}
+
+// labPython is the Python of the notebooks' set-up, or the test is skipped.
+func labPython(t *testing.T) string {
+	python, err := filepath.Abs("../.nodemask/lab/bin/python")
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join(python, "..", "..", "tools-installed")); err != nil {
+		t.Skip("needs JupyterLab: run 'make setup-lab'")
+	}
+	return python
+}

@@ -1,0 +1,206 @@
+"""Facts about the pages and about what a run is not let through. See also notebooks/browser_test.go."""
+
+import asyncio
+import base64
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import nbformat.v4 as v4
+
+import checks
+import execute
+import page
+import sources
+import tex
+
+
+def notebook(*cells):
+    return v4.new_notebook(cells=list(cells))
+
+
+def text(source):
+    return v4.new_markdown_cell(source)
+
+
+def cell(source, *outputs, tags=()):
+    return v4.new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)} if tags else {})
+
+
+def html(fragment):
+    return v4.new_output("display_data", data={"text/html": fragment})
+
+
+def printed(what, name="stdout"):
+    return v4.new_output("stream", name=name, text=what)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def site(self, *notebooks):
+        """The faults of a site of notebooks, whose names are 0.ipynb, 1.ipynb, …"""
+        pages = [page.Page(self.folder / f"{i}.ipynb", n) for i, n in enumerate(notebooks)]
+        page.write_site(self.folder / "site", pages)
+        return checks.check_site(self.folder / "site")
+
+    def page(self, n=0):
+        return (self.folder / f"site/{n}.html").read_text(encoding="utf-8")
+
+
+class Pages(Folder):
+    def test_formulas_become_mathml(self):
+        self.assertEqual(self.site(notebook(text("# T\n\nWith $p < 1$ and\n\n$$\\sum_{u \\in N} h_u$$\n"))), [])
+        self.assertIn('<math display="inline" alttext="p &lt; 1"><mrow><mi>p</mi><mo>&lt;</mo><mn>1</mn></mrow></math>', self.page())
+        self.assertRegex(self.page(), '<munder><mo[^>]*>∑</mo>')
+        self.assertNotIn("$", self.page().split("</style>")[1])
+
+    def test_dollars_in_code_stay(self):
+        self.site(notebook(text("# T\n\n`$a$`\n\n```\n$b$\n```"), cell("// $c$")))
+        self.assertIn("$a$", self.page())
+        self.assertIn("$b$", self.page())
+        self.assertIn("$c$", self.page())
+
+    def test_an_unknown_command_names_the_cell(self):
+        with self.assertRaisesRegex(sources.Fault, r"0.ipynb, cell 2: the formula .* is not understood: \\nonsense"):
+            self.site(notebook(text("# T"), text(r"$\nonsense$")))
+
+    def test_links_between_notebooks_lead_to_pages(self):
+        self.assertEqual(self.site(notebook(text("# A\n\n[on](1.ipynb#Second-part)")), notebook(text("# B\n\n## Second part"))), [])
+        self.assertIn('<a href="1.html#Second-part">on</a>', self.page())
+        self.assertIn('rel="next" href="1.html"', self.page(0))
+        self.assertIn('rel="prev" href="0.html"', self.page(1))
+        self.assertIn('<a href="#Second-part">Second part</a>', self.page(1))
+
+    def test_dead_links_are_found(self):
+        faults = self.site(notebook(text("# A\n\n[x](no.ipynb) [y](#none)")))
+        self.assertEqual(faults, ["0.html: the link no.html leads nowhere", "0.html: the link #none leads to a section that is not there"])
+
+    def test_outputs_keep_their_order_and_alt(self):
+        self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"), html('<img src="data:," alt="a tree">'))))
+        self.assertRegex(self.page(), r'(?s)<pre class="stdout">one\ntwo</pre>.*alt="a tree"')
+
+    def test_pictures_beside_a_notebook_are_taken_in(self):
+        (self.folder / "p.png").write_bytes(b"\x89PNG")
+        self.assertEqual(self.site(notebook(text("# T\n\n![a tree](p.png)"))), [])
+        self.assertIn(f'src="data:image/png;base64,{base64.b64encode(bytes([0x89]) + b"PNG").decode()}" alt="a tree"', self.page())
+        with self.assertRaisesRegex(sources.Fault, "cell 1: there is no picture q.png"):
+            self.site(notebook(text("# T\n\n![a](q.png)")))
+
+    def test_what_is_printed_is_text(self):
+        self.site(notebook(text("# T"), cell("x", printed("\x1b[31ma < b\x1b[0m\n10 %\r20 %\n"))))
+        self.assertIn('<pre class="stdout">a &lt; b\n20 %</pre>', self.page())
+
+    def test_what_loads_is_found(self):
+        for fragment, fault in {
+            '<img src="https://a.org/x.png" alt="x">': "<img src> loads",
+            '<img src="x.png" alt="x">': "<img src> loads",
+            '<script src="//a.org/x.js"></script>': "<script src> loads",
+            '<script>fetch("x")</script>': "a <script> may load",
+            "<style>@import 'x.css'</style>": "a <style> loads",
+            '<p style="background:url(x.png)">': "the style of a <p> loads",
+            '<link rel="stylesheet" href="x.css">': "<link href> loads",
+            '<iframe src="x.html"></iframe>': "<iframe src> loads",
+            '<svg><image href="x.png"/></svg>': "<image href> loads",
+        }.items():
+            with self.subTest(fragment):
+                self.assertRegex("\n".join(self.site(notebook(text("# T"), cell("x", html(fragment))))), fault)
+        self.assertEqual(self.site(notebook(text("# T\n\n[a](https://a.org)"), cell("x", html('<p style="fill:url(#a)">')))), [])
+
+    def test_headings_and_alt_are_checked(self):
+        faults = self.site(notebook(text("# T\n\n### Deep"), cell("x", html('<img src="data:,"><i id="a"></i><i id="a"></i>'))))
+        self.assertEqual(len(faults), 3, faults)
+        with self.assertRaisesRegex(sources.Fault, "one title"):
+            self.site(notebook(text("# T"), text("# U")))
+
+    def test_pages_of_removed_notebooks_go_and_other_files_stay(self):
+        self.site(notebook(text("# A")), notebook(text("# B")))
+        (self.folder / "site/report.html").write_text("<h1>ours</h1>")
+        self.site(notebook(text("# A")))
+        self.assertEqual(sorted(p.name for p in (self.folder / "site").iterdir()), ["0.html", "index.html", "report.html"])
+
+
+class Formulas(unittest.TestCase):
+    def test_names_are_upright_in_one_piece(self):
+        self.assertIn("<mi>MLP</mi>", tex.mathml(r"\mathrm{MLP}(x)", False))
+
+    def test_sim_is_an_operator(self):
+        self.assertIn("<mo>∼</mo>", tex.mathml(r"\delta \sim B", False))
+
+
+class Runs(unittest.TestCase):
+    def check(self, *cells):
+        execute.check_outputs("n.ipynb", notebook(*cells))
+
+    def test_a_shell_command_that_fails_is_a_failure(self):
+        with self.assertRaisesRegex(sources.Fault, "n.ipynb, cell 1: no such file"):
+            self.check(cell("!cat x", printed("no such file\nexit status 1\n", "stderr")))
+
+    def test_a_cell_without_output_is_lost(self):
+        for source in ("%%\nx()", "%%\nnb.Table(t)"):
+            with self.assertRaises(execute.LostOutput):
+                self.check(text("# T"), cell(source))
+        with self.assertRaises(execute.LostOutput):
+            self.check(cell('nb.Table(t)\nfmt.Println("printed")', printed("printed\n")))
+        self.check(cell("func f() {}", tags=["silent"]), cell("fmt.Println(1)", printed("1\n")), cell("nb.Table(nb.Must1(t))", html("<table>")))
+        self.check(cell("x := nb.Must1(f())\nfmt.Println(x)", printed("1\n")))
+
+    def test_a_lost_output_is_tried_again_once(self):
+        runs = []
+
+        async def lose(path, timeout):
+            runs.append(path)
+            if len(runs) < 2:
+                raise execute.LostOutput("lost")
+            return "here"
+
+        before, execute.run_once = execute.run_once, lose
+        self.addCleanup(setattr, execute, "run_once", before)
+        self.assertEqual(asyncio.run(execute.run("n", 1)), "here")
+        self.assertEqual(len(runs), 2)
+
+    @unittest.skipUnless(sys.platform == "linux", "needs /proc")
+    def test_leftover_processes_are_ended(self):
+        process = subprocess.Popen(["sleep", "60"], env={**os.environ, execute.MARK: "test"})
+        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 1)
+        self.assertEqual(process.wait(timeout=5), -9)
+        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 0)
+
+
+class Sources(Folder):
+    def test_cleaning_keeps_text_and_ids_and_is_stable(self):
+        path = self.folder / "n.ipynb"
+        first = v4.new_code_cell("a\nb", id="mine", execution_count=3, outputs=[printed("1\n")], metadata={"tags": ["silent"], "scrolled": True})
+        n = notebook(first, text("# T"), cell(""))
+        n.cells[1].id = "mine"
+        path.write_text(sources.written(n), encoding="utf-8")
+        self.assertTrue(sources.clean(path))
+        self.assertFalse(sources.clean(path))
+        cleaned = sources.read(path)
+        self.assertEqual([(c.id, c.source) for c in cleaned.cells], [("mine", "a\nb"), ("t", "# T")])
+        self.assertEqual((cleaned.cells[0].outputs, cleaned.cells[0].execution_count, cleaned.cells[0].metadata), ([], None, {"tags": ["silent"]}))
+        self.assertIn('    "a\\n",\n    "b"', path.read_text(encoding="utf-8"))
+
+    def test_a_change_of_what_results_depend_on_changes_the_key(self):
+        kernel = self.folder / "lab/share/jupyter/kernels/nodemask"
+        kernel.mkdir(parents=True)
+        for path in (kernel / "kernel.json", self.folder / "lab/installed", self.folder / "lab/tools-installed"):
+            path.write_text("{}")
+        project = self.folder / "project"
+        (project / "nmgnn").mkdir(parents=True)
+        (project / "nmgnn/a.go").write_text("package nmgnn")
+        before = execute.sources_hash(project, kernel)
+        (project / "nmgnn/a_test.go").write_text("package nmgnn")
+        self.assertEqual(execute.sources_hash(project, kernel), before)
+        (project / "nmgnn/a.go").write_text("package nmgnn // other")
+        self.assertNotEqual(execute.sources_hash(project, kernel), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
