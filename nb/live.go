@@ -119,7 +119,7 @@ func (l *live) chart() plots.Chart {
 	for _, name := range names {
 		curve := last[name]
 		prefix := ""
-		if len(names) > 1 {
+		if len(names) > 1 || l.total == 0 {
 			prefix = name + ", "
 		}
 		for _, line := range []struct {
@@ -137,7 +137,7 @@ func (l *live) chart() plots.Chart {
 			}
 		}
 	}
-	if len(l.curves) > 0 {
+	if len(l.curves) > 0 && l.total > 0 {
 		c.Title += fmt.Sprintf(", seed %d", l.curves[len(l.curves)-1].seed)
 	}
 	return c

@@ -134,7 +134,7 @@ func (p *playground) build() {
 func (p *playground) serve(ctx context.Context) {
 	keepRate, layers := p.keepRate.Listen().LatestOnly(), p.layers.Listen().LatestOnly()
 	train, stop, done := p.train.Listen().LatestOnly(), p.stop.Listen().LatestOnly(), p.close.Listen().LatestOnly()
-	p.live = newLive("the playground", 0)
+	p.live = newLive("the runs so far", 0)
 	p.show("Choose, then press Train.")
 	p.showValues(p.keepRate.Value(), p.layers.Value())
 	for {
