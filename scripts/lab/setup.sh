@@ -30,7 +30,7 @@ step() {
 find_python() {
     local candidate
     for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
-        command -v "$candidate" >/dev/null && "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || continue
+        "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || continue
         "$candidate" -c 'import ensurepip, venv' 2>/dev/null && python=$candidate && return
         lacking=$candidate
     done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Starts JupyterLab on this machine alone, with the first notebook open: scripts/lab/start.sh [PORT] [JUPYTERLAB'S FLAGS].
+# Starts JupyterLab, for this machine alone, with the first notebook open: scripts/lab/start.sh [PORT] [JUPYTERLAB'S FLAGS].
 # Its settings, workspaces and run-time files stay in .nodemask/jupyter, or where JUPYTER_HOME says. JUPYTER_TOKEN sets the token;
-# else it is drawn. JUPYTER_ROOT is the folder that is shown (default: the project).
+# else it is drawn. JUPYTER_ROOT is the folder that is shown (default: the project), JUPYTER_IP the address to listen at.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -20,5 +20,5 @@ flags=()
 [[ $(id -u) != 0 ]] || flags+=(--allow-root)
 # Where the token is drawn, a warning says the address; the rest of the log is for people who look into Jupyter itself.
 [[ -n ${JUPYTER_TOKEN:-} ]] || flags+=(--log-level=WARN)
-exec .nodemask/lab/bin/python -m jupyterlab --ip=127.0.0.1 --port="$port" --ServerApp.root_dir="${JUPYTER_ROOT:-$PWD}" \
+exec .nodemask/lab/bin/python -m jupyterlab --ip="${JUPYTER_IP:-127.0.0.1}" --port="$port" --ServerApp.root_dir="${JUPYTER_ROOT:-$PWD}" \
     --LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb ${flags[@]+"${flags[@]}"} "$@"
