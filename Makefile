@@ -1,4 +1,4 @@
-# Needs Go 1.26.5 or newer. Python 3 and a C compiler make it fast (XLA): without them nodemask computes in pure Go.
+# Needs Go 1.26.5 or newer, and for notebooks Python 3.10. A C compiler makes it fast (XLA): without it nodemask computes in pure Go.
 
 FUZZTIME ?= 10m
 
@@ -39,8 +39,8 @@ build: ## build bin/nodemask
 demo: setup build ## set up, build, and train a GNN with and without node masking
 	bin/nodemask demo
 
-test: setup build vet ## set up, build, check and test everything
-	go test -timeout 8m ./...
+test: reports build vet ## set up, build, check and test everything, notebooks too
+	go test -timeout 12m ./...
 
 vet: ## check with gofmt and go vet
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l */) || exit 1; [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
@@ -54,6 +54,8 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
 	go test ./nmgnn -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
+	go test ./paper -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME)
+	go test ./cmd/nodemask -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME)
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
 	bin/nodemask bench $(BENCH)

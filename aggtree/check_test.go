@@ -53,7 +53,7 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 		"two leaves for one": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{1, 8}) }, nil, NotSmallest, []int32{4, 8}, []int32{0, 1, 2},
 			"aggtree: not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk is 0-1-2"},
 		"two inner nodes that share one's children": {func(a *Arborescence) {
-			// The paper's figure 3b: the right paths, but node 1 of the tree comes twice.
+			// The paper's figure 4 (b): the right paths, but node 1 of the tree comes twice.
 			a.Base, a.Edges = append(a.Base, 1), append(a.Edges, [2]int32{0, 8})
 			a.Edges[3][0] = 8
 		}, nil, NotSmallest, []int32{1, 8}, []int32{0, 1}, "tree nodes 1 and 8 are siblings and both stand for node 1"},

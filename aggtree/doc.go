@@ -33,4 +33,9 @@
 // # Cached trees
 //
 // See [BuildCached] for the trees of nodes that arrive after training (section 4, eq. 4).
+//
+// # Drawing
+//
+// [Write] draws a tree as text, SVG, DOT, Mermaid or JSON, [WriteHTML] and [WritePage] as something to play with. Large
+// trees are drawn in part ([Fold]) and say what is left out. [PaperFigures] are the paper's figures 1 to 7.
 package aggtree

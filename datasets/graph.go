@@ -6,6 +6,10 @@
 package datasets
 
 import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+
 	"nodemask/csr"
 )
 
@@ -40,5 +44,41 @@ type Features struct {
 	Values      []float32 // the nonzeros, beside Columns
 }
 
+// Density is the share of entries that are stored: 1 for a dense matrix.
+func (f Features) Density() float64 {
+	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
+		return 1
+	}
+	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
+}
+
 // IsSparse says whether the matrix is stored by its nonzeros.
 func (f Features) IsSparse() bool { return f.Offsets != nil }
+
+// RowHashes are numbers that are the same for two rows exactly if the rows are, but for a chance of some 1 in 2^64 a pair.
+func (f Features) RowHashes() []uint64 {
+	hashes := make([]uint64, f.Rows)
+	var number [8]byte
+	for v := range hashes {
+		h := fnv.New64a()
+		put := func(column int, x float32) {
+			if x == 0 {
+				return // so that it does not matter how the matrix is stored
+			}
+			binary.LittleEndian.PutUint32(number[:4], uint32(column))
+			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
+			h.Write(number[:])
+		}
+		if f.IsSparse() {
+			for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+				put(int(f.Columns[i]), f.Values[i])
+			}
+		} else {
+			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
+				put(c, x)
+			}
+		}
+		hashes[v] = h.Sum64()
+	}
+	return hashes
+}

@@ -24,3 +24,29 @@ func ExampleMarkdown() {
 	nb.Markdown("With $p = 1$ nothing is masked.")
 	// Output: With $p = 1$ nothing is masked.
 }
+
+func ExampleRows() {
+	nb.Rows("Two models", []string{"model", "macro F1", "trials"}, []any{"GIN", 79.38, 10}, []any{"GIN + NM", 78.84, 10})
+	// Output:
+	// Two models
+	// ╭──────────┬──────────┬────────╮
+	// │ model    │ macro F1 │ trials │
+	// ├──────────┼──────────┼────────┤
+	// │ GIN      │    79.38 │     10 │
+	// │ GIN + NM │    78.84 │     10 │
+	// ╰──────────┴──────────┴────────╯
+}
+
+func ExampleTreeSizes() {
+	nb.TreeSizes(nb.Data("cora"), 5, 3)
+	// Output:
+	// Nodes of the aggregation trees of node 5 of cora
+	// ╭────────┬────────────┬───────╮
+	// │ hops k │ at depth k │ in Tᵏ │
+	// ├────────┼────────────┼───────┤
+	// │ 0      │          1 │     1 │
+	// │ 1      │          2 │     3 │
+	// │ 2      │         12 │    15 │
+	// │ 3      │         37 │    52 │
+	// ╰────────┴────────────┴───────╯
+}

@@ -37,9 +37,8 @@ func SVG[T string | []byte](svg T, alt string) {
 
 // Table shows a table.
 func Table(t plots.Table) {
-	fragment, err := t.Render(plots.FormatHTML)
-	Must(err)
-	HTML(fragment, Must1(t.Render(plots.FormatText)))
+	t.ID += "-" + gonbui.UniqueId() // the same table may stand on a page twice
+	HTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
 // Chart shows a chart; in plain text its points, as CSV.

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -55,15 +54,7 @@ func (t *Trainer) represent(phase *phaseData) ([]Representation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
 	}
-	defer finalize(outputs)
-	all := make([]Representation, len(outputs))
-	for i, output := range outputs {
-		all[i] = Representation{Rows: output.Shape().Dimensions[0], Width: output.Shape().Dimensions[1]}
-		if all[i].Values, err = tensors.CopyFlatData[float32](output); err != nil {
-			return nil, fmt.Errorf("nmgnn: %s", firstLine(err))
-		}
-	}
-	return all, nil
+	return representations(outputs)
 }
 
 // Representations returns h^(1)…h^(k) of all nodes of the test graph, the last of them the logits, by the weights that

@@ -213,21 +213,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	if _, err := program.exec.Compile(); err != nil {
 		return nil, fmt.Errorf("nmgnn: compiling for %s: %s", p.backend.ID, firstLine(err))
 	}
-	weights := map[string]Weight{}
-	for _, w := range p.saved.Weights {
-		weights[w.Path] = w
-	}
-	for v := range program.store.IterVariables() {
-		if !v.Trainable {
-			continue
-		}
-		w, found := weights[v.Path()]
-		if !found || v.Shape().Size() != len(w.Values) {
-			return nil, fmt.Errorf("nmgnn: the saved model has no weights %s of shape %v: it was saved with other settings", v.Path(), v.Shape().Dimensions)
-		}
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, v.Shape().Dimensions...)); err != nil {
-			return nil, err
-		}
+	if err := putWeights(program.store, p.saved.Weights); err != nil {
+		return nil, err
 	}
 	p.programs[shape] = program
 	return program, nil

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
 	"nodemask/datasets"
 )
 
@@ -107,6 +110,27 @@ func finiteFloats(path string, c *container, name string) ([]float32, error) {
 		}
 	}
 	return values, err
+}
+
+// putWeights gives a computation's variables a model's weights.
+func putWeights(store *model.Store, all []Weight) error {
+	weights := make(map[string]Weight, len(all))
+	for _, w := range all {
+		weights[w.Path] = w
+	}
+	for v := range store.IterVariables() {
+		if !v.Trainable {
+			continue
+		}
+		w, found := weights[v.Path()]
+		if !found || v.Shape().Size() != len(w.Values) {
+			return fmt.Errorf("nmgnn: the model has no weights %s of shape %v: they are of other settings, or for other features", v.Path(), v.Shape().Dimensions)
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, v.Shape().Dimensions...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cacheHeader is the header of a cache's file.

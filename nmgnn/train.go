@@ -254,7 +254,7 @@ func (t *Trainer) reset(seed uint64) error {
 		var err error
 		switch {
 		case v.Trainable:
-			value, err = t.firstValue(v, seed)
+			value, err = firstValue(t.store, v, seed)
 		case value != nil:
 			value, err = value.LocalClone()
 		default:
@@ -271,12 +271,12 @@ func (t *Trainer) reset(seed uint64) error {
 }
 
 // firstValue draws a variable's first values on the host, so that they are the same on every backend.
-func (t *Trainer) firstValue(v *model.Variable, seed uint64) (*tensors.Tensor, error) {
+func firstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
 		return nil, fmt.Errorf("nmgnn: variable %s is of type %s: only float32 is trained", v.Path(), shape.DType)
 	}
-	bound, found := t.store.GetParam(v.Path() + boundSuffix)
+	bound, found := store.GetParam(v.Path() + boundSuffix)
 	limit, isNumber := bound.(float64)
 	if !found || !isNumber {
 		// Made without Weights: Glorot for matrices, zero for the rest.
@@ -292,10 +292,12 @@ func (t *Trainer) firstValue(v *model.Variable, seed uint64) (*tensors.Tensor, e
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }
 
-// weights copies the trained variables.
-func (t *Trainer) weights() ([]Weight, error) {
+func (t *Trainer) weights() ([]Weight, error) { return weightsOf(t.store) }
+
+// weightsOf copies the trained variables.
+func weightsOf(store *model.Store) ([]Weight, error) {
 	var all []Weight
-	for v := range t.store.IterVariables() {
+	for v := range store.IterVariables() {
 		if !v.Trainable {
 			continue
 		}

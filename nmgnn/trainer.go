@@ -98,11 +98,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	}
 	plan := t.options.Plan
 	if plan == nil {
-		density := 1.0
-		if features.IsSparse() && features.Rows > 0 && features.Width > 0 {
-			density = float64(features.NonZeros()) / float64(features.Rows) / float64(features.Width)
-		}
-		best := t.backend.PlanFor(density)
+		best := t.backend.PlanFor(features.Density())
 		plan = &best
 	}
 	t.features, t.plan = features, *plan

@@ -91,6 +91,7 @@ type Point struct {
 
 // Curve is one line of a chart: points that are cells, or the losses of one cell by epoch.
 type Curve struct {
+	Panel      string // curves of one name are drawn in a chart of their own; "": there is but one
 	Name       string
 	Points     []Point
 	Losses     *Cell // instead of points

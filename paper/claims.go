@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -25,6 +26,15 @@ const (
 type Verdict struct {
 	Outcome Outcome
 	Figures string
+	Brief   string // the figures in a line; "": Figures are brief enough
+}
+
+// InBrief is the figures in a line.
+func (v Verdict) InBrief() string {
+	if v.Brief != "" {
+		return v.Brief
+	}
+	return v.Figures
 }
 
 // Claim is a statement that data can bear out or not.
@@ -47,6 +57,7 @@ type pair struct {
 // judge compares all pairs and lists the differences. The claim holds if it holds for each.
 func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
 	var parts []string
+	var differences []float64
 	yes, run := 0, 0
 	least := math.MaxInt
 	for _, p := range pairs {
@@ -66,16 +77,18 @@ func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
 		} else {
 			mark = " ✗"
 		}
+		differences = append(differences, c.Difference)
 		parts = append(parts, fmt.Sprintf("%s %+.2f (p %s)%s", p.name, c.Difference, probability(c.P), mark))
 	}
 	if run < len(pairs) {
-		return Verdict{NotRun, fmt.Sprintf("%d of %d comparisons have at least two trials", run, len(pairs))}
+		return Verdict{Outcome: NotRun, Figures: fmt.Sprintf("%d of %d comparisons have at least two trials", run, len(pairs))}
 	}
 	outcome := NotReproduced
 	if yes == run {
 		outcome = Reproduced
 	}
-	return Verdict{outcome, fmt.Sprintf("holds for %d of %d, %d trials each: %s", yes, run, least, strings.Join(parts, "; "))}
+	of := fmt.Sprintf("holds for %d of %d, %d trials each", yes, run, least)
+	return Verdict{outcome, of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %+.2f to %+.2f, mean %+.2f", of, slices.Min(differences), slices.Max(differences), stat.Mean(differences, nil))}
 }
 
 func probability(p float64) string {
@@ -193,12 +206,12 @@ func claimsOfGAT(id, data string) []Claim {
 				large, b := gain(datasets.Inductive, 90)
 				other, c := gain(datasets.Transductive, 10)
 				if !a || !b || !c {
-					return Verdict{NotRun, "not all comparisons have at least two trials"}
+					return Verdict{Outcome: NotRun, Figures: "not all comparisons have at least two trials"}
 				}
 				holds = holds && small > large && small > other
 				parts = append(parts, fmt.Sprintf("%s: inductive 10 %% %+.2f, 90 %% %+.2f; transductive 10 %% %+.2f", strings.ToUpper(model), small, large, other))
 			}
-			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+			return Verdict{Outcome: outcome(holds), Figures: strings.Join(parts, "; ")}
 		}})
 	}
 	return claims
@@ -303,12 +316,12 @@ func claimsOfScale(id, data string) []Claim {
 				}
 				values := r.Values(NewCell(data, "gin", datasets.Inductive, p.TrainPercent), NodesCached)
 				if len(values) == 0 {
-					return Verdict{NotRun, "not all sizes have a trial"}
+					return Verdict{Outcome: NotRun, Figures: "not all sizes have a trial"}
 				}
 				holds = holds && values[0] < float64(p.Nodes) && math.Abs(values[0]-float64(p.NodesCached)) <= 0.01*float64(p.Nodes)
 				parts = append(parts, fmt.Sprintf("%d %%: %.0f (published %d)", p.TrainPercent, values[0], p.NodesCached))
 			}
-			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+			return Verdict{Outcome: outcome(holds), Figures: strings.Join(parts, "; ")}
 		}},
 	}
 }
@@ -323,7 +336,7 @@ func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verd
 			values := r.Values(p.Entry.Cell, p.Entry.Metric)
 			fewest = min(fewest, len(values))
 			if len(values) == 0 {
-				return Verdict{NotRun, fmt.Sprintf("no trial of %s at p = %v", c.Name, p.X)}
+				return Verdict{Outcome: NotRun, Figures: fmt.Sprintf("no trial of %s at p = %v", c.Name, p.X)}
 			}
 			if m := stat.Mean(values, nil); m > top {
 				top, at = m, p.X
@@ -332,10 +345,10 @@ func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verd
 		best = append(best, at)
 		parts = append(parts, fmt.Sprintf("%s: best at p = %v with %.2f", c.Name, at, top))
 		if fewest < 2 {
-			return Verdict{NotRun, "not all keep rates have at least two trials"}
+			return Verdict{Outcome: NotRun, Figures: "not all keep rates have at least two trials"}
 		}
 	}
-	return Verdict{outcome(holds(best)), strings.Join(parts, "; ")}
+	return Verdict{Outcome: outcome(holds(best)), Figures: strings.Join(parts, "; ")}
 }
 
 // rises is how far the validation loss of a cell's trials stands above its least when training ends, in percent of the
@@ -368,12 +381,12 @@ func claimsOfLoss(id, data string) []Claim {
 				plain, n := rises(r, NewCell(data, "gin", s, 10))
 				masked, m := rises(r, NewCell(data, "gin", s, 10).Masked(MaskedKeepRate))
 				if n < 2 || m < 2 {
-					return Verdict{NotRun, "not all cells have at least two trials"}
+					return Verdict{Outcome: NotRun, Figures: "not all cells have at least two trials"}
 				}
 				holds = holds && masked < plain
 				parts = append(parts, fmt.Sprintf("%s: %+.1f %% without, %+.1f %% with", s, plain, masked))
 			}
-			return Verdict{outcome(holds), strings.Join(parts, "; ")}
+			return Verdict{Outcome: outcome(holds), Figures: strings.Join(parts, "; ")}
 		}},
 	}
 }
@@ -384,12 +397,12 @@ func judgeRise(r *Results, data string, keepRate float64, holds func(percent flo
 	for _, s := range bothSettings() {
 		percent, n := rises(r, NewCell(data, "gin", s, 10).Masked(keepRate))
 		if n < 2 {
-			return Verdict{NotRun, "not all cells have at least two trials"}
+			return Verdict{Outcome: NotRun, Figures: "not all cells have at least two trials"}
 		}
 		all = all && holds(percent)
 		parts = append(parts, fmt.Sprintf("%s: %+.1f %% at the end, %d trials", s, percent, n))
 	}
-	return Verdict{outcome(all), strings.Join(parts, "; ")}
+	return Verdict{Outcome: outcome(all), Figures: strings.Join(parts, "; ")}
 }
 
 func claimOfScores(id string) Claim {
@@ -403,7 +416,7 @@ func claimOfScores(id string) Claim {
 					macro := r.Compare(plain.Masked(MaskedKeepRate), MacroF1, plain, MacroF1)
 					micro := r.Compare(plain.Masked(MaskedKeepRate), MicroF1, plain, MicroF1)
 					if macro.Trials < 2 {
-						return Verdict{NotRun, "not all comparisons have at least two trials"}
+						return Verdict{Outcome: NotRun, Figures: "not all comparisons have at least two trials"}
 					}
 					all++
 					if macro.Difference*micro.Difference >= 0 {
@@ -414,7 +427,7 @@ func claimOfScores(id string) Claim {
 				}
 			}
 		}
-		return Verdict{outcome(same == all), strings.TrimSuffix(fmt.Sprintf("%d of %d agree; %s", same, all, strings.Join(parts, "; ")), "; ")}
+		return Verdict{Outcome: outcome(same == all), Figures: strings.TrimSuffix(fmt.Sprintf("%d of %d agree; %s", same, all, strings.Join(parts, "; ")), "; ")}
 	}}
 }
 

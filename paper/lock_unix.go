@@ -16,3 +16,18 @@ func lock(f *os.File) error {
 		}
 	}
 }
+
+// tryLock is lock, but for a file that another process or job has it returns false at once.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
+		case nil:
+			return true, nil
+		case unix.EWOULDBLOCK:
+			return false, nil
+		case unix.EINTR:
+		default:
+			return false, err
+		}
+	}
+}

@@ -120,3 +120,17 @@ func ScaleScores() []ScaleScore {
 		{"pubmed", 90, 85.87, 86.61, 19717, 6682},
 	}
 }
+
+// PublishedF1 finds the macro F1 that the paper has for a cell, in percent, and says whether it has one.
+func PublishedF1(c Cell) (percent float64, found bool) {
+	for _, a := range Artifacts() {
+		for _, row := range a.Rows {
+			for _, e := range row.Entries {
+				if e.Published != nil && e.Metric == MacroF1 && e.Cell.Key() == c.Key() {
+					return *e.Published, true
+				}
+			}
+		}
+	}
+	return 0, false
+}

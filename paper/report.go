@@ -77,18 +77,18 @@ func newSection(a Artifact, r *Results) (section, error) {
 	s.Of = 10 * s.CellCount
 	var csv string
 	if a.IsChart() {
-		c := a.Chart(r)
-		if len(c.Series) == 0 {
-			s.NothingFound = true
-		} else {
+		charts := a.Charts(r)
+		s.NothingFound = len(charts) == 0
+		for _, c := range charts {
 			svg, err := c.SVG()
 			if err != nil {
 				return s, err
 			}
-			s.Content = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
-			if csv, err = c.CSV(); err != nil {
-				return s, err
-			}
+			s.Content += template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+		}
+		var err error
+		if csv, err = a.Points(r).Render("csv"); err != nil {
+			return s, err
 		}
 	} else {
 		t := a.Table(r)

@@ -23,7 +23,9 @@ type Options struct {
 	Open func(ctx context.Context, data string) (*datasets.Graph, error)
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
-	Now      func() time.Time // for the date of records; nil: time.Now
+	// Epoch is called after each epoch of each trial, by the job that it is of; it must be quick.
+	Epoch func(cell Cell, seed uint64, epoch int, e nmgnn.Epoch)
+	Now   func() time.Time // for the date of records; nil: time.Now
 }
 
 // State is how far a reproduction has come.
@@ -39,8 +41,18 @@ type State struct {
 // store as it ends. The first trial of every cell comes first, so that a part of the work is already a table; then all
 // further trials of each cell together, since they share its compiled program.
 //
-// When the context is cancelled the trials in hand are lost, and no others.
+// When the context is cancelled the trials in hand are lost, and no others. Any number of processes may reproduce into one
+// folder: none runs a trial that another has run or has in hand.
 func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []Artifact, o Options) error {
+	var cells []Cell
+	for _, a := range artifacts {
+		cells = append(cells, a.Cells()...)
+	}
+	return Run(ctx, b, store, cells, o)
+}
+
+// Run is [Reproduce] for cells.
+func Run(ctx context.Context, b *nmgnn.Backend, store *Store, cells []Cell, o Options) error {
 	o.Trials = max(o.Trials, 0)
 	if o.Trials == 0 {
 		o.Trials = 10
@@ -52,10 +64,6 @@ func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []
 	if err != nil {
 		return err
 	}
-	var cells []Cell
-	for _, a := range artifacts {
-		cells = append(cells, a.Cells()...)
-	}
 	tasks, total := plan(merge(cells), records, b.ID, o)
 	p := &reproduction{Options: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
 		state: State{Total: total, Running: make([]string, max(o.Jobs, 1))}}
@@ -64,26 +72,75 @@ func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []
 	}
 	p.state.Before = total - p.missing
 	p.state.Done = p.state.Before
-	queue := make(chan task, len(tasks))
-	for _, t := range tasks {
-		queue <- t
-	}
-	close(queue)
-	var jobs int
-	var mutex sync.Mutex
-	return nmgnn.RunJobs(ctx, b, o.Jobs, func(ctx context.Context, r *nmgnn.Runner) error {
-		mutex.Lock()
-		job := jobs
-		jobs++
-		mutex.Unlock()
-		for t := range queue {
-			if err := p.run(ctx, r, job, t); err != nil {
+	p.queue = grouped(tasks)
+	return nmgnn.RunJobs(ctx, b, o.Jobs, p.work)
+}
+
+// work takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
+// done them; if it is killed instead, they are run here.
+func (p *reproduction) work(ctx context.Context, r *nmgnn.Runner) error {
+	p.mutex.Lock()
+	job := p.jobs
+	p.jobs++
+	p.mutex.Unlock()
+	var later []task
+	for {
+		p.mutex.Lock()
+		var group []task
+		if len(p.queue) > 0 {
+			group, p.queue = p.queue[0], p.queue[1:]
+		}
+		p.mutex.Unlock()
+		if group == nil {
+			if len(later) == 0 {
+				return nil
+			}
+			group, later = later[:1], later[1:]
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(claimPause):
+			}
+		}
+		for _, t := range group {
+			claim, err := p.store.claim(t.cell.Key(), p.backend.ID)
+			if err != nil {
+				return err
+			}
+			if claim == nil {
+				later = append(later, t)
+				continue
+			}
+			if err := errors.Join(p.run(ctx, r, job, t), claim.release()); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
+	}
 }
+
+// grouped puts tasks that follow each other and share a compiled program together, for one job to do.
+func grouped(tasks []task) [][]task {
+	var groups [][]task
+	for _, t := range tasks {
+		if n := len(groups); n > 0 && programOf(groups[n-1][0].cell) == programOf(t.cell) {
+			groups[n-1] = append(groups[n-1], t)
+		} else {
+			groups = append(groups, []task{t})
+		}
+	}
+	return groups
+}
+
+// programOf is the same for cells that share a compiled program: if there is a mask, it is an input of it.
+func programOf(c Cell) string {
+	if c.Settings.KeepRate != 1 {
+		c.Settings.KeepRate = MaskedKeepRate
+	}
+	return c.Key()
+}
+
+// claimPause is how long to wait for what others have in hand.
+const claimPause = 200 * time.Millisecond
 
 // task is some trials of a cell.
 type task struct {
@@ -130,10 +187,7 @@ func plan(cells []Cell, records []Record, backend string, o Options) (tasks []ta
 // Cells that share a program stay together.
 func shardOf(c Cell, shards int) int {
 	h := fnv.New64a()
-	if c.Settings.KeepRate != 1 {
-		c.Settings.KeepRate = MaskedKeepRate
-	}
-	_, _ = h.Write([]byte(c.Key()))
+	_, _ = h.Write([]byte(programOf(c)))
 	return int(h.Sum64() % uint64(shards))
 }
 
@@ -147,6 +201,8 @@ type reproduction struct {
 	graphs  map[string]*datasets.Graph
 
 	mutex   sync.Mutex
+	queue   [][]task
+	jobs    int // that have begun
 	state   State
 	begin   time.Time
 	missing int
@@ -166,14 +222,31 @@ func (p *reproduction) graph(ctx context.Context, data string) (*datasets.Graph,
 }
 
 func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task) error {
+	have, err := p.store.seeds(t.cell, p.backend.ID) // others may have run some since
+	if err != nil {
+		return err
+	}
 	graph, err := p.graph(ctx, t.cell.Data)
 	if err != nil {
 		return err
 	}
 	x := t.cell.Experiment(graph)
 	for _, seed := range t.seeds {
+		if have[seed] {
+			p.report(func(s *State) {
+				s.Done++
+				s.Before++
+				s.Last = nil
+				p.missing--
+			})
+			continue
+		}
 		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
-		result, err := r.Run(ctx, x, seed, nil)
+		var epochs func(int, nmgnn.Epoch)
+		if p.Epoch != nil {
+			epochs = func(epoch int, e nmgnn.Epoch) { p.Epoch(t.cell, seed, epoch, e) }
+		}
+		result, err := r.Run(ctx, x, seed, epochs)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err

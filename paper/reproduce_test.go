@@ -2,6 +2,13 @@ package paper
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -113,6 +120,112 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 	records, err = store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 9)
+}
+
+// reproduceFolder, if set, makes the test binary a process that reproduces into that folder.
+const reproduceFolder = "NODEMASK_TEST_REPRODUCE"
+
+func TestMain(m *testing.M) {
+	folder := os.Getenv(reproduceFolder)
+	if folder == "" {
+		os.Exit(m.Run())
+	}
+	b, err := nmgnn.OpenBackend("go")
+	if err == nil {
+		var opened atomic.Int32
+		o := tinyOptions(&opened)
+		o.Trials = 6
+		err = Reproduce(context.Background(), b, OpenStore(folder), []Artifact{tiny()}, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// reproducing starts a process that reproduces into a folder.
+func reproducing(t *testing.T, folder string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), reproduceFolder+"="+folder)
+	c.Stderr = os.Stderr
+	require.NoError(t, c.Start())
+	return c
+}
+
+// linesOf are all records of a folder as they were written, without what differs from run to run.
+func linesOf(t *testing.T, folder string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	require.NoError(t, err)
+	var all []string
+	for _, path := range paths {
+		records, err := readRecords(path)
+		require.NoError(t, err)
+		for _, r := range records {
+			r.Seconds = 0
+			line, err := r.Line()
+			require.NoError(t, err)
+			all = append(all, string(line))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestKillingAtTwentyRandomMomentsAndResumingGivesTheRecordsOfAnUndisturbedRun(t *testing.T) {
+	undisturbed, killed := t.TempDir(), t.TempDir()
+	begin := time.Now()
+	require.NoError(t, reproducing(t, undisturbed).Wait())
+	took := time.Since(begin)
+	want := linesOf(t, undisturbed)
+	require.Len(t, want, 18)
+	r := rand.New(rand.NewPCG(1, 1))
+	for kills := 0; kills < 20; {
+		c := reproducing(t, killed)
+		timer := time.AfterFunc(time.Duration(r.Float64()*float64(took)), func() { _ = c.Process.Kill() })
+		if c.Wait() != nil {
+			kills++
+			continue
+		}
+		timer.Stop()
+		require.Equal(t, want, linesOf(t, killed))
+		killed = t.TempDir() // the next ones have work to do again
+	}
+	require.NoError(t, reproducing(t, killed).Wait())
+	require.Equal(t, want, linesOf(t, killed))
+}
+
+func TestProcessesOnOneFolderNeverRunATrialTwice(t *testing.T) {
+	folder := t.TempDir()
+	processes := []*exec.Cmd{reproducing(t, folder), reproducing(t, folder), reproducing(t, folder)}
+	for _, c := range processes {
+		require.NoError(t, c.Wait())
+	}
+	lines := linesOf(t, folder)
+	require.Len(t, lines, 18)
+	require.Len(t, slices.Compact(lines), 18)
+	_, err := os.Stat(filepath.Join(folder, claimsFolder))
+	require.ErrorIs(t, err, fs.ErrNotExist, "no claims are left")
+}
+
+func TestACellThatAnotherHasInHandIsClaimedOnce(t *testing.T) {
+	store := OpenStore(t.TempDir())
+	first, err := store.claim("cell", "go")
+	require.NoError(t, err)
+	require.NotNil(t, first)
+	second, err := store.claim("cell", "go")
+	require.NoError(t, err)
+	require.Nil(t, second)
+	other, err := store.claim("cell", "xla:cpu")
+	require.NoError(t, err)
+	require.NotNil(t, other)
+	require.NoError(t, first.release())
+	second, err = store.claim("cell", "go")
+	require.NoError(t, err)
+	require.NotNil(t, second)
+	require.NoError(t, second.release())
+	require.NoError(t, other.release())
 }
 
 func TestShardsHaveEveryCellOnce(t *testing.T) {

@@ -87,44 +87,60 @@ func (e Entry) show(r *Results) (plots.Cell, float64) {
 	return cell, m
 }
 
-// Chart is an artifact with what results have of it. Without any, it has no series.
-func (a Artifact) Chart(r *Results) plots.Chart {
-	c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
+// Charts are an artifact with what results have of it, one for each panel. Panels without any are left out.
+func (a Artifact) Charts(r *Results) []plots.Chart {
+	var charts []plots.Chart
 	for _, curve := range a.Curves {
-		s := plots.Series{Name: curve.Name}
-		add := func(x float64, values []float64) {
-			m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
-			if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 1 {
-				low, high = l, h
-			}
-			s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, m), append(s.Low, low), append(s.High, high)
+		s := curve.series(r)
+		if len(s.X) == 0 {
+			continue
 		}
-		for _, p := range curve.Points {
-			if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
-				add(p.X, values)
-			}
+		c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
+		if curve.Panel != "" {
+			c.ID, c.Title = a.ID+"-"+curve.Panel, a.Title+", "+curve.Panel
 		}
-		if curve.Losses != nil {
-			s.HideMarkers = true
-			histories := curve.losses(r)
-			for epoch := 0; ; epoch++ {
-				var values []float64
-				for _, h := range histories {
-					if epoch < len(h) {
-						values = append(values, h[epoch])
-					}
-				}
-				if len(values) == 0 || 2*len(values) < len(histories) {
-					break
-				}
-				add(float64(epoch+1), values)
-			}
+		if at := slices.IndexFunc(charts, func(other plots.Chart) bool { return other.ID == c.ID }); at >= 0 {
+			charts[at].Series = append(charts[at].Series, s)
+			continue
 		}
-		if len(s.X) > 0 {
-			c.Series = append(c.Series, s)
+		c.Series = []plots.Series{s}
+		charts = append(charts, c)
+	}
+	return charts
+}
+
+// series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or more.
+func (c Curve) series(r *Results) plots.Series {
+	s := plots.Series{Name: c.Name}
+	add := func(x float64, values []float64) {
+		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
+		if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 2 { // of two, it would be wider than any chart
+			low, high = l, h
+		}
+		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, m), append(s.Low, low), append(s.High, high)
+	}
+	for _, p := range c.Points {
+		if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
+			add(p.X, values)
 		}
 	}
-	return c
+	if c.Losses == nil {
+		return s
+	}
+	s.HideMarkers = true
+	histories := c.losses(r)
+	for epoch := 0; ; epoch++ {
+		var values []float64
+		for _, h := range histories {
+			if epoch < len(h) {
+				values = append(values, h[epoch])
+			}
+		}
+		if len(values) == 0 || 2*len(values) < len(histories) {
+			return s
+		}
+		add(float64(epoch+1), values)
+	}
 }
 
 // losses are the histories of a curve's trials.
@@ -145,13 +161,19 @@ func (c Curve) losses(r *Results) [][]float64 {
 // Points is what an artifact that is a chart draws, as a table: a row for each point.
 func (a Artifact) Points(r *Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
-	for _, s := range a.Chart(r).Series {
-		for i := range s.X {
-			row := []plots.Cell{{Text: s.Name}, {Text: fmt.Sprint(s.X[i])}}
-			for _, y := range []float64{s.Y[i], s.Low[i], s.High[i]} {
-				row = append(row, plots.Cell{Text: fmt.Sprintf("%.4f", y)})
+	for _, c := range a.Charts(r) {
+		for _, s := range c.Series {
+			name := s.Name
+			if panel, found := strings.CutPrefix(c.ID, a.ID+"-"); found {
+				name = panel + ", " + name
 			}
-			t.Rows = append(t.Rows, row)
+			for i := range s.X {
+				row := []plots.Cell{{Text: name}, {Text: fmt.Sprint(s.X[i])}}
+				for _, y := range []float64{s.Y[i], s.Low[i], s.High[i]} {
+					row = append(row, plots.Cell{Text: fmt.Sprintf("%.4f", y)})
+				}
+				t.Rows = append(t.Rows, row)
+			}
 		}
 	}
 	return t

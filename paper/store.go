@@ -44,7 +44,30 @@ func (s *Store) Add(r Record) error {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLine(filepath.Join(s.folder, strings.ToLower(r.Data+"-"+r.Model)+extension), line)
+	return appendLine(s.path(r.Data, r.Model), line)
+}
+
+// path is the file for the records of a data set and model.
+func (s *Store) path(data, model string) string {
+	return filepath.Join(s.folder, strings.ToLower(data+"-"+model)+extension)
+}
+
+// seeds are those of a cell's trials that there are, with all that is wanted of them.
+func (s *Store) seeds(c Cell, backend string) (map[uint64]bool, error) {
+	have := map[uint64]bool{}
+	records, err := readRecords(s.path(c.Data, c.Settings.Model))
+	if errors.Is(err, fs.ErrNotExist) {
+		return have, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.Cell == c.Key() && r.Backend == backend && r.CellOf().measures(c) {
+			have[r.Seed] = true
+		}
+	}
+	return have, nil
 }
 
 // appendLine adds a line to a file that other processes append to as well. A line that was cut short, by a process that

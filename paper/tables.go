@@ -178,11 +178,11 @@ func figLoss(id, data string) Artifact {
 		for _, keep := range []float64{1, MaskedKeepRate} {
 			c := NewCell(data, "gin", setting, 10).Masked(keep)
 			c.History = true
-			name := string(setting) + ", w/o NM"
+			name := "w/o NM"
 			if keep != 1 {
-				name = string(setting) + ", w/ NM"
+				name = "w/ NM"
 			}
-			a.Curves = append(a.Curves, Curve{Name: name + ": train", Losses: &c}, Curve{Name: name + ": validation", Losses: &c, Validation: true})
+			a.Curves = append(a.Curves, Curve{Panel: string(setting), Name: name + ", train", Losses: &c}, Curve{Panel: string(setting), Name: name + ", validation", Losses: &c, Validation: true})
 		}
 	}
 	return a

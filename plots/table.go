@@ -276,7 +276,11 @@ func (t Table) html() string {
 			if i == 0 {
 				tag, scope = "th", ` scope="row"`
 			}
-			fmt.Fprintf(&b, `<%s%s style="text-align:%s"`, tag, scope, t.side(i))
+			style := "text-align:" + t.side(i)
+			if !t.isText(i) {
+				style += ";white-space:nowrap"
+			}
+			fmt.Fprintf(&b, `<%s%s style="%s"`, tag, scope, style)
 			if c.Note != "" {
 				fmt.Fprintf(&b, ` title="%s" tabindex="0"`, escape(c.Note))
 			}

@@ -87,8 +87,8 @@ func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 <tr><th scope="col" style="text-align:left">model</th><th scope="col" style="text-align:right">keep_rate</th><th scope="col" style="text-align:right">macro F1 %</th></tr>
 </thead>
 <tbody>
-<tr><th scope="row" style="text-align:left">GIN</th><td style="text-align:right">0.5</td><td style="text-align:right" title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
-<tr><th scope="row" style="text-align:left">GAT | masked</th><td style="text-align:right">1</td><td style="text-align:right">−0.2</td></tr>
+<tr><th scope="row" style="text-align:left">GIN</th><td style="text-align:right;white-space:nowrap">0.5</td><td style="text-align:right;white-space:nowrap" title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
+<tr><th scope="row" style="text-align:left">GAT | masked</th><td style="text-align:right;white-space:nowrap">1</td><td style="text-align:right;white-space:nowrap">−0.2</td></tr>
 </tbody>
 </table>
 `, render(t, scores(), plots.FormatHTML))

@@ -22,9 +22,10 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the results that there are",
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
-claim. The HTML page needs nothing but itself.`,
+claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`,
 		Example: `  nodemask report -o report.html
-  nodemask report table-gat --format markdown`,
+  nodemask report table-gat --format markdown
+  nodemask report summary`,
 		Args: misuseArgs(cobra.ArbitraryArgs),
 	}
 	flags := c.Flags()
@@ -33,6 +34,13 @@ claim. The HTML page needs nothing but itself.`,
 	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex")
 	flags.StringVar(&folder, "results", "results", "folder of results")
 	c.RunE = func(c *cobra.Command, ids []string) error {
+		summary := slices.Equal(ids, []string{paper.SummaryID})
+		if summary {
+			ids = nil
+			if !c.Flags().Changed("format") {
+				format = string(plots.FormatText)
+			}
+		}
 		artifacts, err := paper.Find(ids...)
 		if err != nil {
 			return misuse{err}
@@ -47,7 +55,7 @@ claim. The HTML page needs nothing but itself.`,
 		if err != nil {
 			return err
 		}
-		if format == string(plots.FormatHTML) {
+		if format == string(plots.FormatHTML) && !summary {
 			if output == "" {
 				output = "report.html"
 			}
@@ -57,7 +65,12 @@ claim. The HTML page needs nothing but itself.`,
 			fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
 			return nil
 		}
-		text, err := renderAll(artifacts, records, plots.Format(format))
+		var text string
+		if summary {
+			text, err = paper.Summary(artifacts, paper.NewResults(records)).Render(plots.Format(format))
+		} else {
+			text, err = renderAll(artifacts, records, plots.Format(format))
+		}
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,328 @@
+package aggtree
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	traffic "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+)
+
+// browser starts a browser without a window for a test, or skips the test where none is installed.
+func browser(t *testing.T) context.Context {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(t.TempDir()))
+		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(end)
+		ctx, end = context.WithTimeout(ctx, 3*time.Minute)
+		t.Cleanup(end)
+		ctx, end = chromedp.NewContext(ctx)
+		t.Cleanup(end)
+		require.NoError(t, chromedp.Run(ctx))
+		return ctx
+	}
+	t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test the interactive drawing in one")
+	return nil
+}
+
+// tab is a page in the browser. What goes wrong in it, and what it asks of a network, fails the test.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Action) tab {
+	ctx, end := chromedp.NewContext(ctx)
+	var mutex sync.Mutex
+	var wrong []string
+	note := func(format string, arguments ...any) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		wrong = append(wrong, fmt.Sprintf(format, arguments...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			note("exception: %s", e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			note("console: %s", e.Type)
+		case *log.EventEntryAdded:
+			note("log: %s", e.Entry.Text)
+		case *page.EventJavascriptDialogOpening:
+			note("dialog: %s", e.Message)
+		case *traffic.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
+				note("request: %s", e.Request.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		mutex.Lock()
+		defer mutex.Unlock()
+		assert.Empty(t, wrong)
+	})
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	b := tab{t, ctx}
+	b.run(traffic.Enable(), emulation.SetDeviceMetricsOverride(1300, 900, 1, false))
+	b.run(before...)
+	b.run(chromedp.Navigate("file://" + file))
+	return b
+}
+
+func (b tab) run(actions ...chromedp.Action) {
+	b.Helper()
+	require.NoError(b, chromedp.Run(b.ctx, actions...))
+}
+
+// js computes an expression in which $ is the first fragment, and find looks inside it.
+func (b tab) js(expression string, result any) {
+	b.Helper()
+	var text string
+	b.run(chromedp.Evaluate(fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); return JSON.stringify((%s) ?? null) })()`, expression), &text))
+	require.NoError(b, json.Unmarshal([]byte(text), result))
+}
+
+func (b tab) is(want any, expression string) {
+	b.Helper()
+	encoded, err := json.Marshal(want)
+	require.NoError(b, err)
+	var got json.RawMessage
+	b.js(expression, &got)
+	assert.JSONEq(b, string(encoded), string(got), expression)
+}
+
+// click clicks in the middle of the element that a selector finds in the first fragment.
+func (b tab) click(selector string, keys ...input.Modifier) {
+	b.Helper()
+	var at struct{ X, Y float64 }
+	b.js(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(find(%q))`, selector), &at)
+	b.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
+}
+
+func (b tab) until(expression string) {
+	b.Helper()
+	b.run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil, chromedp.WithPollingTimeout(30*time.Second)))
+}
+
+// shows checks the tree on the page, node by node, and the one that the page hands out, against Build.
+func (b tab) shows(g *csr.Graph, root int32, hops int, masked ...int32) {
+	b.Helper()
+	mask := make([]bool, g.NumNodes())
+	for _, v := range masked {
+		mask[v] = true
+	}
+	var got struct {
+		Walks []string
+		Tree  *plainTree
+	}
+	b.js(`{walks: [...$.shadowRoot.querySelectorAll('.tree [data-walk]')].map(e => e.dataset.walk), tree: $.nodemask.tree()}`, &got)
+	var want []string
+	for _, walk := range walksOf(b, g, root, hops, mask) {
+		want = append(want, strings.ReplaceAll(strings.Trim(walk, "[]"), " ", "-"))
+	}
+	assert.ElementsMatch(b, want, got.Walks, "the walks that are drawn")
+	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	require.NoError(b, err)
+	assert.Equal(b, plain(tree), got.Tree)
+}
+
+func pageOf(t *testing.T, g *csr.Graph, root int32, hops int, o HTMLOptions) string {
+	var b bytes.Buffer
+	require.NoError(t, WritePage(&b, g, root, hops, o))
+	return b.String()
+}
+
+func node(v int32) string { return fmt.Sprintf(`.graph [data-node="%d"]`, v) }
+
+func walkTo(walk string) string { return fmt.Sprintf(`.tree [data-walk="%s"]`, walk) }
+
+func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
+	chrome := browser(t)
+	g, names := PaperGraph()
+	const a, b, c, d, f = 0, 1, 2, 3, 5
+
+	t.Run("clicks choose the root and the mask, and the tree is Build's", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p.shows(g, a, 2)
+		p.click(node(c))
+		p.shows(g, c, 2)
+		p.click(node(b), input.ModifierShift)
+		p.shows(g, c, 2, b)
+		p.is("1 of 6 nodes masked", `find('.masked').textContent`)
+		p.click(".unmask")
+		p.click(walkTo("2-1"), input.ModifierShift)
+		p.shows(g, c, 2, b)
+		p.click(node(b), input.ModifierShift)
+		p.shows(g, c, 2)
+		p.click(".switch")
+		p.click(node(c))
+		p.shows(g, c, 2, c)
+		p.is(true, `find('.masked.root') !== null`)
+	})
+
+	t.Run("keys do what the mouse does", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p.run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph .node[tabindex="0"]').focus()`, nil))
+		p.run(chromedp.KeyEvent("m"))
+		p.shows(g, a, 2, a)
+		p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
+		p.shows(g, a, 2)
+		p.run(chromedp.KeyEvent(kb.Tab)) // from the graph, which is one stop, to the tree
+		p.is("0", `$.shadowRoot.activeElement.dataset.walk`)
+		p.run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
+		p.is("0-3", `$.shadowRoot.activeElement.dataset.walk`)
+		p.run(chromedp.KeyEvent(kb.Enter))
+		p.is("false", `$.shadowRoot.activeElement.getAttribute('aria-expanded')`)
+		p.is(2, `$.nodemask.shown().find(n => n.more > 0).more`)
+		p.run(chromedp.KeyEvent(kb.Enter))
+		p.shows(g, a, 2)
+		p.run(chromedp.KeyEvent("r"))
+		p.shows(g, d, 2)
+		p.is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at depth 1, 4 at depth 2.')`)
+	})
+
+	t.Run("epochs draw, play and pause, and the keep rate nests their masks", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 3, HTMLOptions{Names: names, Seed: 4}))
+		p.click(".step")
+		p.is(1, `$.nodemask.epoch()`)
+		var masked, fewer []int32
+		p.js(`$.nodemask.masked()`, &masked)
+		p.shows(g, a, 3, masked...)
+		p.js(`(r => { r.value = 0.8; r.dispatchEvent(new Event('input')); return $.nodemask.masked() })(find('#rate'))`, &fewer)
+		assert.Subset(t, masked, fewer)
+		p.click(".play")
+		p.until(`$.nodemask.epoch() >= 3`)
+		p.click(".play")
+		p.is(true, `find('.play').textContent.includes('Play')`)
+		p.js(`$.nodemask.masked()`, &masked)
+		p.shows(g, a, 3, masked...)
+	})
+
+	t.Run("a large tree is folded, counted whole, and unfolds to the end", func(t *testing.T) {
+		var edges []csr.Edge
+		for v := int32(1); v <= 40; v++ {
+			edges = append(edges, csr.Edge{Source: 0, Target: v})
+		}
+		star := undirected(t, 41, edges...)
+		p := open(t, chrome, pageOf(t, star, 0, 2, HTMLOptions{}))
+		p.is(map[string]any{"depth": []int{1, 40, 40}, "total": 81, "distinct": 41, "replicas": 41}, `$.nodemask.counts()`)
+		p.is("+58", `find('.more text').textContent`) // 29 leaves, and the root below each
+		for more := true; more; p.js(`find('.more') !== null`, &more) {
+			p.click(".more")
+		}
+		p.shows(star, 0, 2)
+		p.click(".refold")
+		p.is("+58", `find('.more text').textContent`)
+		p.js(`(r => { r.value = 1; r.dispatchEvent(new Event('input')); return $.nodemask.hops() })(find('#hops'))`, new(int))
+		p.is([]int{1, 40}, `$.nodemask.counts().depth`)
+	})
+
+	t.Run("a node and its walk light up in both drawings", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p.js(`find('.tree [data-walk="0-1-0"]').dispatchEvent(new MouseEvent('mouseenter'))`, new(bool))
+		p.is([]string{"0", "0-1-0", "0-3-0"}, `[...$.shadowRoot.querySelectorAll('.tree .lit')].map(e => e.dataset.walk)`)
+		p.is([]string{"0"}, `[...$.shadowRoot.querySelectorAll('.graph .lit')].map(e => e.dataset.node)`)
+		p.is(2, `$.shadowRoot.querySelectorAll('.tree .link.walk').length`)
+		p.is("Walk a → b → a · 3 in the tree", `find('.detail').textContent`)
+	})
+
+	t.Run("the search takes names and numbers and says what it does not know", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		search := func(text string) {
+			p.js(fmt.Sprintf(`(find('#root').value = %q, find('form').requestSubmit(), 0)`, text), new(int))
+		}
+		search("f")
+		p.shows(g, f, 2)
+		search("3")
+		p.shows(g, d, 2)
+		search("nobody")
+		p.shows(g, d, 2)
+		p.is("No node nobody here: expected a node’s name or number", `find('#root-error').textContent`)
+	})
+
+	t.Run("two fragments on a page leave each other alone", func(t *testing.T) {
+		p := open(t, chrome, "<!DOCTYPE html><body>"+writeHTML(t, g, a, 2, HTMLOptions{Names: names})+writeHTML(t, g, b, 1, HTMLOptions{Names: names, Title: "Second"}))
+		p.click(node(c))
+		p.shows(g, c, 2)
+		p.is([]int{1, 1}, `(e => [e.root(), e.hops()])(document.querySelectorAll('.nodemask-explorer')[1].nodemask)`)
+	})
+
+	t.Run("a fragment starts where scripts are copied into a page, as in JupyterLab, and follows its theme", func(t *testing.T) {
+		p := open(t, chrome, "<!DOCTYPE html><body></body>")
+		text, err := json.Marshal(writeHTML(t, g, a, 2, HTMLOptions{Names: names}))
+		require.NoError(t, err)
+		p.run(chromedp.Evaluate(`{
+const host = document.createElement('div')
+host.innerHTML = `+string(text)+`
+for (const script of host.querySelectorAll('script')) {
+  const copy = document.createElement('script')
+  for (const {name, value} of script.attributes) copy.setAttribute(name, value)
+  copy.textContent = script.textContent
+  script.parentNode.replaceChild(copy, script)
+}
+document.body.setAttribute('data-jp-theme-light', 'true')
+document.body.append(host)
+0}`, nil))
+		p.shows(g, a, 2)
+		p.is(false, `find('.explorer').classList.contains('dark')`)
+		p.run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
+		p.until(`$.shadowRoot.querySelector('.explorer').classList.contains('dark')`)
+		p.is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
+	})
+
+	t.Run("without scripts the image of the tree is seen, with them it is not", func(t *testing.T) {
+		text := pageOf(t, g, a, 2, HTMLOptions{Names: names})
+		p := open(t, chrome, text)
+		p.is(0, `$.querySelector('img').getClientRects().length`)
+		p = open(t, chrome, text, emulation.SetScriptExecutionDisabled(true))
+		p.is(true, `$.shadowRoot === null && $.querySelector('img').naturalWidth > 200 && $.querySelector('img').getClientRects().length === 1`)
+	})
+
+	t.Run("hostile names are text", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Title: hostile[0]}))
+		p.shows(g, a, 2)
+		p.is(hostile[0], `document.title`)
+		p.is("2-aggregation tree of "+hostile[0], `find('#tree-head').textContent.trim()`)
+	})
+
+	t.Run("the saved SVG is well-formed and stands alone", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Mask: []bool{true, true, false, false, false, false}}))
+		var text string
+		p.js(`$.nodemask.svg()`, &text)
+		wellFormed(t, text)
+		assert.NotContains(t, text, "var(--")
+		assert.NotContains(t, text, "tabindex")
+	})
+
+	t.Run("a phone's width is enough", func(t *testing.T) {
+		p := open(t, chrome, pageOf(t, g, a, 5, HTMLOptions{Names: names}), emulation.SetDeviceMetricsOverride(360, 740, 2, true))
+		p.is(360, `document.documentElement.scrollWidth`)
+		p.is(true, `find('.tree').getBoundingClientRect().top > find('.graph').getBoundingClientRect().bottom`)
+	})
+}

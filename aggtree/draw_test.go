@@ -1,0 +1,267 @@
+package aggtree
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/graph/formats/dot"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata anew")
+
+type drawing struct {
+	name    string
+	tree    *Tree
+	options DrawOptions
+}
+
+// paperDrawings are the paper's trees of a: T_a^2, the masked ones of figure 7, and one from a cache.
+func paperDrawings(t require.TestingT) []drawing {
+	g, names := PaperGraph()
+	all := []drawing{}
+	for _, c := range []struct {
+		name string
+		mask string
+	}{{"plain", ""}, {"d-masked", "d"}, {"a-masked", "a"}, {"a-f-masked", "af"}} {
+		mask := make([]bool, 6)
+		for v, name := range names {
+			mask[v] = strings.Contains(c.mask, name)
+		}
+		if c.mask == "" {
+			mask = nil
+		}
+		tree, err := Build(ctx, g, 0, 2, Options{Mask: mask})
+		require.NoError(t, err)
+		all = append(all, drawing{c.name, tree, DrawOptions{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
+	}
+	tree, err := BuildCached(ctx, g, []int32{0, 4}, 3, Options{})
+	require.NoError(t, err)
+	return append(all, drawing{"cached", tree, DrawOptions{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
+		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
+}
+
+func write(t require.TestingT, tree *Tree, format Format, o DrawOptions) string {
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, tree, format, o))
+	return b.String()
+}
+
+// wellFormed reads XML to its end.
+func wellFormed(t require.TestingT, text string) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// golden compares a text with a file of testdata, which -update writes.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text)
+}
+
+func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
+	extension := map[Format]string{FormatText: "txt", FormatSVG: "svg", FormatDOT: "dot", FormatMermaid: "mmd", FormatJSON: "json"}
+	for _, d := range paperDrawings(t) {
+		for _, format := range Formats() {
+			t.Run(d.name+" "+string(format), func(t *testing.T) {
+				text := write(t, d.tree, format, d.options)
+				assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
+				golden(t, d.name+"."+extension[format], text)
+			})
+		}
+	}
+}
+
+func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
+	g, names := PaperGraph()
+	assert.Len(t, names, 6)
+	tree, err := Build(ctx, g, 0, 2, Options{})
+	require.NoError(t, err)
+	first, end := tree.AtDepth(2)
+	leaves := tree.Base[first:end]
+	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })), "a is also two of the leaves")
+	assert.Contains(t, leaves, int32(5), "masking f makes a difference")
+}
+
+func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
+	d := paperDrawings(t)[2]
+	text := write(t, d.tree, FormatSVG, d.options)
+	for _, part := range []string{
+		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title a-masked-desc" width="`,
+		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`, `<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
+		"viewBox=", "max-width:100%", "@media (prefers-color-scheme:dark)", "currentColor",
+	} {
+		assert.Contains(t, text, part)
+	}
+	for id, want := range map[string]string{"": `id="aggtree"`, "5": `id="t5"`, `"><script>`: `id="t___script_"`} {
+		d.options.ID = id
+		assert.Contains(t, write(t, d.tree, FormatSVG, d.options), want)
+	}
+}
+
+func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
+	d := paperDrawings(t)[3]
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a (masked)\n   └─ e\n",
+		write(t, d.tree, FormatText, d.options))
+	d.options.Ghosts = false
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, FormatText, d.options))
+}
+
+func TestJSONHasTheWholeTree(t *testing.T) {
+	d := paperDrawings(t)[4]
+	d.options.Nodes = 3
+	var got struct {
+		Root  int32
+		Hops  int
+		Nodes []jsonNode
+	}
+	require.NoError(t, json.Unmarshal([]byte(write(t, d.tree, FormatJSON, d.options)), &got))
+	assert.Equal(t, int32(6), got.Root)
+	assert.Equal(t, 3, got.Hops)
+	require.Len(t, got.Nodes, d.tree.NumNodes())
+	for i, n := range got.Nodes {
+		assert.Equal(t, jsonNode{ID: int32(i), Base: d.tree.Base[i], Name: d.options.Names[d.tree.Base[i]], Parent: d.tree.Parent[i], Depth: d.tree.Depth(int32(i)), Cached: i > 0}, n)
+	}
+}
+
+func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
+	d := paperDrawings(t)[0]
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `aggtree: there is no format "png": expected one of [text svg dot mermaid json]`)
+	assert.EqualError(t, Write(io.Discard, &Tree{}, FormatSVG, d.options), "aggtree: an empty tree cannot be drawn: every tree has a root, see Build")
+	assert.ErrorIs(t, Write(full{}, d.tree, FormatSVG, d.options), errFull)
+}
+
+var errFull = errors.New("the disk is full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 6)
+		mask := anyMask(t, g)
+		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: mask})
+		require.NoError(t, err)
+		n := g.NumNodes()
+		o := DrawOptions{
+			Names: rapid.SliceOfN(rapid.String(), 0, n).Draw(t, "names"), Title: rapid.String().Draw(t, "title"),
+			Graph: g, Mask: mask, Ghosts: rapid.Bool().Draw(t, "ghosts"), BaseGraph: rapid.Bool().Draw(t, "graph"),
+			Children: rapid.IntRange(0, 4).Draw(t, "children"), Nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
+			Direction: Direction(rapid.IntRange(0, 2).Draw(t, "direction")), ID: rapid.String().Draw(t, "id"),
+		}
+		if rapid.Bool().Draw(t, "coloured") {
+			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
+			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
+		}
+		wellFormed(t, write(t, tree, FormatSVG, o))
+		_, err = dot.ParseString(write(t, tree, FormatDOT, o))
+		require.NoError(t, err)
+		require.True(t, json.Valid([]byte(write(t, tree, FormatJSON, o))))
+		f := o.fold(tree)
+		assert.Equal(t, f.Tree.NumNodes(), strings.Count(write(t, tree, FormatText, o), "\n"))
+		for _, format := range []Format{FormatText, FormatMermaid} {
+			for _, r := range write(t, tree, format, o) {
+				assert.False(t, r != '\n' && (r < ' ' || r == 0x7f || r == 0x202e || r == 0x9b), "%s has %U", format, r)
+			}
+		}
+	})
+}
+
+func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
+	g := undirected(t, 2, edge(0, 1))
+	tree, err := Build(ctx, g, 0, 1000, Options{})
+	require.NoError(t, err)
+	for _, format := range Formats() {
+		assert.NotEmpty(t, write(t, tree, format, DrawOptions{Graph: g, BaseGraph: true, Nodes: 2000}))
+	}
+}
+
+func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 6)
+		var neighbours []int32
+		for v := range int32(g.NumNodes()) {
+			if rapid.Bool().Draw(t, fmt.Sprint(v)) {
+				neighbours = append(neighbours, v)
+			}
+		}
+		tree, err := BuildCached(ctx, g, neighbours, 3, Options{})
+		require.NoError(t, err)
+		points := Layout(tree, LayoutOptions{Apart: 2.5})
+		first, end := tree.Children(0)
+		right := -10.0
+		for u := first; u < end; u++ {
+			low, high := points[u].X, points[u].X
+			for i := range points {
+				if tree.Group[i] == u-1 {
+					low, high = min(low, points[i].X), max(high, points[i].X)
+				}
+			}
+			assert.GreaterOrEqual(t, low, right+2.5-1e-9)
+			right = high
+		}
+	})
+}
+
+func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
+	seen := map[int]bool{}
+	for _, f := range PaperFigures() {
+		t.Run(f.ID, func(t *testing.T) {
+			var b, again bytes.Buffer
+			require.NoError(t, f.WriteSVG(&b, f.ID))
+			require.NoError(t, f.WriteSVG(&again, f.ID))
+			assert.Equal(t, b.String(), again.String())
+			wellFormed(t, b.String())
+			golden(t, "figure-"+f.ID+".svg", b.String())
+		})
+		seen[f.Number] = true
+	}
+	assert.Len(t, seen, 7, "figures 1 to 7")
+}
+
+func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
+	g, _ := PaperGraph()
+	valid := func(tree *Tree, mask []bool) error { return Check(ctx, g, 0, tree.Hops, tree.Arborescence(), mask) }
+	for _, p := range TreesFigure().Panels[1:] {
+		assert.NoError(t, valid(p.Tree, nil), p.Caption)
+	}
+	var fault *Fault
+	require.ErrorAs(t, valid(InvalidFigure().Panels[1].Tree, nil), &fault)
+	assert.Equal(t, NotSmallest, fault.Kind)
+	for i, masked := range []string{"", "d", "a", "af"} {
+		mask := make([]bool, 6)
+		for v := range mask {
+			mask[v] = strings.ContainsRune(masked, rune('a'+v))
+		}
+		assert.NoError(t, valid(MaskedFigure().Panels[i].Tree, mask), masked)
+	}
+	cached := CachedFigure().Panels[0].Tree
+	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base), func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
+	again := NewNodeFigure().Panels[1].Tree
+	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base), func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
+}

@@ -1,0 +1,152 @@
+package aggtree
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"nodemask/csr"
+)
+
+// What an interactive drawing embeds at most. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's
+// numbers: over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
+const (
+	mostEmbeddedEntries = 200_000
+	mostEmbeddedNodes   = 50_000
+)
+
+// excerpt is the part of a graph that is embedded: all of it, or what lies round a root.
+type excerpt struct {
+	ids  []int32 // the nodes, in ascending order; nil: all
+	has  []bool  // for each of them, whether its neighbours are there; nil: all are
+	size int
+}
+
+// newExcerpt chooses the nodes breadth first: those within hops of the root bring their neighbours along, each all or,
+// where there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
+func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
+	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
+		return excerpt{size: g.NumNodes()}
+	}
+	found, has := map[int32]bool{root: true}, map[int32]bool{}
+	level := []int32{root}
+	entries := int64(0)
+	for range hops + 1 {
+		var next []int32
+		for _, v := range level {
+			row := g.Neighbors(v)
+			if entries+int64(len(row)) > mostEntries {
+				continue
+			}
+			fresh := 0
+			for _, u := range row {
+				if !found[u] {
+					fresh++
+				}
+			}
+			if len(found)+fresh > mostNodes {
+				continue
+			}
+			entries += int64(len(row))
+			has[v] = true
+			for _, u := range row {
+				if !found[u] {
+					found[u] = true
+					next = append(next, u)
+				}
+			}
+		}
+		level = next
+	}
+	e := excerpt{size: len(found)}
+	for v := range found {
+		e.ids = append(e.ids, v)
+	}
+	slices.Sort(e.ids)
+	e.has = make([]bool, e.size)
+	for i, v := range e.ids {
+		e.has[i] = has[v]
+	}
+	return e
+}
+
+// nodes are those of the whole graph that are embedded.
+func (e excerpt) nodes() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := range e.size {
+			v := int32(i)
+			if e.ids != nil {
+				v = e.ids[i]
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// place is the number of a node among those that are embedded.
+func (e excerpt) place(v int32) int32 {
+	if e.ids == nil {
+		return v
+	}
+	i, _ := slices.BinarySearch(e.ids, v)
+	return int32(i)
+}
+
+// complete is how many nodes have their neighbours.
+func (e excerpt) complete() int {
+	if e.has == nil {
+		return e.size
+	}
+	n := 0
+	for _, has := range e.has {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// embeddedGraph is a graph as the script reads it; readGraph in explorer/src/core.js says what Rows holds.
+type embeddedGraph struct {
+	Nodes   int     `json:"nodes"`
+	Entries int     `json:"entries"`
+	Rows    string  `json:"rows"`
+	IDs     []int32 `json:"ids,omitempty"`
+}
+
+// encode writes rows as distances, most of which take a byte or two.
+func (e excerpt) encode(g *csr.Graph) embeddedGraph {
+	d := embeddedGraph{Nodes: e.size, IDs: e.ids}
+	var rows []byte
+	i := 0
+	for v := range e.nodes() {
+		if e.has != nil && !e.has[i] {
+			rows = binary.AppendUvarint(rows, 0)
+			i++
+			continue
+		}
+		i++
+		row := g.Neighbors(v)
+		rows = binary.AppendUvarint(rows, uint64(len(row))+1)
+		before := int32(0)
+		for _, u := range row {
+			u = e.place(u)
+			rows = binary.AppendUvarint(rows, uint64(u-before))
+			before = u
+		}
+		d.Entries += len(row)
+	}
+	d.Rows = base64.StdEncoding.EncodeToString(rows)
+	return d
+}
+
+// root is the first tree's root in the numbers of the whole graph.
+func (d *embedded) root() int32 {
+	if d.Graph.IDs == nil {
+		return d.Root
+	}
+	return d.Graph.IDs[d.Root]
+}

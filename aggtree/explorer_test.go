@@ -1,0 +1,346 @@
+package aggtree
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dop251/goja"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+var explorerProgram = sync.OnceValues(func() (*goja.Program, error) { return goja.Compile("explorer.js", explorer, true) })
+
+// script runs the bundle as it is embedded, where there is no page, and then code of the test's.
+func script(t require.TestingT, d *embedded, code string, result any) {
+	program, err := explorerProgram()
+	require.NoError(t, err)
+	vm := goja.New()
+	_, err = vm.RunProgram(program)
+	require.NoError(t, err)
+	data, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.NoError(t, vm.Set("text", string(data)))
+	value, err := vm.RunString(`const {State, build, count, sizes, toggle, walk} = nodemaskExplorer
+const s = new State(JSON.parse(text))
+JSON.stringify((() => {` + code + `})(), (_, v) => ArrayBuffer.isView(v) ? Array.from(v) : v)`)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(value.String()), result))
+}
+
+// plainTree is a tree as the script has it.
+type plainTree struct {
+	Base, Parent, FirstChild, Level, Hidden []int32
+	RootMasked                              bool
+}
+
+func plain(t *Tree) *plainTree {
+	hidden := t.Hidden
+	if hidden == nil {
+		hidden = make([]int32, t.NumNodes())
+	}
+	return &plainTree{t.Base, t.Parent, t.FirstChild, t.Level, hidden, t.RootMasked}
+}
+
+func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) *embedded {
+	d, err := o.data(g, root, hops)
+	require.NoError(t, err)
+	return d
+}
+
+func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 9)
+		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		var got struct {
+			Tree   *plainTree
+			Counts struct {
+				Depth           []uint64
+				Total, Distinct uint64
+				Replicas        uint64
+			}
+			Sizes [][]uint64
+		}
+		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `return {tree: s.built(), counts: s.counts, sizes: s.sizes}`, &got)
+
+		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+		require.NoError(t, err)
+		assert.Equal(t, plain(tree), got.Tree)
+		counts, err := Count(ctx, g, root, hops, mask)
+		require.NoError(t, err)
+		assert.Equal(t, counts.Depth, got.Counts.Depth)
+		assert.Equal(t, counts.Total, got.Counts.Total)
+		distinct := map[int32]uint64{}
+		for _, base := range tree.Base {
+			distinct[base]++
+		}
+		assert.EqualValues(t, len(distinct), got.Counts.Distinct)
+		assert.Equal(t, distinct[root], got.Counts.Replicas)
+		all, err := CountAll(ctx, g, hops, mask)
+		require.NoError(t, err)
+		for v := range int32(g.NumNodes()) {
+			assert.Equal(t, all.Of(v).Total, got.Sizes[hops][v], "nodes of the tree of %d", v)
+		}
+	})
+}
+
+func TestAnEpochMasksTheNodesWhoseNumberFromGosGeneratorIsAtLeastTheKeepRate(t *testing.T) {
+	g := undirected(t, 40)
+	const seed, rate = 1<<63 + 12345, 0.7
+	for _, epoch := range []int{1, 2, 900} {
+		var got []int
+		script(t, whole(t, g, 0, 1, HTMLOptions{Seed: seed, KeepRate: rate}), fmt.Sprintf(`s.setEpoch(%d); return s.mask`, epoch), &got)
+		r := rand.New(rand.NewPCG(seed, uint64(epoch)))
+		want := make([]int, 40)
+		for v := range want {
+			if r.Float64() >= rate {
+				want[v] = 1
+			}
+		}
+		assert.Equal(t, want, got, "epoch %d", epoch)
+	}
+}
+
+// shownNode is a drawn node: walk is its bases from the root.
+type shownNode struct {
+	Walk  []int32
+	More  uint64
+	Ghost bool
+}
+
+const shownCode = `return s.shown().map(n => ({walk: n.base < 0 ? null : s.walkOf(n), more: n.more, ghost: n.ghost}))`
+
+func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 30)
+		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		clicks := rapid.SliceOfN(rapid.IntRange(0, 99), 0, 6).Draw(t, "clicks")
+		var got []shownNode
+		code := fmt.Sprintf(`for (const c of %s) { const all = s.shown(); s.toggle(all[c %% all.length]) }`, strings.ReplaceAll(fmt.Sprint(clicks), " ", ","))
+		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), code+shownCode, &got)
+		counts, err := Count(ctx, g, root, hops, mask)
+		require.NoError(t, err)
+		total := uint64(0)
+		for _, n := range got {
+			switch {
+			case n.Ghost:
+				assert.True(t, n.Walk == nil || mask[n.Walk[len(n.Walk)-1]], "%v is not masked", n.Walk)
+			case n.More > 0:
+				total += n.More
+			default:
+				total++
+			}
+		}
+		assert.Equal(t, counts.Total, total)
+	})
+}
+
+func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 12)
+		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		var got []shownNode
+		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `for (let n; n = s.shown().find(n => n.more > 0); ) s.toggle(n); `+shownCode, &got)
+		var walks []string
+		for _, n := range got {
+			if !n.Ghost {
+				walks = append(walks, fmt.Sprint(n.Walk))
+			}
+		}
+		assert.ElementsMatch(t, walksOf(t, g, root, hops, mask), walks)
+	})
+}
+
+// walksOf are those that Build's tree nodes stand for.
+func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool) (walks []string) {
+	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	require.NoError(t, err)
+	for i := range tree.Base {
+		walks = append(walks, fmt.Sprint(tree.Walk(int32(i))))
+	}
+	return walks
+}
+
+func TestAnExcerptsTreesAreThoseOfTheGraphOrSayThatTheyAreCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 14)
+		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		part := newExcerpt(g, root, hops, rapid.IntRange(1, 14).Draw(t, "nodes"), rapid.Int64Range(0, 20).Draw(t, "entries"))
+		d := (HTMLOptions{}).embed(g, root, hops, part)
+		var got []struct {
+			Root, Hops int32
+			Cut        int
+			Tree       *plainTree
+		}
+		script(t, d, `const all = []
+for (let v = 0; v < s.g.nodes; v++) for (let hops = 0; hops < 4; hops++) {
+  s.setRoot(v); s.setHops(hops)
+  all.push({root: s.ids ? s.ids[v] : v, hops, cut: s.counts.cut, tree: s.built()})
+}
+return all`, &got)
+		for _, one := range got {
+			if one.Cut > 0 {
+				assert.Nil(t, one.Tree, "a cut tree is handed out as whole")
+				continue
+			}
+			tree, err := Build(ctx, g, one.Root, int(one.Hops), Options{})
+			require.NoError(t, err)
+			assert.Equal(t, plain(tree), one.Tree)
+		}
+	})
+}
+
+func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
+	edges := []csr.Edge{}
+	for v := int32(1); v < 60_000; v++ {
+		edges = append(edges, csr.Edge{Source: v - 1, Target: v})
+	}
+	path := undirected(t, 60_000, edges...)
+	d := whole(t, path, 30_000, 2, HTMLOptions{Mask: append(make([]bool, 59_999), true)})
+	assert.Equal(t, []int32{29_997, 29_998, 29_999, 30_000, 30_001, 30_002, 30_003}, d.Graph.IDs, "the nodes within 3 hops of 30000")
+	assert.Equal(t, 5, d.Complete, "all but the two ends have their neighbours")
+	assert.EqualValues(t, 30_000, d.root())
+	assert.Empty(t, d.Mask, "the masked node is not there")
+}
+
+func TestTheBundleIsBuiltFromTheSourcesBesideIt(t *testing.T) {
+	hash := sha256.New()
+	files, err := filepath.Glob("explorer/src/*")
+	require.NoError(t, err)
+	slices.Sort(files)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		fmt.Fprintf(hash, "%s\x00%s\x00", filepath.Base(file), data)
+	}
+	assert.Contains(t, explorer, fmt.Sprintf("SHA-256 %x", hash.Sum(nil)), "run 'npm ci && npm run build' in aggtree/explorer")
+}
+
+func TestTheBundleIsSmallLicensedAndFreeOfAddresses(t *testing.T) {
+	assert.Less(t, len(explorer), 120_000)
+	licence, err := os.ReadFile("explorer/LICENSE.d3")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(licence)) {
+		assert.Contains(t, explorer, strings.TrimSpace(line))
+	}
+	assert.NotRegexp(t, `(?i)</script|<!--`, explorer, "the bundle would end its own element")
+	for _, address := range regexp.MustCompile(`https?://[^"'`+"`"+`\s]*`).FindAllString(explorer, -1) {
+		assert.Regexp(t, `^http://www\.w3\.org/`, address, "names of XML, which are never fetched")
+	}
+	lock, err := os.ReadFile("explorer/package-lock.json")
+	require.NoError(t, err)
+	for _, match := range regexp.MustCompile(`"resolved": "([^"]*)"`).FindAllSubmatch(lock, -1) {
+		assert.True(t, bytes.HasPrefix(match[1], []byte("https://registry.npmjs.org/")), "%s", match[1])
+	}
+}
+
+func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) string {
+	var b bytes.Buffer
+	require.NoError(t, WriteHTML(&b, g, root, hops, o))
+	return b.String()
+}
+
+var hostile = []string{`</script><script>alert(1)</script>`, `<!--<script>`, `"'&`, "line\nbreak \u202e reversed", "日本語", "\xff"}
+
+func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
+	g, _ := PaperGraph()
+	o := HTMLOptions{Names: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Classes: hostile, Title: hostile[0], ID: `x" onload="alert(1)`}
+	text := writeHTML(t, g, 0, 2, o)
+	assert.Equal(t, 2, strings.Count(text, "<script"), "the data and the bundle")
+	assert.Equal(t, 2, strings.Count(text, "</script"))
+	assert.NotContains(t, text, "<!--")
+	assert.Contains(t, text, `<div class="nodemask-explorer" id="x__onload__alert_1_">`)
+	assert.Contains(t, text, "alt=\"The 2-aggregation tree of node &lt;/script&gt;")
+	data := regexp.MustCompile(`<script type="application/json">(.*)</script>`).FindStringSubmatch(text)
+	require.NotNil(t, data)
+	var d embedded
+	require.NoError(t, json.Unmarshal([]byte(data[1]), &d))
+	assert.Equal(t, []string{hostile[0], hostile[1], hostile[2], `line\u000abreak \u202e reversed`, hostile[4], `\ufffd`}, d.Names)
+	assert.Equal(t, d.Names, d.Classes)
+	assert.Equal(t, hostile[0], d.Title)
+
+	var page bytes.Buffer
+	require.NoError(t, WritePage(&page, g, 0, 2, o))
+	assert.Contains(t, page.String(), "<title>&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>")
+}
+
+func TestThePapersGraphIsEmbeddedInAFewBytes(t *testing.T) {
+	g, names := PaperGraph()
+	data, err := json.Marshal(whole(t, g, 0, 2, HTMLOptions{Names: names, Mask: []bool{false, false, false, true, false, false}, Seed: 7}))
+	require.NoError(t, err)
+	// Each row is its number of neighbours plus one, the first neighbour, and distances: 3 1 2 for a, whose are b and d.
+	assert.Equal(t, `{"graph":{"nodes":6,"entries":12,"rows":"AwECBAACAwIBAwAEAwMCAwED"},"allNodes":6,"complete":6,"root":0,"hops":2,"mostHops":5,"keepRate":0.5,"seed":"7","names":["a","b","c","d","e","f"],"mask":[3]}`, string(data))
+}
+
+func TestTheSameArgumentsWriteTheSameBytes(t *testing.T) {
+	g, names := PaperGraph()
+	o := HTMLOptions{Names: names, Mask: []bool{true, false, false, false, false, true}}
+	assert.Equal(t, writeHTML(t, g, 0, 3, o), writeHTML(t, g, 0, 3, o))
+}
+
+func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
+	edges := []csr.Edge{}
+	for v := range int32(60) {
+		for u := range v {
+			edges = append(edges, csr.Edge{Source: u, Target: v})
+		}
+	}
+	complete := undirected(t, 60, edges...)
+	assert.Contains(t, writeHTML(t, complete, 0, 9, HTMLOptions{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, 1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
+	var got []shownNode
+	script(t, whole(t, complete, 0, 9, HTMLOptions{}), shownCode, &got)
+	assert.Less(t, len(got), 200, "only a part is drawn")
+}
+
+func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
+	g := triangle(t)
+	for _, c := range []struct {
+		expected   string
+		g          *csr.Graph
+		root, hops int
+		o          HTMLOptions
+	}{
+		{"the graph is nil", nil, 0, 2, HTMLOptions{}},
+		{"root 5: the graph has 5 nodes", g, 5, 2, HTMLOptions{}},
+		{"11 hops: expected at most 10", g, 0, 11, HTMLOptions{}},
+		{"KeepRate is 1.5: expected a probability", g, 0, 2, HTMLOptions{KeepRate: 1.5}},
+		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, HTMLOptions{Mask: []bool{true}}},
+	} {
+		assert.ErrorContains(t, WriteHTML(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
+		assert.ErrorContains(t, WritePage(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
+	}
+}
+
+// fullDisk takes so many bytes.
+type fullDisk struct{ left int }
+
+var errDiskFull = errors.New("disk full")
+
+func (f *fullDisk) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errDiskFull
+	}
+	return len(p), nil
+}
+
+func TestAWritersErrorComesBack(t *testing.T) {
+	g := triangle(t)
+	for _, left := range []int{0, 5000, 20_000} {
+		assert.ErrorIs(t, WriteHTML(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)
+		assert.ErrorIs(t, WritePage(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)
+	}
+}

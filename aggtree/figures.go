@@ -1,0 +1,284 @@
+package aggtree
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/csr"
+)
+
+// Figure is one of the paper's figures about graphs and trees, drawn anew. The originals are not part of the text that we
+// have: they are inferred from what it says of them, see [PaperGraph].
+type Figure struct {
+	ID     string // for instance "trees"
+	Number int    // in the paper
+	Title  string
+	Panels []Panel
+}
+
+// Panel is a part of a figure: a drawing with a caption.
+type Panel struct {
+	Caption string
+	Tree    *Tree // nil if the panel shows something else
+	draw    func(s *svg, at Point) (size Point)
+}
+
+// PaperFigures are the paper's figures 1 to 7.
+func PaperFigures() []Figure {
+	return []Figure{TransductiveFigure(), InductiveFigure(), TreesFigure(), InvalidFigure(), NewNodeFigure(), CachedFigure(), MaskedFigure()}
+}
+
+// TransductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
+func TransductiveFigure() Figure {
+	g, names := PaperGraph()
+	return Figure{"transductive", 1, "The transductive setting", []Panel{
+		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(g, names, []int32{2, 4}, false)),
+	}}
+}
+
+// InductiveFigure is figure 2: the nodes to be predicted arrive after training.
+func InductiveFigure() Figure {
+	g, names := PaperGraph()
+	return Figure{"inductive", 2, "The inductive setting", []Panel{
+		sketchPanel("(a) A model is learned over some graph", settingSketch(g, names, []int32{2, 4}, true)),
+		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(g, names, []int32{2, 4}, false)),
+	}}
+}
+
+// TreesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
+func TreesFigure() Figure {
+	g, names := PaperGraph()
+	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+	for hops := range 3 {
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), DrawOptions{Names: names}))
+	}
+	return f
+}
+
+// InvalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
+func InvalidFigure() Figure {
+	_, names := PaperGraph()
+	// The leaves of b and d, with one a for both in the middle.
+	at := func(column float64, depth int) Point {
+		return Point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
+	}
+	plain := look{fill: -1, ring: -1}
+	root := look{fill: 0, ring: 0, root: true}
+	shared := sketch{
+		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain}, {label: "d", at: at(2.5, 1), look: plain},
+			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain}, {label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
+		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
+	}
+	// b twice, each with a share of the children.
+	split := fromChildren([][][]int32{{{0}}, {{1, 1, 3}}, {{0, 2}, {5}, {0, 4}}})
+	return Figure{"invalid", 4, "Not the 2-aggregation tree of a, although the paths are right", []Panel{
+		sketchPanel("(a) Not an arborescence: a has two parents", shared),
+		treePanel("(b) Not the smallest: b twice", split, DrawOptions{Names: names}),
+	}}
+}
+
+// NewNodeFigure is figure 5: a node v arrives after training, and its tree if everything is computed anew.
+func NewNodeFigure() Figure {
+	g, names := newNodeGraph()
+	return Figure{"new-node", 5, "A node v arrives after training", []Panel{
+		sketchPanel("(a) v enters the graph", graphSketch(g, names)),
+		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), DrawOptions{Names: names}),
+	}}
+}
+
+// CachedFigure is figure 6: the tree of v when its neighbours' representations come from the cache. v is in it only once.
+func CachedFigure() Figure {
+	g, names := newNodeGraph()
+	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
+	must(err)
+	tree, err := BuildCached(context.Background(), train, []int32{0, 1}, 3, Options{})
+	must(err)
+	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree, DrawOptions{Names: append(slices.Clone(names[1:]), "v")}),
+	}}
+}
+
+// MaskedFigure is figure 7: four 2-aggregation trees of a, by what is masked.
+func MaskedFigure() Figure {
+	g, names := PaperGraph()
+	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
+	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"}, {"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
+		mask := make([]bool, g.NumNodes())
+		for v, name := range names {
+			mask[v] = strings.Contains(c.masked, name)
+		}
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), DrawOptions{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+	}
+	return f
+}
+
+// newNodeGraph is a graph that v, node 0, has entered beside its neighbours u and w.
+func newNodeGraph() (g *csr.Graph, names []string) {
+	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
+	g, _, err := csr.FromEdges(6, []csr.Edge{{Source: v, Target: u}, {Source: v, Target: w}, {Source: u, Target: x}, {Source: w, Target: y}, {Source: w, Target: z}}, csr.Options{})
+	must(err)
+	return g, []string{"v", "u", "w", "x", "y", "z"}
+}
+
+// must is for what cannot fail: the figures' graphs are constants.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func built(g *csr.Graph, root int32, hops int, mask []bool) *Tree {
+	tree, err := Build(context.Background(), g, root, hops, Options{Mask: mask})
+	must(err)
+	return tree
+}
+
+// fromChildren makes a tree, right or wrong, of the bases of each node's children, level by level.
+func fromChildren(levels [][][]int32) *Tree {
+	t := &Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
+	for depth, groups := range levels {
+		above := int32(0)
+		if depth > 0 {
+			above = t.Level[depth-1]
+		}
+		for i, group := range groups {
+			for _, base := range group {
+				t.Base = append(t.Base, base)
+				t.Parent = append(t.Parent, above+int32(i))
+			}
+			if depth > 0 {
+				t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+			}
+		}
+		t.Level = append(t.Level, int32(len(t.Base)))
+	}
+	t.Parent[0] = -1
+	for len(t.FirstChild) <= len(t.Base) {
+		t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+	}
+	return t
+}
+
+// sketch is a graph with places for its nodes.
+type sketch struct {
+	nodes []sketched
+	edges [][2]int
+}
+
+type sketched struct {
+	label  string
+	at     Point
+	look   look
+	hidden bool // not drawn, nor its edges
+	open   bool // its label is to be predicted
+}
+
+// graphSketch puts the neighbours round the first node.
+func graphSketch(g *csr.Graph, names []string) sketch {
+	s := svg{o: DrawOptions{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
+	s.Folded = Fold(&Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, FoldOptions{})
+	near := s.near()
+	out := sketch{nodes: make([]sketched, g.NumNodes())}
+	for i, v := range near.nodes {
+		look := look{fill: -1, ring: -1}
+		if v == 0 {
+			look.ring, look.fill, look.root = 0, 0, true
+		}
+		out.nodes[v] = sketched{label: names[v], at: near.points[i], look: look}
+	}
+	for _, e := range near.edges {
+		out.edges = append(out.edges, [2]int{int(e[0]), int(e[1])})
+	}
+	return out
+}
+
+// settingSketch has two classes of nodes, and some whose class is to be predicted; these are left out if they are new.
+func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) sketch {
+	s := graphSketch(g, names)
+	for v := range s.nodes {
+		n := &s.nodes[v]
+		n.look = look{fill: v % 2, ring: -1}
+		if slices.Contains(predict, int32(v)) {
+			n.look.fill, n.label, n.open, n.hidden = -1, names[v]+" ?", true, areNew
+		}
+	}
+	return s
+}
+
+func sketchPanel(caption string, k sketch) Panel {
+	return Panel{Caption: caption, draw: func(s *svg, at Point) (size Point) {
+		var path strings.Builder
+		for _, e := range k.edges {
+			a, b := k.nodes[e[0]], k.nodes[e[1]]
+			if a.hidden || b.hidden {
+				continue
+			}
+			from, to := rim(a.at, b.at), rim(b.at, a.at)
+			fmt.Fprintf(&path, "M%s,%sL%s,%s", px(at.X+from.X), px(at.Y+from.Y), px(at.X+to.X), px(at.Y+to.Y))
+		}
+		s.lines(path.String(), "", "")
+		for _, n := range k.nodes {
+			size.X, size.Y = max(size.X, n.at.X+leastWidth/2+2), max(size.Y, n.at.Y+boxHeight/2+4)
+			if !n.hidden {
+				s.pill(Point{at.X + n.at.X, at.Y + n.at.Y}, n.label, n.look, n.open)
+			}
+		}
+		return size
+	}}
+}
+
+// rim is where the line from a node to another leaves it.
+func rim(from, to Point) Point {
+	dx, dy := to.X-from.X, to.Y-from.Y
+	share := 1 / math.Hypot(dx/(leastWidth/2), dy/(boxHeight/2))
+	return Point{from.X + dx*share, from.Y + dy*share}
+}
+
+func treePanel(caption string, t *Tree, o DrawOptions) Panel {
+	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at Point) Point {
+		part := &svg{Folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
+		points, across, width, height := part.places()
+		for i := range points {
+			points[i].X += at.X
+			points[i].Y += at.Y
+		}
+		part.boxes(points)
+		part.edges(points, across)
+		for i, p := range points {
+			part.node(int32(i), p)
+		}
+		s.b.WriteString(part.b.String())
+		return Point{width, height}
+	}}
+}
+
+// WriteSVG draws the panels side by side. id is that of the SVG element: one for each drawing on a page. The same figure
+// gives the same bytes.
+func (f Figure) WriteSVG(w io.Writer, id string) error {
+	s := &svg{id: identifier(id), width: leastWidth}
+	x, bottom := margin, 0.0
+	sizes := make([]Point, len(f.Panels))
+	captions := make([]string, len(f.Panels))
+	for i, p := range f.Panels {
+		captions[i] = p.Caption
+		room := columns(p.Caption) * 6.6
+		// Drawn once to see how large it is, then in its place, centred over its caption.
+		sizes[i] = p.draw(&svg{id: s.id, width: leastWidth}, Point{})
+		wide := max(room, sizes[i].X)
+		p.draw(s, Point{x + (wide-sizes[i].X)/2, margin})
+		bottom = max(bottom, margin+sizes[i].Y)
+		sizes[i] = Point{x + wide/2, wide}
+		x += wide + 2*margin
+	}
+	for i, caption := range captions {
+		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(sizes[i].X), px(bottom+margin+fontSize), xmlText(caption))
+	}
+	out := bufio.NewWriter(w)
+	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")
+	return out.Flush()
+}

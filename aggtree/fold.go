@@ -1,0 +1,216 @@
+package aggtree
+
+import (
+	"fmt"
+	"slices"
+
+	"nodemask/csr"
+)
+
+// FoldOptions says how much of a tree is drawn. The zero value draws up to 12 children a node and 150 nodes in all.
+type FoldOptions struct {
+	// Children is how many children are drawn of a node, what stands for the rest included; 0: 12, at least 2.
+	Children int
+	// Nodes is how many nodes are drawn in all; 0: 150, at least 2.
+	Nodes int
+	// Graph and Mask, if both are given, are those that the tree was built from: neighbours that the mask hides are then
+	// drawn too, as ghosts.
+	Graph *csr.Graph
+	Mask  []bool
+}
+
+// Folded is what is drawn of a tree.
+type Folded struct {
+	// Tree has the shape that is drawn. Its nodes are those kept of the tree, in their order; ghosts, which are leaves
+	// among the children of their parent by base; and nodes of base -1 that stand for what was left out, last.
+	Tree *Tree
+	// Node is the node of the tree that each one shows; -1 for a ghost, and for one that stands for others.
+	Node []int32
+	// More is how many nodes of the tree one stands for, all with its parent above them; 0 for one that is shown itself.
+	// Of a ghost it is how many neighbours more the mask hides.
+	More []int
+	// Ghost says which are neighbours that the mask hides.
+	Ghost []bool
+}
+
+// Label is the text of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37 nodes.
+func (f *Folded) Label(i int32, names []string) string {
+	if f.More[i] > 0 {
+		return fmt.Sprintf("+%d", f.More[i])
+	}
+	return nameOf(f.Tree.Base[i], names)
+}
+
+func nameOf(base int32, names []string) string {
+	if int(base) < len(names) && names[base] != "" {
+		return names[base]
+	}
+	return fmt.Sprint(base)
+}
+
+// Fold reduces a tree to what a page can show. It goes down level by level: of each node of a level it keeps the first
+// children, equally many of each as far as there is room, and puts one node in the place of the rest and all below them.
+// It depends on nothing but the tree and the options.
+func Fold(t *Tree, o FoldOptions) *Folded {
+	if o.Children == 0 {
+		o.Children = 12
+	}
+	if o.Nodes == 0 {
+		o.Nodes = 150
+	}
+	o.Nodes = max(o.Nodes, 2)
+	o.Children = min(max(o.Children, 2), o.Nodes)
+	f := &folder{Tree: t, FoldOptions: o, below: make([]int, t.NumNodes()), out: &Folded{Tree: &Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
+	if t.NumNodes() == 0 {
+		return f.out
+	}
+	for i := t.NumNodes() - 1; i > 0; i-- {
+		f.below[t.Parent[i]] += f.below[i] + 1
+	}
+	f.run()
+	return f.out
+}
+
+type folder struct {
+	*Tree
+	FoldOptions
+	below []int // nodes below each
+	out   *Folded
+}
+
+// drawn is a node to draw.
+type drawn struct {
+	base, node int32
+	more       int
+	ghost      bool
+}
+
+func (f *folder) run() {
+	out := f.out.Tree
+	f.add(drawn{base: f.Base[0], node: 0}, -1)
+	out.Level[1] = 1
+	for depth := range f.Hops {
+		first, end := out.AtDepth(depth)
+		most := f.most(first, end)
+		for i := first; i < end; i++ {
+			out.FirstChild = append(out.FirstChild, int32(len(out.Base)))
+			for _, d := range f.children(f.out.Node[i], most) {
+				f.add(d, i)
+			}
+		}
+		out.Level[depth+2] = int32(len(out.Base))
+	}
+	for len(out.FirstChild) <= len(out.Base) {
+		out.FirstChild = append(out.FirstChild, int32(len(out.Base)))
+	}
+	if f.Group != nil {
+		out.Group = make([]int32, len(out.Base))
+		for i, parent := range out.Parent {
+			switch {
+			case parent < 0:
+				out.Group[i] = -1
+			case parent == 0:
+				out.Group[i] = int32(i) - 1
+			default:
+				out.Group[i] = out.Group[parent]
+			}
+		}
+	}
+}
+
+func (f *folder) add(d drawn, parent int32) {
+	t := f.out.Tree
+	t.Base, t.Parent = append(t.Base, d.base), append(t.Parent, parent)
+	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more), append(f.out.Ghost, d.ghost)
+	if f.Hidden != nil {
+		hidden := int32(0)
+		if d.node >= 0 {
+			hidden = f.Hidden[d.node]
+		}
+		t.Hidden = append(t.Hidden, hidden)
+	}
+}
+
+// most is the largest number of children a node for which a level's children fit, along with a node below each of them
+// that has children of its own.
+func (f *folder) most(first, end int32) int {
+	for most := f.FoldOptions.Children; most > 0; most-- {
+		room := f.Nodes - len(f.out.Node)
+		for i := first; i < end && room >= 0; i++ {
+			for _, d := range f.children(f.out.Node[i], most) {
+				if room--; d.node >= 0 && f.hasBelow(d.node) {
+					room--
+				}
+			}
+		}
+		if room >= 0 {
+			return most
+		}
+	}
+	return 0
+}
+
+func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)) > 0 }
+
+// ghosts are the neighbours that the mask keeps out of the child set of node i.
+func (f *folder) ghosts(i int32) []int32 {
+	base := int(f.Base[i])
+	if f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.Graph.NumNodes() {
+		return nil
+	}
+	var hidden []int32
+	for _, u := range f.Graph.Neighbors(int32(base)) {
+		if int(u) < len(f.Mask) && f.Mask[u] {
+			hidden = append(hidden, u)
+		}
+	}
+	return hidden
+}
+
+// children are what is drawn below a node of the tree, at most so many; of those, nodes come before ghosts.
+func (f *folder) children(node int32, most int) []drawn {
+	if node < 0 {
+		return nil
+	}
+	first, end := f.Tree.Children(node)
+	ghosts := f.ghosts(node)
+	nodes, keep, keepGhosts := int(end-first), int(end-first), len(ghosts)
+	switch {
+	case nodes+keepGhosts <= most:
+	case nodes == 0 && most == 0: // no room is left, and ghosts are no part of the tree
+		return nil
+	case nodes == 0:
+		keepGhosts = most - 1
+	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0: // it takes no more room than what would stand for it
+	case most < 2:
+		keep, keepGhosts, ghosts = 0, 0, nil
+	case keepGhosts > 0 && nodes+1 <= most:
+		keepGhosts = most - nodes - 1
+	case keepGhosts > 0:
+		keep, keepGhosts = most-2, 0
+	default:
+		keep = most - 1
+	}
+	var all []drawn
+	for i := first; i < first+int32(keep); i++ {
+		all = append(all, drawn{base: f.Base[i], node: i})
+	}
+	if len(ghosts)-keepGhosts == 1 {
+		keepGhosts++
+	}
+	for _, u := range ghosts[:keepGhosts] {
+		all = append(all, drawn{base: u, node: -1, ghost: true})
+	}
+	slices.SortFunc(all, func(a, b drawn) int { return int(a.base) - int(b.base) })
+	if keep < nodes {
+		more := 0
+		for i := first + int32(keep); i < end; i++ {
+			more += 1 + f.below[i]
+		}
+		all = append(all, drawn{base: -1, node: -1, more: more})
+	}
+	if keepGhosts < len(ghosts) {
+		all = append(all, drawn{base: -1, node: -1, more: len(ghosts) - keepGhosts, ghost: true})
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package aggtree_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"strings"
+
+	"nodemask/aggtree"
+)
+
+func ExampleWritePage() {
+	g, names := aggtree.PaperGraph()
+	var page bytes.Buffer
+	mask := []bool{false, false, false, true, false, false} // d, as in figure 5
+	if err := aggtree.WritePage(&page, g, 0, 2, aggtree.HTMLOptions{Names: names, Mask: mask}); err != nil {
+		log.Fatal(err)
+	}
+	// A file for a browser: os.WriteFile("tree.html", page.Bytes(), 0o644). For a notebook's output, see WriteHTML.
+	heading, _, _ := strings.Cut(page.String()[strings.Index(page.String(), "<h1>"):], "\n")
+	fmt.Println(heading)
+	// Output: <h1>Aggregation trees round node a</h1>
+}
+
+func ExampleWriteHTML() {
+	g, names := aggtree.PaperGraph()
+	var output strings.Builder
+	err := aggtree.WriteHTML(&output, g, 0, 3, aggtree.HTMLOptions{Names: names, KeepRate: 0.8, Seed: 1, ID: "masking"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// In a gonb notebook: gonbui.DisplayHTML(output.String())
+	first, _, _ := strings.Cut(output.String(), "\n")
+	fmt.Println(first)
+	// Output: <div class="nodemask-explorer" id="masking">
+}

@@ -1,0 +1,263 @@
+package aggtree
+
+// Point is where a node is drawn: x to the right, y down.
+type Point struct{ X, Y float64 }
+
+// LayoutOptions says how far apart nodes are drawn. The zero value draws neighbours on a level, and levels, 1 apart.
+type LayoutOptions struct {
+	// Sibling is the least distance between nodes next to each other at a depth that have one parent; 0: 1.
+	Sibling float64
+	// Cousin is the same for nodes with different parents; 0: as Sibling.
+	Cousin float64
+	// Level is the distance from one depth to the next; 0: 1.
+	Level float64
+	// Apart, if more than 0, sets the subtrees of the root's children apart as whole boxes: any two nodes of different
+	// ones, at whatever depths, are at least so far apart. 0: a small subtree may lie in a bay of a large one.
+	Apart float64
+	// Across draws the tree from left to right, with the root at the left; otherwise from the top down.
+	Across bool
+}
+
+// Layout places the nodes of a tree, in linear time and without recursion: it reads nothing but the tree's shape and
+// the options. The smallest coordinates are 0.
+//
+// It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
+// nodes of a depth are on one line, parents centred over their first and last child, subtrees of one shape drawn alike
+// (unless Apart moves them), and small subtrees spread evenly between large ones. It is done from the left and from the
+// right and the mean taken, so that the mirrored tree has the mirrored drawing; distances hold in both, and so in the
+// mean.
+func Layout(t *Tree, o LayoutOptions) []Point {
+	if t.NumNodes() == 0 {
+		return nil
+	}
+	if o.Sibling == 0 {
+		o.Sibling = 1
+	}
+	if o.Cousin == 0 {
+		o.Cousin = o.Sibling
+	}
+	if o.Level == 0 {
+		o.Level = 1
+	}
+	fromLeft := newTidy(t, o, false).place()
+	fromRight := newTidy(t, o, true).place()
+	x := fromLeft
+	for i := range x {
+		x[i] = (fromLeft[i] - fromRight[i]) / 2 // the root is at 0 in both
+	}
+	if o.Apart > 0 {
+		setApart(t, x, o.Apart)
+	}
+	least := x[0]
+	for _, at := range x {
+		least = min(least, at)
+	}
+	points := make([]Point, len(x))
+	for depth := range t.Hops + 1 {
+		first, end := t.AtDepth(depth)
+		for i := first; i < end; i++ {
+			points[i] = Point{x[i] - least, float64(depth) * o.Level}
+			if o.Across {
+				points[i] = Point{points[i].Y, points[i].X}
+			}
+		}
+	}
+	return points
+}
+
+// tidy is one run of the algorithm, with the names of its paper. Seen from the right, first and last change places.
+type tidy struct {
+	*Tree
+	LayoutOptions
+	mirrored                    bool
+	prelim, mod, shift, change  []float64
+	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, of each parent
+}
+
+func newTidy(t *Tree, o LayoutOptions, mirrored bool) *tidy {
+	n := t.NumNodes()
+	numbers, nodes := make([]float64, 4*n), make([]int32, 3*n)
+	d := &tidy{Tree: t, LayoutOptions: o, mirrored: mirrored,
+		prelim: numbers[:n:n], mod: numbers[n : 2*n : 2*n], shift: numbers[2*n : 3*n : 3*n], change: numbers[3*n:],
+		thread: nodes[:n:n], ancestor: nodes[n : 2*n : 2*n], preferred: nodes[2*n:]}
+	for i := range int32(n) {
+		d.thread[i], d.ancestor[i] = -1, i
+		if d.preferred[i] = -1; !t.IsLeaf(i) {
+			d.preferred[i] = d.firstOf(i)
+		}
+	}
+	return d
+}
+
+// place computes all x, with the root at 0. The paper's first walk is in postorder, but needs no more than that a
+// node's descendants and left siblings come before it: levels from the deepest up, each from the left, will do.
+func (d *tidy) place() []float64 {
+	for depth := d.Hops; depth >= 0; depth-- {
+		first, end := d.AtDepth(depth)
+		for k := range end - first {
+			if d.mirrored {
+				d.firstWalk(end - 1 - k)
+			} else {
+				d.firstWalk(first + k)
+			}
+		}
+	}
+	x, sum := make([]float64, d.NumNodes()), make([]float64, d.NumNodes())
+	sum[0] = d.mod[0]
+	for i := 1; i < len(x); i++ {
+		above := sum[d.Parent[i]]
+		x[i] = d.prelim[i] + above - d.prelim[0]
+		sum[i] = above + d.mod[i]
+	}
+	return x
+}
+
+func (d *tidy) firstOf(v int32) int32 {
+	if d.mirrored {
+		return d.FirstChild[v+1] - 1
+	}
+	return d.FirstChild[v]
+}
+
+func (d *tidy) lastOf(v int32) int32 {
+	if d.mirrored {
+		return d.FirstChild[v]
+	}
+	return d.FirstChild[v+1] - 1
+}
+
+// leftSibling is -1 for a first child and for the root.
+func (d *tidy) leftSibling(v int32) int32 {
+	if v == 0 || v == d.firstOf(d.Parent[v]) {
+		return -1
+	}
+	if d.mirrored {
+		return v + 1
+	}
+	return v - 1
+}
+
+// nextLeft is where the left outline goes on below v; -1: nowhere. nextRight is the same for the right one.
+func (d *tidy) nextLeft(v int32) int32 {
+	if d.IsLeaf(v) {
+		return d.thread[v]
+	}
+	return d.firstOf(v)
+}
+
+func (d *tidy) nextRight(v int32) int32 {
+	if d.IsLeaf(v) {
+		return d.thread[v]
+	}
+	return d.lastOf(v)
+}
+
+func (d *tidy) distance(v, w int32) float64 {
+	if d.Parent[v] == d.Parent[w] {
+		return d.Sibling
+	}
+	return d.Cousin
+}
+
+func (d *tidy) firstWalk(v int32) {
+	left := d.leftSibling(v)
+	middle := 0.0
+	if !d.IsLeaf(v) {
+		d.executeShifts(v)
+		middle = (d.prelim[d.firstOf(v)] + d.prelim[d.lastOf(v)]) / 2
+	}
+	if left < 0 {
+		d.prelim[v] = middle
+		return
+	}
+	d.prelim[v] = d.prelim[left] + d.Sibling
+	d.mod[v] = d.prelim[v] - middle
+	d.apportion(v, left)
+}
+
+// executeShifts moves the children of v by what was put off when their siblings were moved.
+func (d *tidy) executeShifts(v int32) {
+	var shift, change float64
+	first, end := d.Children(v)
+	for k := range end - first {
+		w := end - 1 - k
+		if d.mirrored {
+			w = first + k
+		}
+		d.prelim[w] += shift
+		d.mod[w] += shift
+		change += d.change[w]
+		shift += d.shift[w] + change
+	}
+}
+
+// apportion moves the subtree of v right of those of its left siblings, along their outlines. Of the two outlines of
+// each side, "in" is the one that faces the other side.
+func (d *tidy) apportion(v, left int32) {
+	parent := d.Parent[v]
+	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
+	sumInRight, sumOutRight, sumInLeft, sumOutLeft := d.mod[inRight], d.mod[outRight], d.mod[inLeft], d.mod[outLeft]
+	for d.nextRight(inLeft) >= 0 && d.nextLeft(inRight) >= 0 {
+		inLeft, inRight, outLeft, outRight = d.nextRight(inLeft), d.nextLeft(inRight), d.nextLeft(outLeft), d.nextRight(outRight)
+		d.ancestor[outRight] = v
+		if shift := d.prelim[inLeft] + sumInLeft - d.prelim[inRight] - sumInRight + d.distance(inLeft, inRight); shift > 0 {
+			from := d.ancestor[inLeft]
+			if d.Parent[from] != parent {
+				from = d.preferred[parent]
+			}
+			d.move(from, v, shift)
+			sumInRight += shift
+			sumOutRight += shift
+		}
+		sumInLeft += d.mod[inLeft]
+		sumInRight += d.mod[inRight]
+		sumOutLeft += d.mod[outLeft]
+		sumOutRight += d.mod[outRight]
+	}
+	if next := d.nextRight(inLeft); next >= 0 && d.nextRight(outRight) < 0 {
+		d.thread[outRight] = next
+		d.mod[outRight] += sumInLeft - sumOutRight
+	}
+	if next := d.nextLeft(inRight); next >= 0 && d.nextLeft(outLeft) < 0 {
+		d.thread[outLeft] = next
+		d.mod[outLeft] += sumInRight - sumOutLeft
+		d.preferred[parent] = v
+	}
+}
+
+// move moves the subtree of v, and notes that siblings between from and v are to take their even shares.
+func (d *tidy) move(from, v int32, shift float64) {
+	share := shift / float64(max(v-from, from-v))
+	d.change[v] -= share
+	d.shift[v] += shift
+	d.change[from] += share
+	d.prelim[v] += shift
+	d.mod[v] += shift
+}
+
+// setApart moves the subtrees of the root's children until, as boxes, they are so far apart, and centres the root.
+func setApart(t *Tree, x []float64, apart float64) {
+	first, end := t.Children(0)
+	if first == end {
+		return
+	}
+	right := 0.0
+	for u := first; u < end; u++ {
+		levels := t.Descendants(u, t.Hops)
+		low, high := x[u], x[u]
+		for _, level := range levels {
+			low, high = min(low, x[level[0]]), max(high, x[level[1]-1])
+		}
+		move := -low
+		if u > first {
+			move = right + apart - low
+		}
+		for _, level := range levels {
+			for i := level[0]; i < level[1]; i++ {
+				x[i] += move
+			}
+		}
+		right = high + move
+	}
+	x[0] = (x[first] + x[end-1]) / 2
+}

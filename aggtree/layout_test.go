@@ -1,0 +1,231 @@
+package aggtree
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+func edge(v, u int32) csr.Edge { return csr.Edge{Source: v, Target: u} }
+
+// fromParents builds the tree that has, level by level, so many children below each node: all layout reads is shape.
+func fromParents(children [][]int) *Tree {
+	t := &Tree{Hops: len(children), Base: []int32{0}, Parent: []int32{-1}, Level: []int32{0, 1}}
+	for depth, level := range children {
+		for k, n := range level {
+			parent := t.Level[depth] + int32(k)
+			t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+			for i := range n {
+				t.Base, t.Parent = append(t.Base, int32(i)), append(t.Parent, parent)
+			}
+		}
+		t.Level = append(t.Level, int32(len(t.Base)))
+	}
+	for len(t.FirstChild) <= len(t.Base) {
+		t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+	}
+	return t
+}
+
+// drawnTree draws trees of all shapes, those of no graph too.
+func drawnTree(t *rapid.T) *Tree {
+	var children [][]int
+	width := 1
+	for depth := range rapid.IntRange(0, 8).Draw(t, "hops") {
+		level := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 7}), width, width).Draw(t, fmt.Sprint("level", depth))
+		width = 0
+		for k := range level {
+			if width > 60 {
+				level[k] = 0
+			}
+			width += level[k]
+		}
+		children = append(children, level)
+	}
+	return fromParents(children)
+}
+
+// mirror turns a tree round, and says where each node has gone.
+func mirror(t *Tree) (*Tree, []int32) {
+	at := make([]int32, t.NumNodes())
+	order := []int32{0}
+	var children [][]int
+	for depth := range t.Hops {
+		var level []int
+		var below []int32
+		for _, v := range order {
+			first, end := t.Children(v)
+			level = append(level, int(end-first))
+			for i := end - 1; i >= first; i-- {
+				below = append(below, i)
+			}
+		}
+		for k, v := range below {
+			at[v] = t.Level[depth+1] + int32(k)
+		}
+		children, order = append(children, level), below
+	}
+	return fromParents(children), at
+}
+
+func x(points []Point) []float64 {
+	var all []float64
+	for _, p := range points {
+		all = append(all, p.X)
+	}
+	return all
+}
+
+func TestTheLayoutOfASmallTreeByHand(t *testing.T) {
+	// The root has three children; the first has two, the last three. 1.5 apart, the children would have the outer two's
+	// own children at 0, 1 and 2.5, 3.5, 4.5 at the least: so the first is at 0.5, the last at 3.5, the second in the middle.
+	tree := fromParents([][]int{{3}, {2, 0, 3}})
+	points := Layout(tree, LayoutOptions{Cousin: 1.5, Level: 2})
+	assert.InDeltaSlice(t, []float64{2, 0.5, 2, 3.5, 0, 1, 2.5, 3.5, 4.5}, x(points), 1e-9)
+	assert.Equal(t, 4.0, points[8].Y)
+	for i, p := range Layout(tree, LayoutOptions{Cousin: 1.5, Level: 2, Across: true}) {
+		assert.Equal(t, Point{points[i].Y, points[i].X}, p)
+	}
+	assert.Equal(t, []Point{{}}, Layout(fromParents(nil), LayoutOptions{}))
+	assert.Nil(t, Layout(&Tree{}, LayoutOptions{}))
+}
+
+func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawnTree(t)
+		o := LayoutOptions{Sibling: rapid.Float64Range(0.5, 2).Draw(t, "sibling"), Cousin: rapid.Float64Range(0.5, 3).Draw(t, "cousin")}
+		points := Layout(tree, o)
+		for depth := range tree.Hops + 1 {
+			first, end := tree.AtDepth(depth)
+			for i := first + 1; i < end; i++ {
+				least := o.Cousin
+				if tree.Parent[i] == tree.Parent[i-1] {
+					least = o.Sibling
+				}
+				require.GreaterOrEqual(t, points[i].X-points[i-1].X, least-1e-6)
+				require.Equal(t, float64(depth), points[i].Y)
+			}
+		}
+		require.InDelta(t, 0, slices.Min(x(points)), 1e-9)
+	})
+}
+
+func TestParentsAreCentredOverTheirChildren(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawnTree(t)
+		points := Layout(tree, LayoutOptions{Apart: rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart")})
+		for i := range int32(tree.NumNodes()) {
+			if first, end := tree.Children(i); first < end {
+				require.InDelta(t, (points[first].X+points[end-1].X)/2, points[i].X, 1e-6)
+			}
+		}
+	})
+}
+
+func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawnTree(t)
+		points := Layout(tree, LayoutOptions{})
+		shape := make([]string, tree.NumNodes())
+		seen := map[string]int32{}
+		for i := int32(tree.NumNodes()) - 1; i >= 0; i-- {
+			first, end := tree.Children(i)
+			for c := first; c < end; c++ {
+				shape[i] += shape[c]
+			}
+			shape[i] = "(" + shape[i] + ")"
+			other, found := seen[shape[i]]
+			if !found {
+				seen[shape[i]] = i
+				continue
+			}
+			a, b := tree.Descendants(i, tree.Hops), tree.Descendants(other, tree.Hops)
+			for d := range a {
+				for k := range a[d][1] - a[d][0] {
+					require.InDelta(t, points[a[d][0]+k].X-points[i].X, points[b[d][0]+k].X-points[other].X, 1e-6)
+				}
+			}
+		}
+	})
+}
+
+func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawnTree(t)
+		o := LayoutOptions{Cousin: 1.5, Apart: rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart")}
+		points := Layout(tree, o)
+		turned, at := mirror(tree)
+		other := Layout(turned, o)
+		right := slices.Max(x(points))
+		for i, p := range points {
+			require.InDelta(t, right-p.X, other[at[i]].X, 1e-6)
+		}
+	})
+}
+
+func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawnTree(t)
+		o := FoldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
+		f := Fold(tree, o)
+		require.Equal(t, f, Fold(tree, o))
+		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
+		total := 0
+		for i := range int32(f.Tree.NumNodes()) {
+			first, end := f.Tree.Children(i)
+			require.LessOrEqual(t, int(end-first), o.Children)
+			if f.Node[i] >= 0 {
+				require.Equal(t, tree.Base[f.Node[i]], f.Tree.Base[i])
+				require.Equal(t, tree.Depth(f.Node[i]), f.Tree.Depth(i))
+				require.Equal(t, tree.IsLeaf(f.Node[i]), first == end, "what lies below is shown or counted")
+				total++
+			}
+			total += f.More[i]
+			for c := first; c < end; c++ {
+				require.Equal(t, i, f.Tree.Parent[c])
+			}
+		}
+		require.Equal(t, tree.NumNodes(), total)
+	})
+}
+
+func TestASmallTreeIsNotFolded(t *testing.T) {
+	tree := fromParents([][]int{{12}, {12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12}})
+	f := Fold(tree, FoldOptions{})
+	assert.Equal(t, tree, f.Tree)
+	f = Fold(fromParents([][]int{{49}}), FoldOptions{})
+	assert.Equal(t, 13, f.Tree.NumNodes())
+	assert.Equal(t, "+38", f.Label(12, nil))
+}
+
+func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 6)
+		mask := anyMask(t, g)
+		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), Options{Mask: mask})
+		require.NoError(t, err)
+		o := FoldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask}
+		f := Fold(tree, o)
+		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
+		total := 0
+		for i := range int32(f.Tree.NumNodes()) {
+			first, end := f.Tree.Children(i)
+			require.LessOrEqual(t, int(end-first), o.Children)
+			if f.Node[i] >= 0 {
+				total++
+			}
+			if f.Ghost[i] {
+				require.True(t, first == end && (f.More[i] > 0 || mask[f.Tree.Base[i]]))
+			} else {
+				total += f.More[i]
+			}
+		}
+		require.Equal(t, tree.NumNodes(), total)
+	})
+}

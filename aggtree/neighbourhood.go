@@ -1,0 +1,136 @@
+package aggtree
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// mostNear is how many nodes of the graph are drawn round the root.
+const mostNear = 60
+
+// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root: nodes of one hop on one
+// circle, each in the middle of the sector of those that were found from it.
+type neighbourhood struct {
+	nodes         []int32 // by hops from the root
+	points        []Point
+	edges         [][2]int32
+	more          int // nodes left out
+	width, height float64
+	heading       string
+}
+
+// near finds the nodes breadth first, by number, whether masked or not. It is empty unless asked for.
+func (s *svg) near() neighbourhood {
+	g, t := s.o.Graph, s.full
+	if !s.o.BaseGraph || g == nil {
+		return neighbourhood{}
+	}
+	root := t.Base[0]
+	row := func(v int32) []int32 {
+		switch {
+		case v == root && t.Group != nil: // it is not in the train graph
+			first, end := t.Children(0)
+			return t.Base[first:end]
+		case int(v) < g.NumNodes():
+			return g.Neighbors(v)
+		}
+		return nil
+	}
+	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(nameOf(root, s.o.Names)))}
+	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
+	left := map[int32]bool{}
+	for i := 0; i < len(n.nodes); i++ {
+		if level[i] == t.Hops {
+			break
+		}
+		for _, u := range row(n.nodes[i]) {
+			if _, found := place[u]; found || left[u] {
+				continue
+			}
+			if len(n.nodes) == mostNear {
+				left[u] = true
+				continue
+			}
+			place[u] = len(n.nodes)
+			n.nodes, parent, level = append(n.nodes, u), append(parent, i), append(level, level[i]+1)
+		}
+	}
+	n.more = len(left)
+	for i, v := range n.nodes {
+		for _, u := range row(v) {
+			if j, found := place[u]; found && (i < j || !slices.Contains(row(u), v)) {
+				n.edges = append(n.edges, [2]int32{v, u})
+			}
+		}
+	}
+	for _, v := range n.nodes {
+		s.widen(nameOf(v, s.o.Names))
+	}
+	for _, base := range s.Tree.Base {
+		if base >= 0 {
+			s.widen(nameOf(base, s.o.Names))
+		}
+	}
+	n.arrange(parent, level, s.width)
+	return n
+}
+
+// arrange places nodes of a width on circles just large enough.
+func (n *neighbourhood) arrange(parent, level []int, width float64) {
+	count := len(n.nodes)
+	leaves := make([]float64, count)
+	for i := count - 1; i > 0; i-- {
+		leaves[i] = max(leaves[i], 1)
+		leaves[parent[i]] += leaves[i]
+	}
+	begin, angle := make([]float64, count), make([]float64, count)
+	next := make([]float64, count) // where the next child's sector begins
+	for i := 1; i < count; i++ {
+		p := parent[i]
+		share := 2 * math.Pi * leaves[i] / leaves[0]
+		begin[i] = begin[p] + next[p]
+		next[p] += share
+		angle[i] = begin[i] + share/2
+	}
+	// Each circle is as far out as its nodes need so as not to touch each other or those further in.
+	radius := 0.0
+	n.points = make([]Point, count)
+	for first := 1; first < count; {
+		end := first
+		for end < count && level[end] == level[first] {
+			end++
+		}
+		for radius += boxHeight + 34; ; radius += 6 {
+			for i := first; i < end; i++ {
+				n.points[i] = Point{radius * math.Sin(angle[i]), -radius * math.Cos(angle[i])}
+			}
+			if radius > 4000 || n.clear(first, end, width) {
+				break
+			}
+		}
+		first = end
+	}
+	low, high := Point{}, Point{}
+	for _, p := range n.points {
+		low = Point{min(low.X, p.X), min(low.Y, p.Y)}
+		high = Point{max(high.X, p.X), max(high.Y, p.Y)}
+	}
+	for i := range n.points {
+		n.points[i].X += width/2 + 2 - low.X
+		n.points[i].Y += boxHeight/2 + 2 - low.Y
+	}
+	n.width, n.height = high.X-low.X+width+4, high.Y-low.Y+boxHeight+4
+}
+
+// clear says whether nodes from first to end touch none of those before end.
+func (n *neighbourhood) clear(first, end int, width float64) bool {
+	for i := first; i < end; i++ {
+		for j := range i {
+			if math.Abs(n.points[i].X-n.points[j].X) < width+8 && math.Abs(n.points[i].Y-n.points[j].Y) < boxHeight+8 {
+				return false
+			}
+		}
+	}
+	return true
+}

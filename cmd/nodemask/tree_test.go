@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tailedTriangle is a file of edges: a triangle ann, bob, cy, and dot, who knows cy alone.
+func tailedTriangle(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "edges.txt")
+	require.NoError(t, os.WriteFile(file, []byte("# who knows whom\nann bob\nbob,cy\n\ncy\tann\ncy dot\n"), 0o666))
+	return file
+}
+
+func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
+	code, out, stderr := nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot")
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, "dot\n└─ cy\n   ├─ ann\n   ├─ bob\n   └─ dot\n", out)
+	code, out, _ = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
+	assert.Zero(t, code)
+	assert.Equal(t, "dot (masked, but the root)\n└─ cy\n   ├╌ ann (masked)\n   ├─ bob\n   └╌ dot (masked)\n", out)
+}
+
+func TestTreeWritesJSONWithEveryNodeAndItsParent(t *testing.T) {
+	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "5", "--hops", "2", "--format", "json")
+	require.Zero(t, code, stderr)
+	var tree struct {
+		Root, Hops int
+		Nodes      []struct {
+			ID, Base, Parent, Depth int
+			Masked, Cached          bool
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &tree))
+	assert.Equal(t, 5, tree.Root)
+	assert.Equal(t, 2, tree.Hops)
+	assert.Len(t, tree.Nodes, 15)
+	for i, n := range tree.Nodes {
+		assert.Equal(t, i, n.ID)
+		if i == 0 {
+			assert.Equal(t, -1, n.Parent)
+			assert.Equal(t, 5, n.Base)
+			continue
+		}
+		assert.Equal(t, tree.Nodes[n.Parent].Depth+1, n.Depth)
+	}
+}
+
+func TestTreeWritesEveryFormatToAFile(t *testing.T) {
+	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg ", "dot": "digraph ", "mermaid": "flowchart ", "json": `{"root":0,`} {
+		file := filepath.Join(t.TempDir(), "tree")
+		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
+		require.Zero(t, code, stderr)
+		assert.Empty(t, out)
+		written, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.True(t, strings.HasPrefix(string(written), begins), "%s begins with %.20q", format, written)
+	}
+}
+
+func TestTheSameSeedMasksTheSameNodes(t *testing.T) {
+	draw := func(seed string) string {
+		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.5", "--seed", seed)
+		require.Zero(t, code, stderr)
+		return out
+	}
+	assert.Equal(t, draw("1"), draw("1"))
+	assert.NotEqual(t, draw("1"), draw("2"))
+	assert.Contains(t, draw("1"), "(masked)")
+}
+
+func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
+	code, out, stderr := nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--count", "--hops", "3")
+	require.Zero(t, code, stderr)
+	assert.Equal(t, "depth 0  1\ndepth 1  1\ndepth 2  3\ndepth 3  5\nin all   10\n", out)
+	code, out, _ = nodemask(t, "tree", "--data", "cora", "--root", "1358", "--count", "--hops", "60")
+	require.Zero(t, code)
+	assert.Contains(t, out, "in all   at least 18446744073709551615\n")
+	code, _, stderr = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer --hops, mask nodes, or raise --limit\n", stderr)
+}
+
+func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
+	for _, args := range [][]string{
+		{"--edges", tailedTriangle(t), "--root", "dot", "--hops", "3"},
+		{"--data", "cora", "--root", "5", "--keep-rate", "0.5", "--seed", "3"},
+	} {
+		code, out, stderr := nodemask(t, append([]string{"tree", "--check"}, args...)...)
+		require.Zero(t, code, stderr)
+		assert.Contains(t, out, "its paths are the graph's walks, and lemmas 1 and 2 hold\n")
+		assert.Contains(t, out, "theorem 1 holds: untrained networks of ")
+	}
+	code, out, stderr := nodemask(t, "tree", "--check", "--data", "cora", "--root", "5", "--cached")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, out, "lemmas 1 and 2 hold\n")
+	assert.NotContains(t, out, "theorem", "a cached tree gives an approximation")
+}
+
+func TestACachedTreeHasItsRootOnce(t *testing.T) {
+	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, out, " (cached)\n")
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+		assert.False(t, strings.HasSuffix(line, "─ 5"), line)
+	}
+}
+
+func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.txt")
+	require.NoError(t, os.WriteFile(bad, []byte("a b\na b c\n"), 0o666))
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--root", "1"}, 2, "--data and --edges: expected one of them"},
+		{[]string{"--data", "cora"}, 2, "--root is missing"},
+		{[]string{"--data", "cora", "--root", "2708"}, 2, "expected a node of cora, 0 to 2707"},
+		{[]string{"--data", "nowhere", "--root", "1"}, 2, "nowhere"},
+		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 2, "--hops -1"},
+		{[]string{"--data", "cora", "--root", "1", "--format", "png"}, 2, "--format png"},
+		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "--mask and --keep-rate"},
+		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2, "--keep-rate 0"},
+		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
+		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
+		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "--check and --count"},
+		{[]string{"--edges", bad, "--root", "a", "--cached"}, 2, "--cached"},
+		{[]string{"--edges", bad, "--root", "a"}, 1, "bad.txt: line 2: 3 ids in \"a b c\": expected two"},
+		{[]string{"--edges", tailedTriangle(t), "--root", "eve"}, 2, "no edge of"},
+		{[]string{"--edges", filepath.Join(t.TempDir(), "none"), "--root", "a"}, 1, "no such file"},
+	} {
+		code, out, stderr := nodemask(t, append([]string{"tree"}, c.args...)...)
+		assert.Equal(t, c.code, code, "%v: %s", c.args, stderr)
+		assert.Empty(t, out)
+		assert.Contains(t, stderr, c.says)
+		assert.Equal(t, 1, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
+	}
+}
+
+func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
+	g, names, err := readEdges(strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b", "c", "d"}, names)
+	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
+	for text, says := range map[string]string{
+		"":                                  "f: no edges in 0 lines",
+		"a\n":                               `f: line 1: 1 ids in "a": expected two`,
+		"a b\n,b\n":                         "f: line 2: 1 ids",
+		"a \xff\n":                          "f: line 1 is not UTF-8",
+		"a b\n" + strings.Repeat("x", 5000): "f: line 2 is longer than 4096 bytes",
+	} {
+		_, _, err := readEdges(strings.NewReader(text), "f")
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+// FuzzEdges feeds the reader anything: it gives a proper graph of named nodes, or an error that names the line.
+func FuzzEdges(f *testing.F) {
+	for _, seed := range []string{"a b\nb,c\n", "# x\n1\t2\n", "a b c", "a,,b", "\ufeffx y", "a \x00", "é ü\r\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, names, err := readEdges(bytes.NewReader(data), "f")
+		if err != nil {
+			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
+			return
+		}
+		require.Len(t, names, g.NumNodes())
+		assert.True(t, g.IsSymmetric())
+		seen := map[string]bool{}
+		for _, name := range names {
+			assert.True(t, name != "" && utf8.ValidString(name) && !seen[name], "%q", name)
+			seen[name] = true
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package nb
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/paper"
+)
+
+func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
+	project, err := Project()
+	require.NoError(t, err)
+	assert.FileExists(t, filepath.Join(project, "nb", "project.go"))
+	t.Chdir(t.TempDir())
+	_, err = Project()
+	assert.ErrorContains(t, err, "is in no clone of nodemask: open the notebook from its folder notebooks/")
+}
+
+func TestSmallNotebooksRunOneTrial(t *testing.T) {
+	for value, want := range map[string]int{"": 3, "0": 3, "1": 1} {
+		t.Setenv("NODEMASK_SMALL", value)
+		assert.Equal(t, want, UpTo(3), "NODEMASK_SMALL=%s", value)
+	}
+}
+
+func TestLabelsSayWhatSetsCellsApart(t *testing.T) {
+	gin := paper.NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, c := range map[string]paper.Cell{
+		"GIN":                           gin,
+		"GIN + NM":                      gin.Masked(0.5),
+		"GIN + NM, p = 0.9":             gin.Masked(0.9),
+		"GAT, attention dropout 0":      paper.NewCell("cora", "gat", datasets.Inductive, 10).With(func(s *nmgnn.Settings) { s.AttentionDropout = 0 }),
+		"GraphSAGE + NM, layers 4":      paper.NewCell("cora", "sage", datasets.Inductive, 10).Masked(0.5).With(func(s *nmgnn.Settings) { s.Layers = 4 }),
+		"GIN, regulariser dropedge:0.5": gin.With(func(s *nmgnn.Settings) { s.Regulariser, s.RegulariserRate = nmgnn.DropEdgeRegulariser, 0.5 }),
+	} {
+		assert.Equal(t, want, Label(c))
+	}
+	other := paper.NewCell("pubmed", "gin", datasets.Transductive, 20)
+	assert.Equal(t, "cora, inductive, 10 % to train on", titleOf([]paper.Cell{gin, gin.Masked(0.5)}))
+	assert.Equal(t, "several data sets, both settings, several sizes", titleOf([]paper.Cell{gin, other}))
+}
+
+func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
+	cell := paper.NewCell("cora", "gin", datasets.Transductive, 10)
+	record := func(seed uint64, f1 float64) paper.Record {
+		return paper.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
+	}
+	live := paper.NewResults([]paper.Record{record(1, 79)})
+	recorded := paper.NewResults([]paper.Record{record(1, 78), record(2, 80)})
+	table := CompareTable(live, recorded, cell, cell.Masked(0.3))
+	text := func(row int) (cells []string) {
+		for _, c := range table.Rows[row] {
+			cells = append(cells, c.Text)
+		}
+		return cells
+	}
+	assert.Equal(t, []string{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
+	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"}, text(1))
+}
+
+func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
+	project, err := Project()
+	require.NoError(t, err)
+	text, err := sourceOf(project, "nmgnn", "GIN")
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(text, "`nmgnn/gin.go`, line "), text)
+	assert.Contains(t, text, "// GIN is the masked layer")
+	assert.Contains(t, text, "func (l GIN) Forward(")
+	assert.Equal(t, 2, strings.Count(text, "```go\n"))
+	text, err = sourceOf(project, "nb", "sourceOf")
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(text, "```go\n"))
+	_, err = sourceOf(project, "nmgnn", "Nothing")
+	assert.EqualError(t, err, "no type or function Nothing in the package nmgnn of this project")
+}
+
+func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
+	l := newLive("a test", 4)
+	epoch := func(name string, seed uint64, train float64) {
+		l.epoch(name, seed, 50, nmgnn.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
+	}
+	epoch("GIN", 1, 3)
+	epoch("GIN", 2, 2)
+	epoch("GIN", 2, 1)
+	c := l.chart()
+	require.Len(t, c.Series, 2)
+	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
+	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
+	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
+	epoch("GIN + NM", 1, 5)
+	c = l.chart()
+	require.Len(t, c.Series, 4)
+	assert.Equal(t, "GIN + NM, train", c.Series[2].Name)
+	require.NoError(t, c.Check())
+}
+
+func TestTheTimeLeftFollowsFromTheTrialsThatWereRunHere(t *testing.T) {
+	l := newLive("a test", 10)
+	assert.Zero(t, l.left(), "nothing has been run")
+	l.begin = time.Now().Add(-40 * time.Second)
+	l.done, l.before = 6, 2
+	assert.Equal(t, 40*time.Second, l.left(), "ten seconds each, and four to go")
+}
+
+func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
+	assert.Equal(t, "All 4 trials were there already; nothing was run.", summaryOf(0, 4, false, time.Second))
+	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond))
+	assert.Equal(t, "Stopped: 2 trials were finished, and are kept. Run the cell again to go on.", summaryOf(2, 4, true, time.Second))
+}
+
+// printed is what a function prints outside of a notebook.
+func printed(t *testing.T, show func()) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	old := os.Stdout
+	os.Stdout = file
+	defer func() { os.Stdout = old }()
+	show()
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
+	t.Setenv("NODEMASK_LIVE", t.TempDir())
+	t.Setenv("GOMLX_BACKEND", "go")
+	cell := paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 })
+	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
+	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
+	assert.Len(t, Live().Trials(cell), 2)
+}
+
+// trainUntilStopped, if set, makes the test binary a cell that trains for long.
+const trainUntilStopped = "NODEMASK_TEST_TRAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(trainUntilStopped) == "" {
+		os.Exit(m.Run())
+	}
+	Train(10_000, paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 }))
+}
+
+func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
+	folder := t.TempDir()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), trainUntilStopped+"=1", "NODEMASK_LIVE="+folder, "GOMLX_BACKEND=go")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	require.NoError(t, c.Start())
+	store := paper.OpenStore(folder)
+	require.Eventually(t, func() bool {
+		records, err := store.Load()
+		return err == nil && len(records) >= 2
+	}, time.Minute, time.Millisecond)
+	require.NoError(t, c.Process.Signal(os.Interrupt)) // what gonb sends
+	require.NoError(t, c.Wait(), "%s", out.String())
+	records, err := store.Load()
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.\n", len(records)), out.String())
+	assert.Less(t, len(records), 10_000)
+}
+
+func TestTheTheoryOfATreeIsChecked(t *testing.T) {
+	g := Data("cora")
+	text := printed(t, func() { CheckTree(g, 5, 2, 3) })
+	assert.Equal(t, 9, strings.Count(text, " holds "), text)
+	text = printed(t, func() { TreeSizes(g, 5, 2) })
+	assert.Contains(t, text, "│    15 │")
+	text = printed(t, func() { Twins(g, 1, false) })
+	assert.Contains(t, text, "nodes with a twin")
+}

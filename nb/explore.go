@@ -1,0 +1,28 @@
+package nb
+
+import (
+	"bytes"
+	"fmt"
+
+	"nodemask/aggtree"
+	"nodemask/datasets"
+)
+
+// Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose the
+// hops, play epochs. It works in JupyterLab and in exported pages; where scripts are not run, a picture is seen.
+func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
+	o := drawing(g)
+	explore(g, root, hops, aggtree.HTMLOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked)})
+}
+
+// ExplorePaper is [Explore] for the graph of the paper's figure 3.
+func ExplorePaper() {
+	edges, names := aggtree.PaperGraph()
+	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, aggtree.HTMLOptions{Names: names})
+}
+
+func explore(g *datasets.Graph, root int32, hops int, o aggtree.HTMLOptions) {
+	var b bytes.Buffer
+	Must(aggtree.WriteHTML(&b, g.Edges, root, hops, o))
+	HTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]", g.Name, hops, root))
+}

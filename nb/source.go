@@ -1,0 +1,83 @@
+package nb
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source shows a type, with its methods, or a function of one of the project's packages, as it stands in the file that is
+// run: for instance Source("nmgnn", "GIN").
+func Source(pkg, name string) {
+	text, err := sourceOf(Must1(Project()), pkg, name)
+	Must(err)
+	Markdown(text)
+}
+
+// sourceOf is the source as Markdown, each piece with its file and line.
+func sourceOf(project, pkg, name string) (string, error) {
+	paths, err := filepath.Glob(filepath.Join(project, pkg, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	slices.Sort(paths)
+	var b strings.Builder
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, text, parser.ParseComments)
+		if err != nil {
+			return "", err
+		}
+		for _, declaration := range file.Decls {
+			doc, found := declares(declaration, name)
+			if !found {
+				continue
+			}
+			from := declaration.Pos()
+			if doc != nil {
+				from = doc.Pos()
+			}
+			begin, end := files.Position(from), files.Position(declaration.End())
+			fmt.Fprintf(&b, "`%s/%s`, line %d:\n\n```go\n%s\n```\n\n", pkg, filepath.Base(path), begin.Line, text[begin.Offset:end.Offset])
+		}
+	}
+	if b.Len() == 0 {
+		return "", fmt.Errorf("no type or function %s in the package %s of this project", name, pkg)
+	}
+	return b.String(), nil
+}
+
+// declares says whether a declaration is the type or function of that name, or a method of the type.
+func declares(d ast.Decl, name string) (doc *ast.CommentGroup, found bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			return d.Doc, d.Name.Name == name
+		}
+		receiver := d.Recv.List[0].Type
+		if star, is := receiver.(*ast.StarExpr); is {
+			receiver = star.X
+		}
+		identifier, is := receiver.(*ast.Ident)
+		return d.Doc, is && identifier.Name == name
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			if t, is := spec.(*ast.TypeSpec); is && t.Name.Name == name {
+				return d.Doc, true
+			}
+		}
+	}
+	return nil, false
+}

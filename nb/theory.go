@@ -1,0 +1,184 @@
+package nb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/plots"
+)
+
+// Rows shows a table of values. Texts go to the left, numbers to the right.
+func Rows(title string, header []string, rows ...[]any) {
+	t := plots.Table{ID: "rows", Title: title, Header: header}
+	for _, row := range rows {
+		var cells []plots.Cell
+		for i, value := range row {
+			text := fmt.Sprint(value)
+			if x, is := value.(float64); is {
+				text = fmt.Sprintf("%.4g", x)
+			}
+			if _, is := value.(string); is && i == t.TextColumns {
+				t.TextColumns++
+			}
+			cells = append(cells, plots.Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	Table(t)
+}
+
+// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built.
+func TreeSizes(g *datasets.Graph, root int32, hops int) {
+	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
+	var rows [][]any
+	total := uint64(0)
+	for depth, n := range counts.Depth {
+		if total += n; n == math.MaxUint64 || total < n {
+			break
+		}
+		rows = append(rows, []any{depth, n, total})
+	}
+	Rows(fmt.Sprintf("Nodes of the aggregation trees of node %d of %s", root, g.Name), []string{"hops k", "at depth k", "in Tᵏ"}, rows...)
+}
+
+// CheckTree verifies what the paper says of T_root^hops: the definition, lemmas 1 and 2, and theorem 1 by running an
+// untrained network of every kind over the tree and over the graph.
+func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
+	ctx, stop := interruptible()
+	defer stop()
+	mask := maskOf(g, masked)
+	t := Must1(aggtree.Build(ctx, g.Edges, root, hops, aggtree.Options{Mask: mask}))
+	candidate := t.Arborescence()
+	var rows [][]any
+	add := func(what string, err error, figures string) {
+		verdict := "holds"
+		if err != nil {
+			verdict, figures = "does not hold", err.Error()
+		}
+		rows = append(rows, []any{what, verdict, figures})
+	}
+	add("definition: the paths are the walks", aggtree.Check(ctx, g.Edges, root, hops, candidate, mask), fmt.Sprintf("%d tree nodes", t.NumNodes()))
+	for i, lemma := range []struct {
+		what  string
+		check func(context.Context) (*aggtree.Counterexample, error)
+	}{
+		{"lemma 1: every subtree is an aggregation tree", func(ctx context.Context) (*aggtree.Counterexample, error) {
+			return aggtree.Lemma1(ctx, g.Edges, hops, candidate, mask)
+		}},
+		{"lemma 2: children are the neighbours", func(ctx context.Context) (*aggtree.Counterexample, error) {
+			return aggtree.Lemma2(ctx, g.Edges, hops, candidate, mask)
+		}},
+	} {
+		counterexample, err := lemma.check(ctx)
+		if err == nil && counterexample != nil {
+			err = errors.New(counterexample.String())
+		}
+		add(lemma.what, err, []string{"no counterexample", "no counterexample"}[i])
+	}
+	b := Must1(nmgnn.OpenBackend("go")) // one run each: not worth compiling
+	for _, name := range nmgnn.Models() {
+		s := Must1(nmgnn.Preset(nmgnn.PresetFor(name)))
+		s.Model, s.Layers = name, hops
+		m := Must1(nmgnn.Untrained(b, s.Build(max(g.NumClasses(), 2)), g.Features.Width, 1))
+		check := Must1(nmgnn.CheckTheorem1(ctx, b, m, g, root, nmgnn.TheoremOptions{Mask: mask}))
+		var err error
+		if !check.Holds() {
+			err = fmt.Errorf("they differ by %.2g", check.Difference)
+		}
+		add("theorem 1: "+strings.ToUpper(name)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(check.Difference, 1e-8)))
+	}
+	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"}, rows...)
+}
+
+// MaskingCurves charts what node masking does to T_root^hops on average, over the keep rate p: how many nodes the tree
+// has, and how many of them stand for the root itself, each as a share of the unmasked tree's.
+func MaskingCurves(g *datasets.Graph, root int32, hops int) {
+	ctx, stop := interruptible()
+	defer stop()
+	size := plots.Series{Name: "tree nodes"}
+	replicas := plots.Series{Name: "replicas of the root"}
+	sum := func(x []float64) (total float64) {
+		for _, v := range x {
+			total += v
+		}
+		return total
+	}
+	whole := Must1(aggtree.Expect(ctx, g.Edges, root, hops, 1, aggtree.ExpectOptions{}))
+	for p := 1; p <= 10; p++ {
+		e := Must1(aggtree.Expect(ctx, g.Edges, root, hops, float64(p)/10, aggtree.ExpectOptions{}))
+		x := float64(p) / 10
+		size.X, size.Y = append(size.X, x), append(size.Y, sum(e.Depth)/sum(whole.Depth))
+		if all := sum(whole.Root) - 1; all > 0 {
+			replicas.X, replicas.Y = append(replicas.X, x), append(replicas.Y, (sum(e.Root)-1)/all)
+		}
+	}
+	series := []plots.Series{size}
+	if len(replicas.X) > 0 {
+		series = append(series, replicas)
+	}
+	Chart(plots.Chart{ID: "masking", Title: fmt.Sprintf("The %d-aggregation tree of node %d under node masking", hops, root),
+		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree", Height: 320, Series: series})
+}
+
+// Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over nodes.
+func Repetition(g *datasets.Graph, hops int) {
+	ctx, stop := interruptible()
+	defer stop()
+	var rows [][]any
+	for k := 1; k <= hops; k++ {
+		all := Must1(aggtree.Summaries(ctx, g.Edges, k, nil))
+		var repetition, share []float64
+		largest := uint64(0)
+		for _, s := range all {
+			if x := s.Repetition(); !math.IsNaN(x) {
+				repetition, share = append(repetition, x), append(share, 100*s.RootShare())
+			}
+			largest = max(largest, s.Nodes)
+		}
+		rows = append(rows, []any{k, median(repetition), median(share), largest})
+	}
+	Rows("Repetition in the k-aggregation trees of "+g.Name, []string{"k", "tree nodes a distinct node (median)", "root's share of its own tree (median, %)", "largest tree"}, rows...)
+}
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
+
+// Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of their
+// neighbourhoods; and with alike, as if all nodes had the same features, by structure alone.
+func Twins(g *datasets.Graph, hops int, alike bool) {
+	ctx, stop := interruptible()
+	defer stop()
+	colours := make([]uint64, g.Edges.NumNodes())
+	if !alike {
+		colours = g.Features.RowHashes()
+	}
+	var rows [][]any
+	for k := 0; k <= hops; k++ {
+		groups := Must1(aggtree.GroupAll(ctx, g.Edges, k, colours, nil))
+		together, largest := 0, 0
+		for _, members := range groups.Members() {
+			if len(members) > 1 {
+				together += len(members)
+			}
+			largest = max(largest, len(members))
+		}
+		rows = append(rows, []any{k, groups.Count, together, largest})
+	}
+	title := "Nodes of " + g.Name + " that no GNN of k layers can tell apart"
+	if alike {
+		title += ", features aside"
+	}
+	Rows(title, []string{"layers k", "groups", "nodes with a twin", "largest group"}, rows...)
+}

@@ -1,0 +1,141 @@
+package nb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/paper"
+)
+
+// Train runs so many trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier cell or
+// session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came out.
+func Train(trials int, cells ...paper.Cell) {
+	ctx, stop := interruptible()
+	defer stop()
+	store := paper.OpenStore(Must1(liveFolder()))
+	l := newLive(titleOf(cells), trials*len(cells))
+	opened := map[string]*datasets.Graph{}
+	begin, ran := time.Now(), 0
+	err := paper.Run(ctx, Backend(), store, cells, paper.Options{Trials: trials,
+		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
+			if opened[data] == nil {
+				g, err := datasets.Open(ctx, data, datasets.OpenOptions{})
+				if err != nil {
+					return nil, err
+				}
+				opened[data] = g
+			}
+			return opened[data], nil
+		},
+		Epoch: func(c paper.Cell, seed uint64, _ int, e nmgnn.Epoch) { l.epoch(Label(c), seed, c.Settings.Patience, e) },
+		Progress: func(s paper.State) {
+			if s.Last != nil {
+				ran++
+			}
+			l.trials(s.Done, s.Before)
+		}})
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		Must(err)
+	}
+	l.end(summaryOf(ran, trials*len(cells), stopped, time.Since(begin)))
+}
+
+// summaryOf is what became of a piece of work.
+func summaryOf(ran, of int, stopped bool, took time.Duration) string {
+	if stopped {
+		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
+	}
+	if ran == 0 {
+		return fmt.Sprintf("All %d trials were there already; nothing was run.", of)
+	}
+	return fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
+}
+
+// TrainExperiment runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results
+// are for this cell of the notebook alone: save what is to stay. The stop button ends it with the trials that are
+// finished; with none, it ends the notebook's cell.
+func TrainExperiment(trials int, x nmgnn.Experiment) []*nmgnn.Result {
+	ctx, stop := interruptible()
+	defer stop()
+	name := strings.ToUpper(x.Settings.Model)
+	if x.Settings.KeepRate != 1 {
+		name += " + NM"
+	}
+	l := newLive(name+" on "+x.Graph.Name, trials)
+	begin, done := time.Now(), 0
+	all, err := x.Run(ctx, Backend(), nmgnn.Seeds(1, trials), nmgnn.RunOptions{
+		Progress: func(p nmgnn.Progress) { l.epoch(name, p.Seed, x.Settings.Patience, p.Last) },
+		Done: func(int, *nmgnn.Result) {
+			done++
+			l.trials(done, 0)
+		}})
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		Must(err)
+	}
+	var finished []*nmgnn.Result
+	for _, r := range all {
+		if r != nil {
+			finished = append(finished, r)
+		}
+	}
+	l.end(summaryOf(done, trials, stopped, time.Since(begin)))
+	if len(finished) == 0 {
+		os.Exit(1)
+	}
+	return finished
+}
+
+// Label is a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
+func Label(c paper.Cell) string {
+	label := strings.ToUpper(c.Settings.Model)
+	if c.Settings.Model == "sage" {
+		label = "GraphSAGE"
+	}
+	if c.Settings.Model == "gatv2" {
+		label = "GATv2"
+	}
+	if c.Settings.KeepRate != 1 {
+		label += " + NM"
+	}
+	for _, part := range strings.Split(c.Key(), "/")[4:] {
+		if part == fmt.Sprintf("keep=%v", paper.MaskedKeepRate) {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		if name == "keep" {
+			label += ", p = " + value
+			continue
+		}
+		label += fmt.Sprintf(", %s %s", strings.ReplaceAll(name, "-", " "), value)
+	}
+	return label
+}
+
+// titleOf is what cells have in common.
+func titleOf(cells []paper.Cell) string {
+	if len(cells) == 0 {
+		return "nothing"
+	}
+	c := cells[0]
+	parts := []string{c.Data, string(c.Setting), fmt.Sprintf("%d %% to train on", c.TrainPercent)}
+	for _, other := range cells[1:] {
+		if other.Data != c.Data {
+			parts[0] = "several data sets"
+		}
+		if other.Setting != c.Setting {
+			parts[1] = "both settings"
+		}
+		if other.TrainPercent != c.TrainPercent {
+			parts[2] = "several sizes"
+		}
+	}
+	return strings.Join(parts, ", ")
+}

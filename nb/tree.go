@@ -1,0 +1,80 @@
+package nb
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"nodemask/aggtree"
+	"nodemask/datasets"
+)
+
+// Tree builds T_root^hops of a graph and draws it, coloured by class, with the graph round the root beside it. Masked nodes
+// are ghosts.
+func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
+	mask := maskOf(g, masked)
+	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
+	o := drawing(g)
+	o.Mask, o.Ghosts, o.BaseGraph = mask, true, true
+	DrawTree(t, o)
+	return t
+}
+
+// DrawTree draws a tree.
+func DrawTree(t *aggtree.Tree, o aggtree.DrawOptions) {
+	var svg, text bytes.Buffer
+	Must(aggtree.Write(&svg, t, aggtree.FormatSVG, o))
+	Must(aggtree.Write(&text, t, aggtree.FormatText, o))
+	alt := fmt.Sprintf("The %d-aggregation tree of node %d: %d tree nodes", t.Hops, t.Base[0], t.NumNodes())
+	HTML(image(svg.Bytes(), alt), text.String())
+}
+
+// Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node, cached
+// or masked.
+func Figure(id string) {
+	for _, f := range aggtree.PaperFigures() {
+		if f.ID == id {
+			var svg bytes.Buffer
+			Must(f.WriteSVG(&svg, id))
+			alt := f.Title
+			for _, p := range f.Panels {
+				alt += "; " + p.Caption
+			}
+			SVG(svg.Bytes(), alt)
+			return
+		}
+	}
+	Must(fmt.Errorf("no figure %q: expected transductive, inductive, trees, invalid, new-node, cached or masked", id))
+}
+
+func maskOf(g *datasets.Graph, masked []int32) []bool {
+	if len(masked) == 0 {
+		return nil
+	}
+	mask := make([]bool, g.Edges.NumNodes())
+	for _, v := range masked {
+		if v < 0 || int(v) >= len(mask) {
+			Must(fmt.Errorf("node %d cannot be masked: %s has nodes 0 to %d", v, g.Name, len(mask)-1))
+		}
+		mask[v] = true
+	}
+	return mask
+}
+
+// drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the numbers
+// that nodes are asked for by.
+func drawing(g *datasets.Graph) aggtree.DrawOptions {
+	o := aggtree.DrawOptions{Graph: g.Edges}
+	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {
+		o.Names = g.NodeIDs
+	}
+	if len(g.Labels) == g.Edges.NumNodes() {
+		o.Classes, o.Colours = g.Classes, make([]int, len(g.Labels))
+		for v, label := range g.Labels {
+			o.Colours[v] = int(label)
+		}
+	}
+	return o
+}

@@ -1,0 +1,24 @@
+package paper
+
+import (
+	"fmt"
+
+	"nodemask/plots"
+)
+
+// SummaryID is what the table of all verdicts is called.
+const SummaryID = "summary"
+
+// Summary is the verdict on every claim of the artifacts, each with the command that computes what it rests on.
+func Summary(artifacts []Artifact, r *Results) plots.Table {
+	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "our figures", "command"}, TextColumns: 4,
+		Caption: "Bold: the paper's claims; the others are ours. A claim about several sizes or settings is reproduced if it holds for each of them."}
+	for _, a := range artifacts {
+		for _, c := range a.Claims {
+			v := c.Judge(r)
+			t.Rows = append(t.Rows, []plots.Cell{
+				{Text: fmt.Sprintf("%s: %s", a.Title, c.Text), Bold: !c.Ours}, {Text: string(v.Outcome)}, {Text: v.InBrief()}, {Text: "nodemask reproduce " + a.ID}})
+		}
+	}
+	return t
+}
