@@ -88,7 +88,7 @@ func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	l := newLive("a test", 4)
 	epoch := func(name string, seed uint64, train float64) {
-		l.epoch(name, seed, 50, nmgnn.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
+		l.epoch(name, seed, nmgnn.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
 	}
 	epoch("GIN", 1, 3)
 	epoch("GIN", 2, 2)
@@ -139,7 +139,10 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	cell := paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 })
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
-	assert.Len(t, Live().Trials(cell), 2)
+	require.Len(t, Live().Trials(cell), 2)
+	l := newLive("a test", 2)
+	l.remember(Label(cell), Live().Trials(cell)[1])
+	assert.Len(t, l.chart().Series, 2, "the losses of what is not run again")
 }
 
 // trainUntilStopped, if set, makes the test binary a cell that trains for long.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"nodemask/nmgnn"
+	"nodemask/paper"
 	"nodemask/plots"
 )
 
@@ -35,7 +37,6 @@ type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
-	patience          int
 }
 
 // refresh is how often the output changes at most.
@@ -46,7 +47,7 @@ func newLive(title string, total int) *live {
 }
 
 // epoch adds an epoch of a trial.
-func (l *live) epoch(name string, seed uint64, patience int, e nmgnn.Epoch) {
+func (l *live) epoch(name string, seed uint64, e nmgnn.Epoch) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var curve *lossCurve
@@ -56,7 +57,7 @@ func (l *live) epoch(name string, seed uint64, patience int, e nmgnn.Epoch) {
 		}
 	}
 	if curve == nil {
-		curve = &lossCurve{name: name, seed: seed, patience: patience}
+		curve = &lossCurve{name: name, seed: seed}
 		l.curves = append(l.curves, curve)
 	}
 	curve.train, curve.validation = append(curve.train, e.TrainLoss), append(curve.validation, e.ValidationLoss)
@@ -103,6 +104,15 @@ func (l *live) update(force bool) {
 		}
 	}
 	gonbui.UpdateHTML(l.id, b.String())
+}
+
+// remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
+func (l *live) remember(name string, r paper.Record) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if !slices.ContainsFunc(l.curves, func(c *lossCurve) bool { return c.name == name }) {
+		l.curves = append(l.curves, &lossCurve{name: name, seed: r.Seed, train: r.TrainLosses, validation: r.ValidationLosses})
+	}
 }
 
 // chart has the losses of the last trial of each name.

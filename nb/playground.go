@@ -221,7 +221,7 @@ func (p *playground) begin(ctx context.Context) {
 				return datasets.Open(ctx, data, datasets.OpenOptions{})
 			},
 			Epoch: func(_ paper.Cell, seed uint64, epoch int, e nmgnn.Epoch) {
-				p.live.epoch(name, seed, c.Settings.Patience, e)
+				p.live.epoch(name, seed, e)
 			}})
 	}()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,10 @@ func Train(trials int, cells ...paper.Cell) {
 	ctx, stop := interruptible()
 	defer stop()
 	store := paper.OpenStore(Must1(liveFolder()))
+	cells = slices.Clone(cells)
+	for i := range cells {
+		cells[i].History = true // for the losses to be drawn where nothing is left to be run
+	}
 	l := newLive(titleOf(cells), trials*len(cells))
 	opened := map[string]*datasets.Graph{}
 	begin, ran := time.Now(), 0
@@ -33,7 +38,7 @@ func Train(trials int, cells ...paper.Cell) {
 			}
 			return opened[data], nil
 		},
-		Epoch: func(c paper.Cell, seed uint64, _ int, e nmgnn.Epoch) { l.epoch(Label(c), seed, c.Settings.Patience, e) },
+		Epoch: func(c paper.Cell, seed uint64, _ int, e nmgnn.Epoch) { l.epoch(Label(c), seed, e) },
 		Progress: func(s paper.State) {
 			if s.Last != nil {
 				ran++
@@ -44,7 +49,14 @@ func Train(trials int, cells ...paper.Cell) {
 	if err != nil && !stopped {
 		Must(err)
 	}
-	l.end(summaryOf(ran, trials*len(cells), stopped, time.Since(begin)))
+	took := time.Since(begin)
+	live := Live()
+	for _, c := range cells {
+		if all := live.Trials(c); len(all) > 0 {
+			l.remember(Label(c), all[len(all)-1])
+		}
+	}
+	l.end(summaryOf(ran, trials*len(cells), stopped, took))
 }
 
 // summaryOf is what became of a piece of work.
@@ -71,7 +83,7 @@ func TrainExperiment(trials int, x nmgnn.Experiment) []*nmgnn.Result {
 	l := newLive(name+" on "+x.Graph.Name, trials)
 	begin, done := time.Now(), 0
 	all, err := x.Run(ctx, Backend(), nmgnn.Seeds(1, trials), nmgnn.RunOptions{
-		Progress: func(p nmgnn.Progress) { l.epoch(name, p.Seed, x.Settings.Patience, p.Last) },
+		Progress: func(p nmgnn.Progress) { l.epoch(name, p.Seed, p.Last) },
 		Done: func(int, *nmgnn.Result) {
 			done++
 			l.trials(done, 0)

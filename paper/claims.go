@@ -78,7 +78,7 @@ func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
 			mark = " ✗"
 		}
 		differences = append(differences, c.Difference)
-		parts = append(parts, fmt.Sprintf("%s %+.2f (p %s)%s", p.name, c.Difference, probability(c.P), mark))
+		parts = append(parts, fmt.Sprintf("%s %s (p %s)%s", p.name, signed(c.Difference, 2), probability(c.P), mark))
 	}
 	if run < len(pairs) {
 		return Verdict{Outcome: NotRun, Figures: fmt.Sprintf("%d of %d comparisons have at least two trials", run, len(pairs))}
@@ -88,7 +88,7 @@ func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
 		outcome = Reproduced
 	}
 	of := fmt.Sprintf("holds for %d of %d, %d trials each", yes, run, least)
-	return Verdict{outcome, of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %+.2f to %+.2f, mean %+.2f", of, slices.Min(differences), slices.Max(differences), stat.Mean(differences, nil))}
+	return Verdict{outcome, of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %s to %s, mean %s", of, signed(slices.Min(differences), 2), signed(slices.Max(differences), 2), signed(stat.Mean(differences, nil), 2))}
 }
 
 func probability(p float64) string {
