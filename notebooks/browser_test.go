@@ -44,7 +44,7 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
 	allocator, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(func() {
 		// Asks Chromium to end and waits for it, so that its profile can be removed.
 		_ = chromedp.Cancel(ctx)
