@@ -48,10 +48,18 @@ func (v Verdict) Mark() string {
 //go:embed report.html.tmpl
 var reportTemplate string
 
+// ReportOptions say how a report is written.
+type ReportOptions struct {
+	Holm bool // correct for the number of comparisons in each table, see [Results.WithHolm]
+}
+
 // WriteReport writes all artifacts as one HTML page that needs nothing else: a summary with the verdict on each claim,
 // then each table and figure with its command, where its numbers come from, and its data.
-func WriteReport(w io.Writer, artifacts []Artifact, records []Record) error {
+func WriteReport(w io.Writer, artifacts []Artifact, records []Record, o ReportOptions) error {
 	r := NewResults(records)
+	if o.Holm {
+		r = r.WithHolm()
+	}
 	var sections []section
 	counts := map[Outcome]int{}
 	for _, a := range artifacts {
@@ -68,7 +76,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, records []Record) error {
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
+	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
 		"NotRun": counts[NotRun], "Trials": len(records), "Version": Version()})
 }
 

@@ -10,7 +10,12 @@ import (
 // Results are records by cell, the trials of one backend each: that which has most of them.
 type Results struct {
 	trials map[string][]Record
+	holm   bool
 }
+
+// WithHolm is the same results, for tables that correct for the number of comparisons that each of them makes, by Holm's
+// method. The verdicts on claims do not change: they are the paper's, which corrects nothing.
+func (r *Results) WithHolm() *Results { return &Results{trials: r.trials, holm: true} }
 
 // NewResults sorts records into cells.
 func NewResults(records []Record) *Results {

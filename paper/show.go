@@ -31,13 +31,14 @@ func (a Artifact) Table(r *Results) plots.Table {
 			t.Header = append(t.Header, "paper", "Δ")
 		}
 	}
+	adjusted := a.adjusted(r)
 	for _, row := range a.Rows {
 		var cells []plots.Cell
 		for _, label := range row.Labels {
 			cells = append(cells, plots.Cell{Text: label})
 		}
 		for i, e := range row.Entries {
-			value, number := e.show(r)
+			value, number := e.show(r, adjusted)
 			cells = append(cells, value)
 			if !published[i] {
 				continue
@@ -65,8 +66,43 @@ func signed(x float64, digits int) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
+// against is what an entry is compared with: what there is of it; none with fewer than two pairs of trials.
+func (e Entry) against(r *Results) (Comparison, bool) {
+	if e.Against == nil {
+		return Comparison{}, false
+	}
+	c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric)
+	return c, c.Trials >= 2
+}
+
+// adjusted are the p-values of a table's comparisons by Holm's method, by the entries' cells and metrics; nil if they are
+// not to be corrected.
+func (a Artifact) adjusted(r *Results) map[string]float64 {
+	if !r.holm {
+		return nil
+	}
+	var keys []string
+	var p []float64
+	for _, row := range a.Rows {
+		for _, e := range row.Entries {
+			if c, is := e.against(r); is {
+				keys, p = append(keys, e.Cell.Key()+" "+string(e.Metric)), append(p, c.P)
+			}
+		}
+	}
+	all, err := nmgnn.Holm(p)
+	if err != nil {
+		panic(err) // Compare gives probabilities
+	}
+	adjusted := make(map[string]float64, len(keys))
+	for i, key := range keys {
+		adjusted[key] = all[i]
+	}
+	return adjusted
+}
+
 // show is an entry as text, and its mean; NaN if it has not been run.
-func (e Entry) show(r *Results) (plots.Cell, float64) {
+func (e Entry) show(r *Results, adjusted map[string]float64) (plots.Cell, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
 		return plots.Cell{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
@@ -78,11 +114,13 @@ func (e Entry) show(r *Results) (plots.Cell, float64) {
 	} else if sd := stat.StdDev(values, nil); sd > 0 {
 		cell.Text += fmt.Sprintf(" ± %.*f", digits, sd)
 	}
-	if e.Against != nil {
-		if c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric); c.Trials >= 2 {
-			cell.Bold = c.Better()
-			cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs)", signed(c.Difference, digits), e.Against.Key(), probability(c.P), c.Trials)
+	if c, is := e.against(r); is {
+		corrected := ""
+		if p, is := adjusted[e.Cell.Key()+" "+string(e.Metric)]; is {
+			c.P, corrected = p, ", corrected"
 		}
+		cell.Bold = c.Better()
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(), probability(c.P), c.Trials, corrected)
 	}
 	return cell, m
 }

@@ -131,7 +131,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	plain.History = true
 	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.1), 60, 61, 62)...)
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, all, records))
+	require.NoError(t, WriteReport(&page, all, records, ReportOptions{}))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, "51.00 ± 1.00")
@@ -144,7 +144,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		require.Contains(t, text, "nodemask reproduce "+a.ID)
 	}
 	var again bytes.Buffer
-	require.NoError(t, WriteReport(&again, all, records))
+	require.NoError(t, WriteReport(&again, all, records, ReportOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
 	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
@@ -155,5 +155,25 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		} else {
 			require.NoError(t, err, "elements are closed in order")
 		}
+	}
+}
+
+func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
+	found, err := Find("table-gin-cora")
+	require.NoError(t, err)
+	var records []Record
+	for _, size := range []int{10, 20} {
+		plain := NewCell("cora", "gin", datasets.Inductive, size)
+		records = append(records, score(plain, 50, 50, 50)...)
+		records = append(records, score(plain.Masked(0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+	}
+	r := NewResults(records)
+	for row := range 2 {
+		plain := found[0].Table(r).Rows[row][4]
+		require.True(t, plain.Bold)
+		require.Contains(t, plain.Note, "p 0.035 (3 pairs)")
+		corrected := found[0].Table(r.WithHolm()).Rows[row][4]
+		require.False(t, corrected.Bold)
+		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 func newReportCommand() *cobra.Command {
 	var output, format, folder string
+	var holm bool
 	c := &cobra.Command{
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the results that there are",
@@ -33,6 +34,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
 	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex")
 	flags.StringVar(&folder, "results", "results", "folder of results")
+	flags.BoolVar(&holm, "holm", false, "correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		summary := slices.Equal(ids, []string{paper.SummaryID})
 		if summary {
@@ -59,7 +61,9 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 			if output == "" {
 				output = "report.html"
 			}
-			if err := writeFile(output, func(w io.Writer) error { return paper.WriteReport(w, artifacts, records) }); err != nil {
+			if err := writeFile(output, func(w io.Writer) error {
+				return paper.WriteReport(w, artifacts, records, paper.ReportOptions{Holm: holm})
+			}); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
@@ -69,7 +73,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 		if summary {
 			text, err = paper.Summary(artifacts, paper.NewResults(records)).Render(plots.Format(format))
 		} else {
-			text, err = renderAll(artifacts, records, plots.Format(format))
+			text, err = renderAll(artifacts, records, plots.Format(format), holm)
 		}
 		if err != nil {
 			return err
@@ -84,8 +88,11 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 }
 
 // renderAll writes artifacts one below the other; charts are the numbers that they draw.
-func renderAll(artifacts []paper.Artifact, records []paper.Record, format plots.Format) (string, error) {
+func renderAll(artifacts []paper.Artifact, records []paper.Record, format plots.Format, holm bool) (string, error) {
 	r := paper.NewResults(records)
+	if holm {
+		r = r.WithHolm()
+	}
 	var parts []string
 	for _, a := range artifacts {
 		t := a.Table(r)
