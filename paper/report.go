@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"maps"
 	"net/url"
 	"slices"
@@ -72,12 +73,28 @@ func WriteReport(w io.Writer, artifacts []Artifact, records []Record, o ReportOp
 		}
 		sections = append(sections, s)
 	}
+	fewest, most := trialsPerCell(artifacts, r)
 	page, err := template.New("report").Parse(reportTemplate)
 	if err != nil {
 		return err
 	}
 	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
-		"NotRun": counts[NotRun], "Trials": len(records), "Version": Version()})
+		"NotRun": counts[NotRun], "Trials": len(records), "Fewest": fewest, "Most": most, "Version": Version()})
+}
+
+// trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
+func trialsPerCell(artifacts []Artifact, r *Results) (fewest, most int) {
+	fewest = math.MaxInt
+	for _, a := range artifacts {
+		if a.Elsewhere {
+			continue
+		}
+		for _, c := range a.Cells() {
+			n := len(r.Trials(c))
+			fewest, most = min(fewest, n), max(most, n)
+		}
+	}
+	return min(fewest, most), most
 }
 
 func newSection(a Artifact, r *Results) (section, error) {

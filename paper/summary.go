@@ -9,10 +9,16 @@ import (
 // SummaryID is what the table of all verdicts is called.
 const SummaryID = "summary"
 
+// paperTrials is how many trials a cell has in the paper.
+const paperTrials = 10
+
 // Summary is the verdict on every claim of the artifacts, each with the command that computes what it rests on.
 func Summary(artifacts []Artifact, r *Results) plots.Table {
 	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "our figures", "command"}, TextColumns: 4,
 		Caption: "Bold: the paper's claims; the others are ours. A claim about several sizes or settings is reproduced if it holds for each of them."}
+	if fewest, most := trialsPerCell(artifacts, r); most > 0 && fewest < paperTrials {
+		t.Caption += fmt.Sprintf(" Cells have %d to %d trials, where the paper has %d: with few, only large differences are significant.", fewest, most, paperTrials)
+	}
 	for _, a := range artifacts {
 		for _, c := range a.Claims {
 			v := c.Judge(r)
