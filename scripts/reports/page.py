@@ -36,7 +36,7 @@ def code(source, language):
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text")
-    return f'<pre class="code"><code>{highlight(source, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
+    return f'<pre class="code" tabindex="0"><code>{highlight(source, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
 
 
 def data_uri(mime, data):
@@ -69,7 +69,7 @@ class Renderer(mistune.HTMLRenderer):
         return f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">'
 
     def table(self, text):
-        return f'<div class="scroll">{super().table(text)}</div>\n'
+        return f'<div class="scroll" tabindex="0">{super().table(text)}</div>\n'
 
 
 class Page:
@@ -80,7 +80,7 @@ class Page:
         self.markdown = mistune.create_markdown(renderer=Renderer(self), plugins=[table_plugin, math_plugin, "strikethrough", "url"])
         self.markdown.renderer.register("inline_math", lambda _, text: mathml(text, display=False))
         self.markdown.renderer.register("block_math", lambda _, text: Renderer.block_math(None, text))
-        self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll"><table>\n{text}</table></div>\n')
+        self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n')
         run = notebook.metadata.get("nodemask", {})
         size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
         self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else ""
@@ -143,15 +143,17 @@ class Page:
     def output(self, o):
         if o.output_type == "stream":
             kind = "stdout" if o.name == "stdout" else "stderr"
-            return f'<pre class="{kind}">{html.escape(plain(o.text))}</pre>\n'
+            return f'<pre class="{kind}" tabindex="0">{html.escape(plain(o.text))}</pre>\n'
         if o.output_type == "error":
-            return f'<pre class="stderr">{html.escape(plain(chr(10).join(o.traceback)))}</pre>\n'
+            return f'<pre class="stderr" tabindex="0">{html.escape(plain(chr(10).join(o.traceback)))}</pre>\n'
         mime = next((m for m in PREFERRED if m in o.data), None)
         if mime is None:
             raise self.fault(f"an output can be shown by none of {', '.join(PREFERRED)}")
         data = o.data[mime]
         if mime == "text/html":
-            return f'<div class="html">{data}</div>\n'
+            # What may be wider than a phone can be scrolled by keys, too.
+            focus = ' tabindex="0"' if "<table" in data else ""
+            return f'<div class="html"{focus}>{data}</div>\n'
         if mime.startswith("image/"):
             raw = data.encode() if mime == "image/svg+xml" else base64.b64decode(data)
             alt = o.data.get("text/plain") or "picture without a description"
@@ -160,7 +162,7 @@ class Page:
             return f'<div class="text">{self.markdown(data)}</div>\n'
         if mime == "text/latex":
             return f'<div class="formula">{mathml(data.strip().strip("$"), display=True)}</div>\n'
-        return f'<pre class="stdout">{html.escape(plain(data))}</pre>\n'
+        return f'<pre class="stdout" tabindex="0">{html.escape(plain(data))}</pre>\n'
 
 
 def merged(outputs):

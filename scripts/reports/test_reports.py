@@ -84,7 +84,7 @@ class Pages(Folder):
 
     def test_outputs_keep_their_order_and_alt(self):
         self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"), html('<img src="data:," alt="a tree">'))))
-        self.assertRegex(self.page(), r'(?s)<pre class="stdout">one\ntwo</pre>.*alt="a tree"')
+        self.assertRegex(self.page(), r'(?s)<pre class="stdout" tabindex="0">one\ntwo</pre>.*alt="a tree"')
 
     def test_pictures_beside_a_notebook_are_taken_in(self):
         (self.folder / "p.png").write_bytes(b"\x89PNG")
@@ -95,7 +95,7 @@ class Pages(Folder):
 
     def test_what_is_printed_is_text(self):
         self.site(notebook(text("# T"), cell("x", printed("\x1b[31ma < b\x1b[0m\n10 %\r20 %\n"))))
-        self.assertIn('<pre class="stdout">a &lt; b\n20 %</pre>', self.page())
+        self.assertIn('<pre class="stdout" tabindex="0">a &lt; b\n20 %</pre>', self.page())
 
     def test_what_loads_is_found(self):
         for fragment, fault in {
