@@ -60,7 +60,7 @@ class Renderer(mistune.HTMLRenderer):
         return mathml(text, display=False)
 
     def block_math(self, text):
-        return f'<div class="formula">{mathml(text, display=True)}</div>\n'
+        return f'<div class="formula" tabindex="0">{mathml(text, display=True)}</div>\n'
 
     def link(self, text, url, title=None):
         return super().link(text, self.page.link(url), title)
@@ -161,7 +161,7 @@ class Page:
         if mime == "text/markdown":
             return f'<div class="text">{self.markdown(data)}</div>\n'
         if mime == "text/latex":
-            return f'<div class="formula">{mathml(data.strip().strip("$"), display=True)}</div>\n'
+            return f'<div class="formula" tabindex="0">{mathml(data.strip().strip("$"), display=True)}</div>\n'
         return f'<pre class="stdout" tabindex="0">{html.escape(plain(data))}</pre>\n'
 
 
