@@ -243,9 +243,7 @@ func TestTheBundleIsSmallLicensedAndFreeOfAddresses(t *testing.T) {
 	}
 	lock, err := os.ReadFile("explorer/package-lock.json")
 	require.NoError(t, err)
-	for _, match := range regexp.MustCompile(`"resolved": "([^"]*)"`).FindAllSubmatch(lock, -1) {
-		assert.True(t, bytes.HasPrefix(match[1], []byte("https://registry.npmjs.org/")), "%s", match[1])
-	}
+	assert.NotContains(t, string(lock), `"resolved"`, "the lock file pins by hash, and names no host")
 }
 
 func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) string {
