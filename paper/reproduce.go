@@ -26,6 +26,9 @@ type Options struct {
 	// Epoch is called after each epoch of each trial, by the job that it is of; it must be quick.
 	Epoch func(cell Cell, seed uint64, epoch int, e nmgnn.Epoch)
 	Now   func() time.Time // for the date of records; nil: time.Now
+
+	// also are cells by key with all that any artifact wants to be measured of them.
+	also map[string]Cell
 }
 
 // State is how far a reproduction has come.
@@ -47,6 +50,15 @@ func Reproduce(ctx context.Context, b *nmgnn.Backend, store *Store, artifacts []
 	var cells []Cell
 	for _, a := range artifacts {
 		cells = append(cells, a.Cells()...)
+	}
+	// What other artifacts need of the same trials costs little to measure along with them, and much to run again for.
+	o.also = map[string]Cell{}
+	for _, a := range Artifacts() {
+		for _, c := range a.Cells() {
+			known := o.also[c.Key()]
+			c.Cached, c.History = c.Cached || known.Cached, c.History || known.History
+			o.also[c.Key()] = c
+		}
 	}
 	return Run(ctx, b, store, cells, o)
 }
@@ -230,7 +242,11 @@ func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task
 	if err != nil {
 		return err
 	}
-	x := t.cell.Experiment(graph)
+	cell := t.cell
+	if also, known := p.also[cell.Key()]; known {
+		cell.Cached, cell.History = cell.Cached || also.Cached, cell.History || also.History
+	}
+	x := cell.Experiment(graph)
 	for _, seed := range t.seeds {
 		if have[seed] {
 			p.report(func(s *State) {
@@ -256,7 +272,7 @@ func (p *reproduction) run(ctx context.Context, r *nmgnn.Runner, job int, t task
 		record := NewRecord(x, p.backend, result)
 		record.Data, record.Cell, record.Date = t.cell.Data, t.cell.Key(), p.Now().UTC().Format(time.RFC3339)
 		record.Source = filepath.Base(record.Source) // not where a folder lies on this machine
-		if t.cell.History {
+		if cell.History {
 			record.keepHistory(result.History)
 		}
 		if err := p.store.Add(record); err != nil {

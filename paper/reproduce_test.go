@@ -228,6 +228,23 @@ func TestACellThatAnotherHasInHandIsClaimedOnce(t *testing.T) {
 	require.NoError(t, other.release())
 }
 
+func TestTrialsOfOneArtifactMeasureWhatOthersNeedOfThem(t *testing.T) {
+	// table-gin-cora needs only F1 of this cell; table-scale-cora the F1 from the cache too.
+	quick := Artifact{ID: "quick"}
+	cell := NewCell("cora", "gin", datasets.Inductive, 10)
+	quick.Rows = []Row{{Entries: []Entry{{Cell: cell, Metric: MacroF1}}}}
+	var opened atomic.Int32
+	o := tinyOptions(&opened)
+	o.Trials = 1
+	store := OpenStore(t.TempDir())
+	require.NoError(t, Reproduce(t.Context(), openGo(t), store, []Artifact{quick}, o))
+	records, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	require.NotNil(t, records[0].MacroF1Cached)
+	require.NotEmpty(t, records[0].ValidationLosses, "fig-loss-cora draws it")
+}
+
 func TestShardsHaveEveryCellOnce(t *testing.T) {
 	var cells []Cell
 	for _, a := range Artifacts() {
