@@ -154,6 +154,9 @@ func (c Curve) series(r *Results) plots.Series {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
 		if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 2 { // of two, it would be wider than any chart
 			low, high = l, h
+			if c.Losses == nil { // of percentages there are none beyond these
+				low, high = max(l, 0), min(h, 100)
+			}
 		}
 		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, m), append(s.Low, low), append(s.High, high)
 	}
