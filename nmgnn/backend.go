@@ -153,8 +153,8 @@ func openXLA(id, config string) (*Backend, error) {
 
 // forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
 // all. On a CPU, XLA jobs have a client each that keeps to one core: two that share their threads are slower than one.
-func (b *Backend) forJobs(jobs int) (open func(job int) (*Backend, error), err error) {
-	if jobs < 2 || !isCPUPlugin(b.Plugin) {
+func (b *Backend) forJobs() (open func(job int) (*Backend, error), err error) {
+	if !isCPUPlugin(b.Plugin) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer guard(&err, "preparing jobs")

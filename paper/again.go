@@ -24,9 +24,11 @@ func Again(ctx context.Context, b *nmgnn.Backend, open func(ctx context.Context,
 	if old.Resplit {
 		x.Resplit, x.SplitSeed = false, old.SplitSeed
 	}
-	runner := nmgnn.NewRunner(b)
-	defer runner.Close()
-	result, err := runner.Run(ctx, x, old.Seed, nil)
+	var result *nmgnn.Result
+	err = nmgnn.RunPinned(ctx, b, 1, func(ctx context.Context, r *nmgnn.Runner) (err error) {
+		result, err = r.Run(ctx, x, old.Seed, nil)
+		return err
+	})
 	if err != nil {
 		return Record{}, nil, err
 	}

@@ -85,7 +85,7 @@ func Run(ctx context.Context, b *nmgnn.Backend, store *Store, cells []Cell, o Op
 	p.state.Before = total - p.missing
 	p.state.Done = p.state.Before
 	p.queue = grouped(tasks)
-	return nmgnn.RunJobs(ctx, b, o.Jobs, p.work)
+	return nmgnn.RunPinned(ctx, b, o.Jobs, p.work)
 }
 
 // work takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
