@@ -13,6 +13,8 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/native"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
@@ -24,6 +26,8 @@ type Backend struct {
 	Plugin string
 	// Skipped says, for each better backend that was looked for and is not usable, why. Empty if one was asked for.
 	Skipped []string
+
+	native bool // it can run NativeKernel
 }
 
 // String is the backend's name and, if it has one, its plugin.
@@ -148,7 +152,7 @@ func openXLA(id, config string) (*Backend, error) {
 	if err != nil {
 		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
 	}
-	return &Backend{Backend: b, ID: id, Plugin: path}, nil
+	return &Backend{Backend: b, ID: id, Plugin: path, native: isCPUPlugin(path) && native.Register(path) == nil}, nil
 }
 
 // forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
@@ -262,7 +266,11 @@ func (b *Backend) PlanFor(density float64) Plan {
 	if b.Plugin == "" {
 		return Plan{Kernel: BucketKernel, WideGather: true, DenseFeatures: density > 0.25, Transposed: true}
 	}
-	return Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25}
+	kernel := ChainKernel
+	if b.native {
+		kernel = NativeKernel
+	}
+	return Plan{Kernel: kernel, DenseFeatures: density > 0.25}
 }
 
 // Version names the backend for a record: its ID, platform and GoMLX's own description.

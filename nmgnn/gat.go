@@ -32,8 +32,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
 	source := scoreHeads(wh, GlorotWeights(scope, g, "source", heads, l.Width))
 	target := scoreHeads(wh, GlorotWeights(scope, g, "target", heads, l.Width))
-	scores := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)
-	return Add(near.Attention(scores, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
+	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
 
 // scoreHeads is a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].

@@ -56,6 +56,10 @@ func (d dense) Dropout(r *Random, rate float64) Input {
 	if r == nil || rate == 0 {
 		return d
 	}
+	if d.positions == nil && d.transposed == nil {
+		d.node = r.Dropout(d.node, rate)
+		return d
+	}
 	return d.scale(r.stream().keep(positionsOf(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate))
 }
 
@@ -72,10 +76,10 @@ func (d dense) scale(factors *Node) Input {
 
 // sparseFeatures are the nonzeros of X in variables, by rows and by columns.
 type sparseFeatures struct {
-	nodes, width         int
-	forward, adjoint     product
-	values, valuesT      *model.Variable // [slots, 1], zero in padding
-	positions, positionT *model.Variable // [slots, 1]: number of each entry, by which dropout draws
+	nodes, width       int
+	forward, adjoint   product
+	values, positions  *model.Variable // [slots, 1]: zero in padding; number of each entry, by which dropout draws
+	valuesT, positionT *model.Variable // the same in the adjoint's slots, unless it reads them from there
 }
 
 func newSparseFeatures(store *model.Store, path string, f datasets.Features, plan Plan, train bool) (*sparseFeatures, error) {
@@ -94,13 +98,17 @@ func newSparseFeatures(store *model.Store, path string, f datasets.Features, pla
 		}
 		v := variables{store: store, path: path}
 		values = v.floats("value", perSlot(p, x.values, 0), p.slots(), 1)
-		if train {
+		if train && plan.Kernel != NativeKernel {
 			positions = v.ints("position", perSlot(p, number, 0), p.slots(), 1)
 		}
 		return p, values, positions, v.err
 	}
 	var err error
 	if s.forward, s.values, s.positions, err = put(path, x); err != nil || !train {
+		return s, err
+	}
+	if plan.Kernel == NativeKernel {
+		s.adjoint, err = newProduct(store, path+"_transposed", x.transpose(), plan) // it reads values where they are
 		return s, err
 	}
 	s.adjoint, s.valuesT, s.positionT, err = put(path+"_transposed", x.transpose())
@@ -114,6 +122,7 @@ type sparseInput struct {
 	train bool
 	// Weights of the entries, in both orders, beside their values; nil: all ones.
 	weights, weightsT *Node
+	weighed           *Node // with NativeKernel instead: values times weights; nil: values
 }
 
 func (s sparseInput) Graph() *Graph { return s.graph }
@@ -131,10 +140,25 @@ func (s sparseInput) Times(w *Node) *Node {
 		return p.times(x, all)
 	}
 	apply := func(w *Node) *Node { return times(s.forward, w, s.values, s.weights) }
+	if s.weighed != nil {
+		apply = func(w *Node) *Node { return s.forward.times(w, s.weighed) }
+	}
 	if !s.train {
 		return apply(w)
 	}
+	if p, isNative := s.adjoint.(*nativeProduct); isNative {
+		all := s.all()
+		return linear(w, s.nodes, func(w *Node) *Node { return s.forward.times(w, all) }, func(v *Node) *Node { return p.timesAt(v, all, p.at) })
+	}
 	return linear(w, s.nodes, apply, func(v *Node) *Node { return times(s.adjoint, v, s.valuesT, s.weightsT) })
+}
+
+// all is the values times the weights of the entries.
+func (s sparseInput) all() *Node {
+	if s.weighed != nil {
+		return s.weighed
+	}
+	return s.values.NodeValue(s.graph)
 }
 
 func (s sparseInput) Dropout(r *Random, rate float64) Input {
@@ -142,6 +166,10 @@ func (s sparseInput) Dropout(r *Random, rate float64) Input {
 		return s
 	}
 	stream := r.stream() // one draw, read in both orders
+	if _, isNative := s.forward.(*nativeProduct); isNative {
+		s.weighed = stream.drop(s.all(), s.forward.slots(), 1, rate)
+		return s
+	}
 	keep := func(positions *model.Variable) *Node {
 		return stream.keep(ConvertDType(positions.NodeValue(s.graph), dtypes.Uint32), rate)
 	}
@@ -153,6 +181,10 @@ func (s sparseInput) ScaleRows(factors *Node) Input {
 		return s
 	}
 	factors = StopGradient(factors)
+	if _, isNative := s.forward.(*nativeProduct); isNative {
+		s.weighed = Mul(s.all(), s.forward.spread(factors))
+		return s
+	}
 	var factorsT *Node
 	if s.train {
 		factorsT = s.adjoint.gather(factors)

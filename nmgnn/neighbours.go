@@ -8,9 +8,11 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
+	"nodemask/nmgnn/native"
 )
 
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how
@@ -42,6 +44,9 @@ type Neighbours interface {
 	WeightedSum(weights, h *Node) *Node
 	// Attention is WeightedSum(EntryDropout(Softmax(e), rate), h), in half of the time.
 	Attention(e, h *Node, rate float64) *Node
+	// PairAttention is Attention with e_vu = LeakyReLU(source_u + target_v), slope that below zero: source, target [nodes,
+	// heads]. Where it can be, e is never stored.
+	PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node
 }
 
 // adjacency is the pattern of a graph in variables of a model, in both directions if gradients are wanted.
@@ -157,10 +162,10 @@ func (a *adjacency) edge(g *Graph) *Node {
 	}).NodeValue(g), dtypes.Uint32)
 }
 
-// transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
-func (a *adjacency) transposed(e *Node) *Node {
-	nowhere := int32(a.forward.slots()) // a row of zeros behind e
-	at := once(a, "transposed", a.adjoint, nowhere, func() []int32 {
+// transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
+func (a *adjacency) transposedAt() *model.Variable {
+	nowhere := int32(a.forward.slots())
+	return once(a, "transposed", a.adjoint, nowhere, func() []int32 {
 		from := a.entries.transpose().positions
 		if slotOf := a.forward.slotOf(); slotOf != nil {
 			for i, entry := range from {
@@ -169,7 +174,28 @@ func (a *adjacency) transposed(e *Node) *Node {
 		}
 		return from
 	})
-	return Gather(padRows(e, a.forward.slots()+1), at.NodeValue(e.Graph()))
+}
+
+// transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
+func (a *adjacency) transposed(e *Node) *Node {
+	return Gather(padRows(e, a.forward.slots()+1), a.transposedAt().NodeValue(e.Graph()))
+}
+
+// timesTransposed multiplies v by the transposed matrix, whose entries have the weights [slots, heads] of this one's, zero in
+// padding.
+func (a *adjacency) timesTransposed(v, weights *Node) *Node {
+	if p, isNative := a.adjoint.(*nativeProduct); isNative {
+		return p.timesAt(v, weights, a.transposedAt())
+	}
+	return a.adjoint.times(v, a.transposed(weights))
+}
+
+// totalTransposed adds up the entries of each column: e [slots, width], zero in padding → [columns, width].
+func (a *adjacency) totalTransposed(e *Node) *Node {
+	if p, isNative := a.adjoint.(*nativeProduct); isNative {
+		return p.matrix(e.Graph()).Total(e, a.transposedAt().NodeValue(e.Graph()))
+	}
+	return a.adjoint.total(a.transposed(e))
 }
 
 // setDegrees says what the degrees are where rows hold only a part of the entries.
@@ -241,7 +267,7 @@ func (n neighbours) Sum(h *Node) *Node {
 	}
 	return linear(h, n.NumNodes(), apply, func(v *Node) *Node {
 		if keep != nil && !n.symmetric {
-			return n.adjoint.times(v, n.transposed(keep))
+			return n.timesTransposed(v, keep)
 		}
 		return n.adjoint.times(v, keep) // both directions of an edge are kept or dropped together
 	})
@@ -266,7 +292,7 @@ func (n neighbours) Sources(h *Node) *Node {
 		return n.forward.gather(h)
 	}
 	return linear(h, n.forward.slots(), n.forward.gather, func(v *Node) *Node {
-		return n.adjoint.total(n.transposed(Mul(v, n.valid(h.Graph()))))
+		return n.totalTransposed(Mul(v, n.valid(h.Graph())))
 	})
 }
 
@@ -319,11 +345,18 @@ func (n neighbours) EntryDropout(e *Node, rate float64) *Node {
 
 // entryKeep is what [Neighbours.EntryDropout] multiplies e by.
 func (n neighbours) entryKeep(e *Node, rate float64) *Node {
+	return n.entryKeepOf(e, e.Shape().Dimensions[1], rate)
+}
+
+// entryKeepOf draws for entries with so many heads, in the computation that x belongs to.
+func (n neighbours) entryKeepOf(x *Node, heads int, rate float64) *Node {
 	// Numbered by entry, not by slot, so that all kernels drop the same ones.
-	heads := e.Shape().Dimensions[1]
-	entry := n.position(e.Graph())
-	first := Mul(entry, Const(e.Graph(), uint32(heads)))
-	positions := Add(BroadcastToDims(first, e.Shape().Dimensions...), Iota(e.Graph(), shapes.Make(dtypes.Uint32, e.Shape().Dimensions...), 1))
+	if n.random.native {
+		return n.random.stream().drop(nil, n.forward.slots(), heads, rate) // slots are entries
+	}
+	entry := n.position(x.Graph())
+	shape := shapes.Make(dtypes.Uint32, entry.Shape().Dimensions[0], heads)
+	positions := Add(BroadcastToDims(Mul(entry, Const(x.Graph(), uint32(heads))), shape.Dimensions...), Iota(x.Graph(), shape, 1))
 	return n.random.stream().keep(positions, rate)
 }
 
@@ -335,7 +368,7 @@ func (n neighbours) WeightedSum(weights, h *Node) *Node {
 	if !n.train {
 		return y
 	}
-	y = withAdjoint(y, h, func(v *Node) *Node { return n.adjoint.times(v, n.transposed(fixed)) })
+	y = withAdjoint(y, h, func(v *Node) *Node { return n.timesTransposed(v, fixed) })
 	return Add(y, withAdjoint(ZerosLike(y), weights, func(v *Node) *Node {
 		return n.agreement(v, value, weights.Shape().Dimensions[1])
 	}))
@@ -343,6 +376,9 @@ func (n neighbours) WeightedSum(weights, h *Node) *Node {
 
 // agreement is the inner product of x_v and h_u for each entry and head: x, h [nodes, width] → [slots, heads].
 func (n neighbours) agreement(x, h *Node, heads int) *Node {
+	if p, isNative := n.forward.(*nativeProduct); isNative {
+		return p.matrix(x.Graph()).Agreement(x, h, heads)
+	}
 	x, h = alone(x), alone(h)
 	if p, isChain := n.forward.(*chainProduct); isChain && p.size > 8*agreementBlock && x.Graph().Backend().Capabilities().Operations[compute.OpTypeDynamicSlice] {
 		return p.agreement(x, h, heads)
@@ -350,7 +386,18 @@ func (n neighbours) agreement(x, h *Node, heads int) *Node {
 	return alone(sumHeads(Mul(n.forward.spread(x), n.forward.gather(h)), heads))
 }
 
+func (n neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
+	if p, isNative := n.forward.(*nativeProduct); isNative && n.drop == nil {
+		s := native.Scores{Source: source, Target: target, Slope: Const(h.Graph(), [][]float32{{float32(slope)}})}
+		return n.nativeAttention(p, s, h, rate)
+	}
+	return n.Attention(activation.LeakyReluWith(Add(n.Sources(source), n.Targets(target)), slope), h, rate)
+}
+
 func (n neighbours) Attention(e, h *Node, rate float64) *Node {
+	if p, isNative := n.forward.(*nativeProduct); isNative && n.drop == nil {
+		return n.nativeAttention(p, native.Scores{E: e}, h, rate)
+	}
 	scores, value := StopGradient(e), StopGradient(h)
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = p_vu / Σ_w p_vw. Dividing the sum over u instead of each α spares passes over the entries.
@@ -371,7 +418,7 @@ func (n neighbours) Attention(e, h *Node, rate float64) *Node {
 	// With v the gradient of y, and v' = v / Σ_w p_vw:
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - p_vu·⟨v'_v, y_v⟩
 	fixed := y
-	y = withAdjoint(y, h, func(v *Node) *Node { return n.adjoint.times(heads(v, inverse), n.transposed(kept)) })
+	y = withAdjoint(y, h, func(v *Node) *Node { return n.timesTransposed(heads(v, inverse), kept) })
 	return Add(y, withAdjoint(ZerosLike(y), e, func(v *Node) *Node {
 		v = alone(heads(v, inverse))
 		shared := sumHeads(Mul(v, fixed), headCount)

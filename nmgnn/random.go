@@ -7,6 +7,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/native"
 )
 
 // Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own
@@ -15,6 +17,7 @@ import (
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
+	native  bool // package native hashes
 }
 
 // NewRandom makes a generator from a key [2] of uint32. Each draw from it takes the next stream.
@@ -26,13 +29,18 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 	if r == nil || rate == 0 {
 		return x
 	}
+	if r.native && x.Rank() == 2 {
+		s := r.stream()
+		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
+		return linear(x, x.Shape().Dimensions[0], drop, drop)
+	}
 	positions := Reshape(Iota(x.Graph(), shapes.Make(dtypes.Uint32, x.Shape().Size()), 0), x.Shape().Dimensions...)
 	return Mul(x, r.stream().keep(positions, rate))
 }
 
 // stream fixes the number of the stream, so that one draw can be made in two orders of its positions.
 func (r *Random) stream() stream {
-	s := stream{key: r.key, number: r.streams}
+	s := stream{key: r.key, number: r.streams, native: r.native}
 	r.streams++
 	return s
 }
@@ -40,6 +48,25 @@ func (r *Random) stream() stream {
 type stream struct {
 	key    *Node
 	number uint32
+	native bool
+}
+
+// half is one of the stream's two keys.
+func (s stream) half(i int) *Node {
+	return mix(BitwiseXor(Reshape(Slice(s.key, AxisElem(i))), Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
+}
+
+// bound is what a hash must not be below if its position is to be kept.
+func bound(rate float64) uint32 { return uint32(math.Round(rate * (1<<32 - 1))) }
+
+// drop is x·keep(0, 1, …), row by row, or keep alone if x is nil, computed by package native: x [rows, columns].
+func (s stream) drop(x *Node, rows, columns int, rate float64) *Node {
+	g := s.key.Graph()
+	parts := []*Node{s.half(0), s.half(1), Const(g, bound(rate))}
+	for i := range parts {
+		parts[i] = Reshape(parts[i], 1, 1)
+	}
+	return native.Drop(Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}}), x, rows, columns)
 }
 
 // keep is 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
@@ -50,16 +77,11 @@ func (s stream) keep(positions *Node, rate float64) *Node {
 // kept is value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is dropped.
 func (s stream) kept(positions *Node, rate, value float64) *Node {
 	g := positions.Graph()
-	half := func(i int) *Node {
-		k := Reshape(Slice(s.key, AxisElem(i)))
-		return mix(BitwiseXor(k, Const(g, s.number*0x9e3779b9+uint32(i))))
-	}
 	// Two rounds with a key each: positions of two streams never run in step.
-	bits := mix(Add(mix(BitwiseXor(positions, half(0))), half(1)))
-	below := Const(g, uint32(math.Round(rate*(1<<32-1))))
+	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	scale := Const(g, float32(value))
 	zero := Const(g, float32(0))
-	return Where(LessThan(bits, below), BroadcastToShape(zero, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)),
+	return Where(LessThan(bits, Const(g, bound(rate))), BroadcastToShape(zero, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)),
 		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))
 }
 

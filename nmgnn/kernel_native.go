@@ -1,0 +1,106 @@
+package nmgnn
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/native"
+)
+
+// nativeProduct holds the entries in order of their rows and leaves the work to package native; an entry's slot is its place.
+type nativeProduct struct {
+	entries         int
+	offsets, column *model.Variable // [rows+1, 1], [entries, 1]
+	at              *model.Variable // [entries, 1]: each entry's place in the matrix this one was transposed from; nil: its own
+	rowVar          *model.Variable // [entries, 1], once asked for
+	makeRow         func() *model.Variable
+}
+
+func newNativeProduct(v *variables, s sparse) *nativeProduct {
+	offsets := make([]int32, len(s.offsets))
+	for i, o := range s.offsets {
+		offsets[i] = int32(o)
+	}
+	p := &nativeProduct{entries: s.entries(), offsets: v.ints("offset", offsets, len(offsets), 1), column: v.ints("column", s.targets, s.entries(), 1)}
+	if s.positions != nil {
+		p.at = v.ints("at", s.positions, s.entries(), 1)
+	}
+	p.makeRow = func() *model.Variable {
+		row := v.ints("row", s.rowOfEntries(), s.entries(), 1)
+		if v.err != nil {
+			panic(v.err)
+		}
+		return row
+	}
+	return p
+}
+
+// matrix is the pattern in a computation.
+func (p *nativeProduct) matrix(g *Graph) native.Matrix {
+	return native.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
+}
+
+func (p *nativeProduct) slots() int      { return p.entries }
+func (p *nativeProduct) slotOf() []int32 { return nil }
+
+func (p *nativeProduct) times(h, weights *Node) *Node {
+	return p.matrix(h.Graph()).Times(h, weights, nil)
+}
+
+// timesAt is times with the weights in the order of the matrix that this one was transposed from; at says which they are.
+func (p *nativeProduct) timesAt(h, weights *Node, at *model.Variable) *Node {
+	return p.matrix(h.Graph()).Times(h, weights, at.NodeValue(h.Graph()))
+}
+
+func (p *nativeProduct) gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
+
+func (p *nativeProduct) spread(x *Node) *Node {
+	if p.rowVar == nil {
+		p.rowVar = p.makeRow()
+	}
+	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
+}
+
+func (p *nativeProduct) total(e *Node) *Node   { return p.matrix(e.Graph()).Total(e, nil) }
+func (p *nativeProduct) highest(e *Node) *Node { return p.matrix(e.Graph()).Highest(e) }
+
+// attention is [Neighbours.Attention] in one visit to each entry, and one or two for the gradients: scores as package native
+// takes them.
+func (n neighbours) nativeAttention(p *nativeProduct, s native.Scores, h *Node, rate float64) *Node {
+	m := p.matrix(h.Graph())
+	fixed := native.Scores{Slope: s.Slope}
+	for _, x := range []struct{ from, to **Node }{{&s.E, &fixed.E}, {&s.Source, &fixed.Source}, {&s.Target, &fixed.Target}} {
+		if *x.from != nil {
+			*x.to = StopGradient(*x.from)
+		}
+	}
+	value := StopGradient(h)
+	var keep *Node
+	if n.random != nil && rate > 0 {
+		keep = n.entryKeepOf(h, fixed.Heads(), rate)
+	}
+	y, alpha, kept := m.Attend(fixed, value, keep)
+	if !n.train {
+		return y
+	}
+	// All gradients come from one v; what they share is computed once.
+	type gradients struct{ d, target *Node }
+	made := map[*Node]gradients{}
+	backward := func(v *Node) gradients {
+		if _, done := made[v]; !done {
+			d, target := m.AttendBackward(fixed, value, alpha, kept, v)
+			made[v] = gradients{d, target}
+		}
+		return made[v]
+	}
+	zeros := ZerosLike(y)
+	add := func(x *Node, adjoint func(v *Node) *Node) { y = Add(y, withAdjoint(zeros, x, adjoint)) }
+	add(h, func(v *Node) *Node { return n.timesTransposed(v, kept) })
+	if s.E != nil {
+		add(s.E, func(v *Node) *Node { return backward(v).d })
+		return y
+	}
+	add(s.Source, func(v *Node) *Node { return n.totalTransposed(backward(v).d) })
+	add(s.Target, func(v *Node) *Node { return backward(v).target })
+	return y
+}

@@ -1,0 +1,135 @@
+package native
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Kernels that XLA's programs call by name; handlers.c says what each takes and gives.
+const (
+	timesKernel          = "nodemask_times"
+	totalKernel          = "nodemask_total"
+	highestKernel        = "nodemask_highest"
+	agreementKernel      = "nodemask_agreement"
+	attendKernel         = "nodemask_attend"
+	attendBackwardKernel = "nodemask_attend_backward"
+	dropKernel           = "nodemask_drop"
+)
+
+// call calls a kernel with matrices, for matrices of these rows and columns. The function that stands for it is never run.
+// Backends that cannot call kernels panic.
+func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
+	g := inputs[0].Graph()
+	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
+		for i, x := range inputs {
+			Parameter(g, "x"+string(rune('a'+i)), x.Shape())
+		}
+		outputs := make([]*Node, len(results))
+		for i, r := range results {
+			// Not zeros: a graph shares those between its functions, which may only use their own.
+			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
+		}
+		return outputs
+	}).Call(inputs...)
+	if err := makeForeign(g, kernel); err != nil {
+		panic(fmt.Errorf("calling %s: %w", kernel, err))
+	}
+	return outputs
+}
+
+// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1.
+type Matrix struct {
+	Offsets *Node // [rows+1, 1] int32
+	Columns *Node // [entries, 1] int32
+}
+
+func (m Matrix) rows() int    { return m.Offsets.Shape().Dimensions[0] - 1 }
+func (m Matrix) entries() int { return m.Columns.Shape().Dimensions[0] }
+
+func width(x *Node) int { return x.Shape().Dimensions[1] }
+
+// given leaves out what is nil.
+func given(nodes ...*Node) []*Node {
+	var there []*Node
+	for _, n := range nodes {
+		if n != nil {
+			there = append(there, n)
+		}
+	}
+	return there
+}
+
+// Times is Σ over the entries of a row: h [columns, width] → [rows, width]. weights [entries, heads] multiply the entries, each
+// head its share of the width, in order; nil: all ones. Entry i has row positions[i] of the weights, positions [entries, 1] int32;
+// nil: row i.
+func (m Matrix) Times(h, weights, positions *Node) *Node {
+	if weights == nil {
+		positions = nil
+	}
+	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, given(m.Offsets, m.Columns, h, weights, positions)...)[0]
+}
+
+// Total is the sum of the entries of each row: e [entries, width] → [rows, width], at positions as for [Matrix.Times].
+func (m Matrix) Total(e, positions *Node) *Node {
+	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
+}
+
+// Highest is the greatest entry of each row, -1e30 for rows without any: e [entries, width] → [rows, width].
+func (m Matrix) Highest(e *Node) *Node {
+	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
+}
+
+// Agreement is the inner product of each head's share of x [rows, width] and h [columns, width], for each entry: [entries, heads].
+func (m Matrix) Agreement(x, h *Node, heads int) *Node {
+	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
+}
+
+// Drop sets numbers of a matrix [rows, columns] to zero and multiplies the others by scale [1, 1]. They are numbered row by row,
+// and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for draw [1, 3] uint32 = (a, b, c). x may be nil: all
+// ones.
+func Drop(draw, scale, x *Node, rows, columns int) *Node {
+	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
+}
+
+// Scores are what attention is the softmax of, over each row: E [entries, heads]; or, if E is nil,
+// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1]
+// below zero.
+type Scores struct{ E, Source, Target, Slope *Node }
+
+func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
+
+// Heads is how many the scores are for.
+func (s Scores) Heads() int { return width(s.nodes()[0]) }
+
+// Attend is Σ over the entries of a row of kept·h, with alpha the softmax of the scores and kept = alpha·keep; without keep
+// (nil) it is alpha itself: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads].
+func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
+	kernel, entries := attendKernel, [2]int{m.entries(), s.Heads()}
+	results := [][2]int{{m.rows(), width(h)}, entries}
+	if s.E != nil {
+		kernel += "_scores"
+	}
+	if keep != nil {
+		kernel += "_dropout"
+		results = append(results, entries)
+	}
+	out := call(kernel, results, append(append([]*Node{m.Offsets, m.Columns, h}, s.nodes()...), given(keep)...)...)
+	return out[0], out[1], out[len(out)-1]
+}
+
+// AttendBackward is the gradient of [Matrix.Attend] towards the scores, before LeakyReLU if it makes them: g [rows, width], that
+// towards y → d [entries, heads]. target is its sum over each row [rows, heads], and nil where scores are given as E.
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node) (d, target *Node) {
+	results := [][2]int{{m.entries(), s.Heads()}}
+	if s.E == nil {
+		results = append(results, [2]int{m.rows(), s.Heads()})
+	}
+	out := call(attendBackwardKernel, results, append([]*Node{m.Offsets, m.Columns, h, alpha, kept, g}, s.nodes()...)...)
+	if s.E != nil {
+		return out[0], nil
+	}
+	return out[0], out[1]
+}

@@ -1,0 +1,58 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package native
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/gomlx/go-xla/stablehlo"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// makeForeign makes the last statement of the function that is being built, a call, one of a foreign function. go-xla can write
+// such statements but lets nobody ask for them; statements themselves are public, and what leads to them is found by
+// reflection.
+func makeForeign(g *Graph, kernel string) error {
+	v := reflect.ValueOf(g.CurrentFunc()).Elem().FieldByName("backendFunc")
+	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct {
+		v = v.FieldByName("fn")
+	}
+	if !v.IsValid() || v.Type() != reflect.TypeFor[*stablehlo.Function]() {
+		return fmt.Errorf("the backend %q takes no functions of others", g.Backend().Name())
+	}
+	statements := (*stablehlo.Function)(v.UnsafePointer()).Statements
+	if len(statements) == 0 {
+		return errors.New("there is no statement")
+	}
+	call := statements[len(statements)-1]
+	if call.OpType.String() != "Call" {
+		return fmt.Errorf("the last statement is %s, not Call", call.OpType)
+	}
+	for kind := reflect.ValueOf(&call.OpType).Elem(); call.OpType.String() != "CustomCall"; {
+		if kind.SetInt(kind.Int() + 1); kind.Int() > 1000 {
+			return errors.New("this version of go-xla has no custom calls")
+		}
+	}
+	layouts := func(n int) literal {
+		return literal("[" + strings.TrimSuffix(strings.Repeat("dense<[1, 0]> : tensor<2xindex>, ", n), ", ") + "]")
+	}
+	call.Attributes = map[string]any{
+		"call_target_name": kernel,
+		"api_version":      int32(4), // the typed interface
+		"operand_layouts":  layouts(len(call.Inputs)),
+		"result_layouts":   layouts(len(call.Outputs)),
+	}
+	return nil
+}
+
+// literal is an attribute as it is written.
+type literal string
+
+// ToStableHLO is how go-xla asks for it.
+func (l literal) ToStableHLO() string { return string(l) }

@@ -1,0 +1,273 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+#include "handlers.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ffi.h"
+#include "kernels.h"
+
+// Rows are computed in blocks, by whoever is free: the thread that XLA calls, and others of its threads.
+typedef struct work {
+	kernel *run;
+	const void *args;
+	int64_t rows, block;
+	_Atomic int64_t next, done; // rows taken, rows finished
+	_Atomic int users;          // the last one frees a copy on the heap
+} work;
+
+static void take(work *w) {
+	for (;;) {
+		int64_t from = atomic_fetch_add(&w->next, w->block);
+		if (from >= w->rows)
+			return;
+		int64_t to = from + w->block < w->rows ? from + w->block : w->rows;
+		w->run(w->args, from, to);
+		atomic_fetch_add(&w->done, to - from);
+	}
+}
+
+static void leave(work *w) {
+	if (atomic_fetch_sub(&w->users, 1) == 1)
+		free(w);
+}
+
+static void help(void *data) {
+	take(data);
+	leave(data);
+}
+
+static void for_rows(const ffi_frame *frame, kernel *run, const void *args, int64_t rows, int64_t numbers, int blocks) {
+	int64_t threads = 1;
+	ffi_num_threads ask = {sizeof ask, NULL, frame->context, &threads};
+	void *error = frame->api->num_threads(&ask);
+	if (error)
+		frame->api->error_destroy(error);
+	// Waking another thread costs some microseconds, in which one computes some ten thousand numbers.
+	work *w = error || threads < 2 || rows < 2 || numbers < 50000 ? NULL : malloc(sizeof *w);
+	if (!w) {
+		run(args, 0, rows);
+		return;
+	}
+	int64_t block = rows / (threads * blocks);
+	*w = (work){.run = run, .args = args, .rows = rows, .block = block < 1 ? 1 : block, .users = 1};
+	for (int64_t i = 1; i < threads; i++) {
+		atomic_fetch_add(&w->users, 1);
+		ffi_schedule schedule = {sizeof schedule, NULL, frame->context, help, w};
+		if ((error = frame->api->schedule(&schedule))) {
+			frame->api->error_destroy(error);
+			leave(w);
+		}
+	}
+	take(w);
+	// Blocks that others took are being computed: args must outlive them. Helpers that come later find none left.
+	for (int spins = 0; atomic_load(&w->done) < rows; spins++)
+		if (spins > 200)
+			sched_yield();
+	leave(w);
+}
+
+enum { BLOCK = 256 << 10 }; // bytes: about half of the cache that is a core's own
+
+static void *fail(const ffi_frame *frame, const char *message) {
+	ffi_error_create create = {sizeof create, NULL, message, FFI_INVALID_ARGUMENT};
+	return frame->api->error_create(&create);
+}
+
+// shape checks for a matrix of a type; rows or columns below 0 can be any.
+static int is(const ffi_buffer *b, int type, int64_t rows, int64_t columns) {
+	return b->type == type && b->rank == 2 && (rows < 0 || b->dimensions[0] == rows) && (columns < 0 || b->dimensions[1] == columns);
+}
+
+static int64_t rows(const ffi_buffer *b) { return b->dimensions[0]; }
+static int64_t columns(const ffi_buffer *b) { return b->dimensions[1]; }
+
+// metadata answers what XLA asks of each handler when it is registered.
+static int metadata(const ffi_frame *frame, void **error) {
+	*error = NULL;
+	for (ffi_extension *e = frame->extensions; e; e = e->next) {
+		if (e->type != FFI_METADATA)
+			continue;
+		const ffi_version *v = &frame->api->version;
+		if (v->major != 0 || v->minor < 3 || v->minor > 4)
+			*error = fail(frame, "a version of XLA's foreign function interface that is not known");
+		ffi_metadata_extension *m = (ffi_metadata_extension *)e;
+		m->metadata->version.major = v->major;
+		m->metadata->version.minor = v->minor;
+		return 1;
+	}
+	return frame->stage != FFI_EXECUTE;
+}
+
+#define HANDLER(name, least, most, out)                                                                                \
+	static void *run_##name(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y);                        \
+	void *nm_##name(void *called) {                                                                                    \
+		const ffi_frame *frame = called;                                                                               \
+		void *error;                                                                                                   \
+		if (metadata(frame, &error))                                                                                   \
+			return error;                                                                                              \
+		int64_t n = frame->arguments.count;                                                                            \
+		if (n < (least) || n > (most) || frame->results.count != (out))                                                  \
+			return fail(frame, "nodemask " #name ": another number of arguments or results than expected");            \
+		return run_##name(frame, n, frame->arguments.buffers, frame->results.buffers);                                 \
+	}                                                                                                                  \
+	static void *run_##name(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y)
+
+#define EXPECT(name, condition)                                                                                        \
+	if (!(condition))                                                                                                  \
+	return fail(frame, "nodemask " #name ": arguments of other types or shapes than expected (" #condition ")")
+
+// offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
+HANDLER(times, 3, 5, 1) {
+	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
+	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
+	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && columns(x[3]) > 0 && width % columns(x[3]) == 0));
+	EXPECT(times, n < 5 || is(x[4], FFI_S32, entries, 1));
+	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = width, .heads = 1, .y = y[0]->data};
+	if (n > 3) {
+		a.weights = x[3]->data;
+		a.heads = columns(x[3]);
+	}
+	if (n > 4)
+		a.positions = x[4]->data;
+	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each.
+	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), fits = BLOCK / row, shared = entries ? 16 * all * m / entries : all;
+	a.block = fits > shared ? fits : shared;
+	if (all * row > 4 * BLOCK && a.block * row <= 16 * BLOCK) {
+		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, 2);
+		return NULL;
+	}
+	for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
+	return NULL;
+}
+
+static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
+	int64_t m = rows(y[0]), width = columns(y[0]);
+	EXPECT(sum or maximum, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_F32, -1, width));
+	EXPECT(sum or maximum, n < 3 || is(x[2], FFI_S32, rows(x[1]), 1));
+	reduce_args a = {.offsets = x[0]->data, .e = x[1]->data, .positions = n > 2 ? x[2]->data : NULL, .width = width, .y = y[0]->data};
+	for_rows(frame, run, &a, m, rows(x[1]) * width, 16);
+	return NULL;
+}
+
+// offsets [rows+1, 1], e [entries, width] (, positions [entries, 1]) → [rows, width]
+HANDLER(total, 2, 3, 1) { return reduce(frame, nm_kernels()->total, n, x, y); }
+HANDLER(highest, 2, 3, 1) { return reduce(frame, nm_kernels()->highest, n, x, y); }
+
+// offsets [rows+1, 1], columns [entries, 1], x [rows, width], h [·, width] → [entries, heads]
+HANDLER(agreement, 4, 4, 1) {
+	(void)n;
+	int64_t m = rows(x[2]), width = columns(x[2]), heads = columns(y[0]);
+	EXPECT(agreement, is(x[2], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[3], FFI_F32, -1, width));
+	EXPECT(agreement, is(y[0], FFI_F32, rows(x[1]), -1) && heads > 0 && width % heads == 0);
+	agreement_args a = {.offsets = x[0]->data, .columns = x[1]->data, .x = x[2]->data, .h = x[3]->data, .width = width, .heads = heads, .y = y[0]->data};
+	for_rows(frame, nm_kernels()->agreement, &a, m, rows(x[1]) * width, 16);
+	return NULL;
+}
+
+// scores fills in what the scores are made from: x[0] e [entries, heads], or x[0] source, x[1] target [·, heads], x[2] slope [1, 1].
+static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, int64_t entries) {
+	if (given == 1) {
+		a->e = x[0]->data;
+		return is(x[0], FFI_F32, entries, a->heads);
+	}
+	a->source = x[0]->data;
+	a->target = x[1]->data;
+	a->slope = *(float *)x[2]->data;
+	return is(x[0], FFI_F32, -1, a->heads) && is(x[1], FFI_F32, m, a->heads) && is(x[2], FFI_F32, 1, 1);
+}
+
+// offsets [rows+1, 1], columns [entries, 1], h [·, width], scores → y [rows, width], alpha [entries, heads]
+static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y) {
+	int64_t m = rows(y[0]), entries = rows(x[1]);
+	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
+	                    .y = y[0]->data, .alpha = y[1]->data};
+	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
+	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.heads > 0 && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
+	if (keep) {
+		EXPECT(attention, is(x[3 + given], FFI_F32, entries, a.heads) && is(y[2], FFI_F32, entries, a.heads));
+		a.keep = x[3 + given]->data;
+		a.kept = y[2]->data;
+	}
+	for_rows(frame, nm_kernels()->attend, &a, m, entries * a.width, 16);
+	return NULL;
+}
+
+HANDLER(attend, 6, 6, 2) { return attend(frame, n - 3, 0, x, y); }
+HANDLER(attend_dropout, 7, 7, 3) { return attend(frame, n - 4, 1, x, y); }
+HANDLER(attend_scores, 4, 4, 2) { return attend(frame, n - 3, 0, x, y); }
+HANDLER(attend_scores_dropout, 5, 5, 3) { return attend(frame, n - 4, 1, x, y); }
+
+// offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads], g [rows, width], scores → d [entries, heads]
+// (, towards the targets [rows, heads])
+HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) {
+	int64_t m = rows(x[5]), entries = rows(x[1]);
+	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(x[5]), .heads = columns(x[3]),
+	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
+	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
+	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
+	EXPECT(attention, a.heads > 0 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
+	if (n == 9) {
+		EXPECT(attention, is(y[1], FFI_F32, m, a.heads));
+		a.target_gradient = y[1]->data;
+	}
+	for_rows(frame, nm_kernels()->attend_backward, &a, m, entries * a.width, 16);
+	return NULL;
+}
+
+// keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]
+HANDLER(drop, 2, 3, 1) {
+	EXPECT(drop, is(x[0], FFI_U32, 1, 3) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
+	EXPECT(drop, n < 3 || is(x[2], FFI_F32, rows(y[0]), columns(y[0])));
+	const uint32_t *draw = x[0]->data;
+	drop_args a = {.x = n > 2 ? x[2]->data : NULL, .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
+	               .size = rows(y[0]) * columns(y[0]), .y = y[0]->data};
+	for_rows(frame, nm_kernels()->drop, &a, (a.size + NM_CHUNK - 1) / NM_CHUNK, a.size, 16);
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	void *(*handler)(void *);
+} handlers[] = {
+	{"nodemask_times", nm_times},
+	{"nodemask_total", nm_total},
+	{"nodemask_highest", nm_highest},
+	{"nodemask_agreement", nm_agreement},
+	{"nodemask_attend", nm_attend},
+	{"nodemask_attend_dropout", nm_attend_dropout},
+	{"nodemask_attend_scores", nm_attend_scores},
+	{"nodemask_attend_scores_dropout", nm_attend_scores_dropout},
+	{"nodemask_attend_backward", nm_attend_backward},
+	{"nodemask_drop", nm_drop},
+};
+
+int nm_register(const void *plugin, char *problem, size_t size) {
+	const pjrt_api *api = plugin;
+	for (pjrt_extension *e = api->extensions; e; e = e->next) {
+		pjrt_ffi_extension *ffi = (pjrt_ffi_extension *)e;
+		if (e->type != PJRT_EXTENSION_FFI || e->size < sizeof *ffi)
+			continue;
+		for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+			pjrt_ffi_register ask = {sizeof ask, handlers[i].name, strlen(handlers[i].name), (void *)handlers[i].handler, "Host", 4, 0};
+			void *error = ffi->register_handler(&ask);
+			if (!error)
+				continue;
+			pjrt_error_message message = {sizeof message, NULL, error, NULL, 0};
+			((void (*)(pjrt_error_message *))api->error_message)(&message);
+			size_t length = message.length < size ? message.length : size - 1;
+			memcpy(problem, message.text, length);
+			problem[length] = 0;
+			pjrt_error_destroy destroy = {sizeof destroy, NULL, error};
+			((void (*)(pjrt_error_destroy *))api->error_destroy)(&destroy);
+			return 0;
+		}
+		return 1;
+	}
+	strncpy(problem, "the plugin takes no functions of others", size - 1);
+	problem[size - 1] = 0;
+	return 0;
+}

@@ -1,0 +1,80 @@
+// Loops over the rows of a sparse matrix. Row r of it has the entries offsets[r] … offsets[r+1]-1, entry i stands in
+// columns[i]. Dense matrices are stored row by row. Each function fills rows from … to-1 of its results, and a row's
+// result does not depend on which others are computed along with it, or by whom.
+
+#ifndef NODEMASK_KERNELS_H
+#define NODEMASK_KERNELS_H
+
+#include <stdint.h>
+
+// y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. The weight of an entry multiplies each
+// head's share of the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights
+// are at i; without weights all are 1.
+typedef struct times_args {
+	const int32_t *offsets, *columns, *positions;
+	const float *h, *weights;
+	int64_t width, heads;
+	int64_t block; // rows of h at a time: for those whose columns ascend, so that blocks stay in the cache; 0: all
+	float *y;
+} times_args;
+
+// y[r] = Σ, or the greatest, of e[positions[i]] over the entries of row r: e [entries, width]. Rows without entries get 0, or lowest.
+typedef struct reduce_args {
+	const int32_t *offsets, *positions;
+	const float *e;
+	int64_t width;
+	float *y;
+} reduce_args;
+
+// y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row r: y [entries, heads].
+typedef struct agreement_args {
+	const int32_t *offsets, *columns;
+	const float *x, *h;
+	int64_t width, heads;
+	float *y;
+} agreement_args;
+
+// Attention: with scores e [entries, heads], given, or LeakyReLU(source[columns[i]] + target[r]) with a slope below zero,
+//
+//	alpha[i] = exp(e[i]) / Σ over row r of exp(e),   kept[i] = alpha[i]·keep[i],   y[r] = Σ of kept[i]·h[columns[i]]
+//
+// and the gradients, with g that towards y:
+//
+//	d[i] = kept[i]·⟨g[r], h[columns[i]]⟩ - alpha[i]·Σ over row r of kept·⟨g[r], h⟩,  towards the scores before LeakyReLU
+//	target_gradient[r] = Σ over row r of d
+//
+// What goes to h and source are sums over the transposed matrix: times and total.
+typedef struct attention_args {
+	const int32_t *offsets, *columns;
+	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
+	float slope;
+	const float *h;
+	int64_t width, heads;
+	float *alpha, *kept, *y; // kept is missing where keep is
+	// backward
+	const float *alpha_in, *kept_in, *g;
+	float *d, *target_gradient; // the latter may be missing
+} attention_args;
+
+// y[i] = x[i]·scale where the number i is kept and 0 where it is dropped; without x, scale or 0. A hash of i with two keys decides:
+// it is dropped if that is below a bound. Numbers come in chunks of NM_CHUNK, from and to count these.
+typedef struct drop_args {
+	const float *x;
+	uint32_t keys[2], bound;
+	float scale;
+	int64_t size;
+	float *y;
+} drop_args;
+
+enum { NM_CHUNK = 1024 };
+
+typedef void kernel(const void *args, int64_t from, int64_t to);
+
+typedef struct kernels {
+	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop;
+} kernels;
+
+// nm_kernels is the fastest set for this processor.
+const kernels *nm_kernels(void);
+
+#endif

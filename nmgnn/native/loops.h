@@ -1,0 +1,377 @@
+// The loops, compiled once for each set of instructions: FN(name) names and attributes a function of the set, and
+// WIDE says that AVX2 and FMA are there.
+
+#define INLINE static inline __attribute__((always_inline)) TARGET
+
+INLINE v8 FN(load)(const float *p) { return *(const v8u *)p; }
+INLINE void FN(store)(float *p, v8 x) { *(v8u *)p = x; }
+INLINE v8 FN(all)(float x) { return (v8){x, x, x, x, x, x, x, x}; }
+
+// e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+INLINE v8 FN(exp8)(v8 x) {
+	v8 least = FN(all)(-87.0f);
+	x = (v8)(((i8)x & (x > least)) | ((i8)least & ~(x > least)));
+	v8 shifted = x * FN(all)(1.44269504f) + FN(all)(12582912.0f); // the last bits hold n, rounded
+	v8 n = shifted - FN(all)(12582912.0f);
+	v8 r = x - n * FN(all)(0.693359375f) + n * FN(all)(2.12194440e-4f);
+	v8 p = FN(all)(1.3981999507e-3f) + r * FN(all)(1.9875691500e-4f);
+	p = FN(all)(8.3334519073e-3f) + r * p;
+	p = FN(all)(4.1665795894e-2f) + r * p;
+	p = FN(all)(1.6666665459e-1f) + r * p;
+	p = FN(all)(5.0000001201e-1f) + r * p;
+	p = FN(all)(1.0f) + r + r * r * p;
+	return p * (v8)(((i8)shifted << 23) + 0x3f800000);
+}
+
+INLINE float FN(exp1)(float x) { return FN(exp8)(FN(all)(x))[0]; }
+
+// The sums of the eight numbers of each of a[0 … 7].
+INLINE v8 FN(sums)(const v8 *a) {
+#if WIDE
+	__m256 b0 = _mm256_hadd_ps((__m256)a[0], (__m256)a[1]), b1 = _mm256_hadd_ps((__m256)a[2], (__m256)a[3]);
+	__m256 b2 = _mm256_hadd_ps((__m256)a[4], (__m256)a[5]), b3 = _mm256_hadd_ps((__m256)a[6], (__m256)a[7]);
+	__m256 c0 = _mm256_hadd_ps(b0, b1), c1 = _mm256_hadd_ps(b2, b3);
+	return (v8)_mm256_add_ps(_mm256_permute2f128_ps(c0, c1, 0x20), _mm256_permute2f128_ps(c0, c1, 0x31));
+#else
+	v8 s;
+	for (int k = 0; k < 8; k++)
+		s[k] = ((a[k][0] + a[k][1]) + (a[k][2] + a[k][3])) + ((a[k][4] + a[k][5]) + (a[k][6] + a[k][7]));
+	return s;
+#endif
+}
+
+INLINE float FN(sum)(v8 a) { return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])); }
+
+// Adds the entries' rows of h, 8·n columns from column c on, to y, or puts them there. The weight of eight columns is weights[entry·heads + head].
+#define TILE(n)                                                                                                        \
+	INLINE void FN(tile##n)(const times_args *a, int64_t i, int64_t to, int64_t c, int add, float *y) {                \
+		v8 s[n];                                                                                                       \
+		int64_t share = a->width / a->heads;                                                                           \
+		for (int k = 0; k < n; k++)                                                                                    \
+			s[k] = add ? FN(load)(y + c + 8 * k) : FN(all)(0);                                                         \
+		if (!a->weights) {                                                                                             \
+			for (; i < to; i++) {                                                                                      \
+				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
+				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += FN(load)(h + 8 * k);                       \
+			}                                                                                                          \
+		} else if (a->heads == 1) {                                                                                    \
+			for (; i < to; i++) {                                                                                      \
+				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
+				v8 w = FN(all)(a->weights[a->positions ? a->positions[i] : i]);                                        \
+				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += w * FN(load)(h + 8 * k);                   \
+			}                                                                                                          \
+		} else if (share == 8) {                                                                                       \
+			for (; i < to; i++) {                                                                                      \
+				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
+				const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;        \
+				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += FN(all)(w[k]) * FN(load)(h + 8 * k);       \
+			}                                                                                                          \
+		} else {                                                                                                       \
+			for (; i < to; i++) {                                                                                      \
+				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
+				const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;                \
+				for (int k = 0; k < n; k++)                                                                            \
+					s[k] += FN(all)(w[(c + 8 * k) / share]) * FN(load)(h + 8 * k);                                     \
+			}                                                                                                          \
+		}                                                                                                              \
+		for (int k = 0; k < n; k++)                                                                                    \
+			FN(store)(y + c + 8 * k, s[k]);                                                                            \
+	}
+
+TILE(8)
+TILE(4)
+TILE(2)
+TILE(1)
+#undef TILE
+
+INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
+	int64_t c = 0, share = a->width / a->heads;
+	if (share % 8 == 0 || a->heads == 1) {
+		for (; c + 64 <= a->width; c += 64)
+			FN(tile8)(a, i, to, c, add, y);
+		if (c + 32 <= a->width) {
+			FN(tile4)(a, i, to, c, add, y);
+			c += 32;
+		}
+		if (c + 16 <= a->width) {
+			FN(tile2)(a, i, to, c, add, y);
+			c += 16;
+		}
+		if (c + 8 <= a->width) {
+			FN(tile1)(a, i, to, c, add, y);
+			c += 8;
+		}
+	}
+	if (!add)
+		for (int64_t k = c; k < a->width; k++)
+			y[k] = 0;
+	if (c == a->width)
+		return;
+	for (; i < to; i++) {
+		const float *h = a->h + (int64_t)a->columns[i] * a->width;
+		if (!a->weights) {
+			for (int64_t k = c; k < a->width; k++)
+				y[k] += h[k];
+			continue;
+		}
+		const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;
+		if (a->heads == 1) {
+			for (int64_t k = c; k < a->width; k++)
+				y[k] += w[0] * h[k];
+		} else {
+			for (int64_t k = c; k < a->width; k++)
+				y[k] += w[k / share] * h[k];
+		}
+	}
+}
+
+static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
+	const times_args *a = args;
+	for (int64_t r = from; r < to; r++)
+		FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, a->y + r * a->width);
+}
+
+// The same block by block of h. Entries are added in the same order.
+static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to) {
+	const times_args *a = args;
+	int32_t *next = malloc((to - from) * sizeof *next);
+	if (!next) {
+		FN(times)(args, from, to);
+		return;
+	}
+	memcpy(next, a->offsets + from, (to - from) * sizeof *next);
+	memset(a->y + from * a->width, 0, (to - from) * a->width * sizeof *a->y);
+	int64_t left = a->offsets[to] - a->offsets[from];
+	for (int64_t end = a->block; left > 0; end += a->block) {
+		for (int64_t r = from; r < to; r++) {
+			int64_t i = next[r - from], j = i, row = a->offsets[r + 1];
+			while (j < row && a->columns[j] < end)
+				j++;
+			if (j == i)
+				continue;
+			FN(times_row)(a, i, j, 1, a->y + r * a->width);
+			next[r - from] = (int32_t)j;
+			left -= j - i;
+		}
+	}
+	free(next);
+}
+
+INLINE void FN(reduce_row)(const reduce_args *a, int64_t r, float empty, int greatest) {
+	float *y = a->y + r * a->width;
+	for (int64_t k = 0; k < a->width; k++)
+		y[k] = empty;
+	for (int64_t i = a->offsets[r]; i < a->offsets[r + 1]; i++) {
+		const float *e = a->e + (int64_t)(a->positions ? a->positions[i] : i) * a->width;
+		for (int64_t k = 0; k < a->width; k++)
+			y[k] = greatest ? (e[k] > y[k] ? e[k] : y[k]) : y[k] + e[k];
+	}
+}
+
+static TARGET void FN(total)(const void *args, int64_t from, int64_t to) {
+	const reduce_args *a = args;
+	if (a->width == 8) {
+		for (int64_t r = from; r < to; r++) {
+			v8 s = FN(all)(0);
+			for (int64_t i = a->offsets[r]; i < a->offsets[r + 1]; i++)
+				s += FN(load)(a->e + 8 * (int64_t)(a->positions ? a->positions[i] : i));
+			FN(store)(a->y + 8 * r, s);
+		}
+		return;
+	}
+	for (int64_t r = from; r < to; r++)
+		FN(reduce_row)(a, r, 0, 0);
+}
+
+static TARGET void FN(highest)(const void *args, int64_t from, int64_t to) {
+	for (int64_t r = from; r < to; r++)
+		FN(reduce_row)(args, r, LOWEST, 1);
+}
+
+// The inner products of each head's share of x and h.
+INLINE void FN(inner)(const float *x, const float *h, int64_t width, int64_t heads, float *y) {
+	int64_t share = width / heads, head = 0;
+	if (share == 8) {
+		for (; head + 8 <= heads; head += 8) {
+			v8 p[8];
+			for (int k = 0; k < 8; k++)
+				p[k] = FN(load)(x + 8 * (head + k)) * FN(load)(h + 8 * (head + k));
+			FN(store)(y + head, FN(sums)(p));
+		}
+	}
+	for (; head < heads; head++) {
+		const float *xs = x + head * share, *hs = h + head * share;
+		v8 p = FN(all)(0);
+		int64_t k = 0;
+		for (; k + 8 <= share; k += 8)
+			p += FN(load)(xs + k) * FN(load)(hs + k);
+		float s = k ? FN(sum)(p) : 0;
+		for (; k < share; k++)
+			s += xs[k] * hs[k];
+		y[head] = s;
+	}
+}
+
+static TARGET void FN(agreement)(const void *args, int64_t from, int64_t to) {
+	const agreement_args *a = args;
+	for (int64_t r = from; r < to; r++)
+		for (int64_t i = a->offsets[r]; i < a->offsets[r + 1]; i++)
+			FN(inner)(a->x + r * a->width, a->h + (int64_t)a->columns[i] * a->width, a->width, a->heads, a->y + i * a->heads);
+}
+
+INLINE v8 FN(leaky)(v8 x, float slope) {
+	i8 positive = x > FN(all)(0);
+	return (v8)(((i8)x & positive) | ((i8)(x * FN(all)(slope)) & ~positive));
+}
+
+INLINE v8 FN(larger)(v8 x, v8 y) {
+	i8 first = x > y;
+	return (v8)(((i8)x & first) | ((i8)y & ~first));
+}
+
+// The scores of a row's entries, and the greatest of each of eight heads.
+INLINE v8 FN(scores8)(const attention_args *a, int64_t r, int64_t i, int64_t to, int64_t head) {
+	v8 greatest = FN(all)(LOWEST);
+	v8 target = a->e ? FN(all)(0) : FN(load)(a->target + r * a->heads + head);
+	for (; i < to; i++) {
+		v8 x = a->e ? FN(load)(a->e + i * a->heads + head)
+		            : FN(leaky)(FN(load)(a->source + (int64_t)a->columns[i] * a->heads + head) + target, a->slope);
+		greatest = FN(larger)(x, greatest);
+		FN(store)(a->alpha + i * a->heads + head, x);
+	}
+	return greatest;
+}
+
+INLINE float FN(score)(const attention_args *a, int64_t r, int64_t i, int64_t head) {
+	if (a->e)
+		return a->e[i * a->heads + head];
+	float x = a->source[(int64_t)a->columns[i] * a->heads + head] + a->target[r * a->heads + head];
+	return x > 0 ? x : x * a->slope;
+}
+
+static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
+	const attention_args *a = args;
+	times_args sum = {.offsets = a->offsets, .columns = a->columns, .h = a->h, .weights = a->kept ? a->kept : a->alpha,
+	                  .width = a->width, .heads = a->heads, .y = a->y};
+	for (int64_t r = from; r < to; r++) {
+		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
+		for (; head + 8 <= a->heads; head += 8) {
+			v8 greatest = FN(scores8)(a, r, first, end, head), whole = FN(all)(0);
+			for (int64_t i = first; i < end; i++) {
+				float *alpha = a->alpha + i * a->heads + head;
+				v8 p = FN(exp8)(FN(load)(alpha) - greatest);
+				whole += p;
+				FN(store)(alpha, p);
+			}
+			v8 inverse = FN(all)(1) / whole;
+			for (int64_t i = first; i < end; i++) {
+				float *alpha = a->alpha + i * a->heads + head;
+				FN(store)(alpha, FN(load)(alpha) * inverse);
+			}
+		}
+		for (; head < a->heads; head++) {
+			float greatest = LOWEST, whole = 0;
+			for (int64_t i = first; i < end; i++) {
+				float x = FN(score)(a, r, i, head);
+				greatest = x > greatest ? x : greatest;
+				a->alpha[i * a->heads + head] = x;
+			}
+			int64_t i = first;
+			if (a->heads == 1) { // entries stand side by side
+				v8 wholes = FN(all)(0);
+				for (; i + 8 <= end; i += 8) {
+					v8 p = FN(exp8)(FN(load)(a->alpha + i) - FN(all)(greatest));
+					wholes += p;
+					FN(store)(a->alpha + i, p);
+				}
+				whole = FN(sum)(wholes);
+			}
+			for (; i < end; i++) {
+				float *alpha = a->alpha + i * a->heads + head;
+				whole += *alpha = FN(exp1)(*alpha - greatest);
+			}
+			float inverse = 1 / whole;
+			for (i = first; i < end; i++)
+				a->alpha[i * a->heads + head] *= inverse;
+		}
+		if (a->kept)
+			for (int64_t i = first * a->heads; i < end * a->heads; i++)
+				a->kept[i] = a->alpha[i] * a->keep[i];
+		FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
+	}
+}
+
+static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t to) {
+	const attention_args *a = args;
+	for (int64_t r = from; r < to; r++) {
+		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
+		for (int64_t i = first; i < end; i++)
+			FN(inner)(a->g + r * a->width, a->h + (int64_t)a->columns[i] * a->width, a->width, a->heads, a->d + i * a->heads);
+		for (; head + 8 <= a->heads; head += 8) {
+			v8 shared = FN(all)(0), all = FN(all)(0);
+			for (int64_t i = first; i < end; i++) {
+				int64_t at = i * a->heads + head;
+				v8 d = FN(load)(a->kept_in + at) * FN(load)(a->d + at);
+				shared += d;
+				FN(store)(a->d + at, d);
+			}
+			v8 target = a->source ? FN(load)(a->target + r * a->heads + head) : FN(all)(0);
+			for (int64_t i = first; i < end; i++) {
+				int64_t at = i * a->heads + head;
+				v8 d = FN(load)(a->d + at) - FN(load)(a->alpha_in + at) * shared;
+				if (a->source) {
+					i8 positive = FN(load)(a->source + (int64_t)a->columns[i] * a->heads + head) + target > FN(all)(0);
+					d = (v8)(((i8)d & positive) | ((i8)(d * FN(all)(a->slope)) & ~positive));
+				}
+				all += d;
+				FN(store)(a->d + at, d);
+			}
+			if (a->target_gradient)
+				FN(store)(a->target_gradient + r * a->heads + head, all);
+		}
+		for (; head < a->heads; head++) {
+			float shared = 0, all = 0;
+			for (int64_t i = first; i < end; i++) {
+				int64_t at = i * a->heads + head;
+				shared += a->d[at] *= a->kept_in[at];
+			}
+			for (int64_t i = first; i < end; i++) {
+				int64_t at = i * a->heads + head;
+				float d = a->d[at] - a->alpha_in[at] * shared;
+				if (a->source && a->source[(int64_t)a->columns[i] * a->heads + head] + a->target[r * a->heads + head] <= 0)
+					d *= a->slope;
+				all += a->d[at] = d;
+			}
+			if (a->target_gradient)
+				a->target_gradient[r * a->heads + head] = all;
+		}
+	}
+}
+
+// A bijection of 32 bits in which every bit changes each other about half of the time, with the constants of Chris Wellons'
+// "lowbias32". Random.kept computes the same.
+INLINE u8 FN(mix)(u8 x) {
+	x = (x ^ (x >> 16)) * 0x7feb352du;
+	x = (x ^ (x >> 15)) * 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
+	const drop_args *a = args;
+	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
+	for (int64_t i = from * NM_CHUNK; i < end; i += 8) {
+		u8 position = (uint32_t)i + (u8){0, 1, 2, 3, 4, 5, 6, 7};
+		i8 kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
+		v8 scale = (v8)((i8)FN(all)(a->scale) & kept);
+		if (i + 8 <= end) {
+			FN(store)(a->y + i, a->x ? FN(load)(a->x + i) * scale : scale);
+			continue;
+		}
+		for (int k = 0; i + k < end; k++)
+			a->y[i + k] = a->x ? a->x[i + k] * scale[k] : scale[k];
+	}
+}
+
+static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop)};
+
+#undef INLINE

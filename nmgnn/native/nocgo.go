@@ -1,0 +1,16 @@
+//go:build !(cgo && ((linux && (amd64 || arm64)) || (darwin && arm64)))
+
+package native
+
+import (
+	"errors"
+
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
+
+// Register needs XLA, which is not part of this build.
+func Register(string) error { return errNoXLA }
+
+func makeForeign(*graph.Graph, string) error { return errNoXLA }
