@@ -14,7 +14,7 @@ import (
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
 
-	"nodemask/nmgnn/native"
+	"nodemask/nmgnn/fused"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
@@ -27,7 +27,7 @@ type Backend struct {
 	// Skipped says, for each better backend that was looked for and is not usable, why. Empty if one was asked for.
 	Skipped []string
 
-	native bool // it can run NativeKernel
+	fused bool // it can run FusedKernel
 }
 
 // String is the backend's name and, if it has one, its plugin.
@@ -152,7 +152,7 @@ func openXLA(id, config string) (*Backend, error) {
 	if err != nil {
 		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
 	}
-	return &Backend{Backend: b, ID: id, Plugin: path, native: isCPUPlugin(path) && native.Register(path) == nil}, nil
+	return &Backend{Backend: b, ID: id, Plugin: path, fused: isCPUPlugin(path) && fused.Register(path) == nil}, nil
 }
 
 // forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
@@ -267,8 +267,8 @@ func (b *Backend) PlanFor(density float64) Plan {
 		return Plan{Kernel: BucketKernel, WideGather: true, DenseFeatures: density > 0.25, Transposed: true}
 	}
 	kernel := ChainKernel
-	if b.native {
-		kernel = NativeKernel
+	if b.fused {
+		kernel = FusedKernel
 	}
 	return Plan{Kernel: kernel, DenseFeatures: density > 0.25}
 }

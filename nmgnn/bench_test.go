@@ -82,7 +82,7 @@ func BenchmarkProduct(b *testing.B) {
 					{"Σ", g.NumNodes(), func(h *Node, _ sparseInput) *Node { return phase.adjacency.forward.times(h, nil) }},
 					{"X·W", g.Features.Width, func(h *Node, x sparseInput) *Node { return x.Times(h) }},
 					{"Xᵀ·v", g.NumNodes(), func(h *Node, x sparseInput) *Node {
-						if p, isNative := x.adjoint.(*nativeProduct); isNative {
+						if p, isFused := x.adjoint.(*fusedProduct); isFused {
 							return p.timesAt(h, x.all(), p.at)
 						}
 						return x.adjoint.times(h, Mul(x.valuesT.NodeValue(h.Graph()), x.weightsT))

@@ -98,7 +98,7 @@ func newSparseFeatures(store *model.Store, path string, f datasets.Features, pla
 		}
 		v := variables{store: store, path: path}
 		values = v.floats("value", perSlot(p, x.values, 0), p.slots(), 1)
-		if train && plan.Kernel != NativeKernel {
+		if train && plan.Kernel != FusedKernel {
 			positions = v.ints("position", perSlot(p, number, 0), p.slots(), 1)
 		}
 		return p, values, positions, v.err
@@ -107,7 +107,7 @@ func newSparseFeatures(store *model.Store, path string, f datasets.Features, pla
 	if s.forward, s.values, s.positions, err = put(path, x); err != nil || !train {
 		return s, err
 	}
-	if plan.Kernel == NativeKernel {
+	if plan.Kernel == FusedKernel {
 		s.adjoint, err = newProduct(store, path+"_transposed", x.transpose(), plan) // it reads values where they are
 		return s, err
 	}
@@ -122,7 +122,7 @@ type sparseInput struct {
 	train bool
 	// Weights of the entries, in both orders, beside their values; nil: all ones.
 	weights, weightsT *Node
-	weighed           *Node // with NativeKernel instead: values times weights; nil: values
+	weighed           *Node // with FusedKernel instead: values times weights; nil: values
 }
 
 func (s sparseInput) Graph() *Graph { return s.graph }
@@ -146,7 +146,7 @@ func (s sparseInput) Times(w *Node) *Node {
 	if !s.train {
 		return apply(w)
 	}
-	if p, isNative := s.adjoint.(*nativeProduct); isNative {
+	if p, isFused := s.adjoint.(*fusedProduct); isFused {
 		all := s.all()
 		return linear(w, s.nodes, func(w *Node) *Node { return s.forward.times(w, all) }, func(v *Node) *Node { return p.timesAt(v, all, p.at) })
 	}
@@ -166,7 +166,7 @@ func (s sparseInput) Dropout(r *Random, rate float64) Input {
 		return s
 	}
 	stream := r.stream() // one draw, read in both orders
-	if _, isNative := s.forward.(*nativeProduct); isNative {
+	if _, isFused := s.forward.(*fusedProduct); isFused {
 		s.weighed = stream.drop(s.all(), s.forward.slots(), 1, rate)
 		return s
 	}
@@ -181,7 +181,7 @@ func (s sparseInput) ScaleRows(factors *Node) Input {
 		return s
 	}
 	factors = StopGradient(factors)
-	if _, isNative := s.forward.(*nativeProduct); isNative {
+	if _, isFused := s.forward.(*fusedProduct); isFused {
 		s.weighed = Mul(s.all(), s.forward.spread(factors))
 		return s
 	}

@@ -16,8 +16,8 @@ import (
 type Kernel string
 
 const (
-	// NativeKernel leaves the loops over entries to package native, which XLA calls on a CPU: the fastest there.
-	NativeKernel Kernel = "native"
+	// FusedKernel leaves the loops over entries to package fused, which XLA calls on a CPU: the fastest there.
+	FusedKernel Kernel = "fused"
 	// ChainKernel adds up gathers, one for each place in a row, which XLA compiles into a single loop: nothing as large
 	// as entries × width is ever made. By far the fastest of what XLA can compile.
 	ChainKernel Kernel = "chain"
@@ -29,7 +29,7 @@ const (
 )
 
 // Kernels lists all kernels.
-func Kernels() []Kernel { return []Kernel{NativeKernel, ChainKernel, ScatterKernel, BucketKernel} }
+func Kernels() []Kernel { return []Kernel{FusedKernel, ChainKernel, ScatterKernel, BucketKernel} }
 
 // sparse is a sparse matrix [rows, columns] on the host.
 type sparse struct {
@@ -111,8 +111,8 @@ func newProduct(store *model.Store, path string, s sparse, plan Plan) (product, 
 		return emptyProduct{rows: s.rows}, nil
 	}
 	switch plan.Kernel {
-	case NativeKernel:
-		return newNativeProduct(v, s), v.err
+	case FusedKernel:
+		return newFusedProduct(v, s), v.err
 	case ChainKernel:
 		return newChainProduct(v, s), v.err
 	case ScatterKernel:

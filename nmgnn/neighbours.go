@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/nmgnn/native"
+	"nodemask/nmgnn/fused"
 )
 
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how
@@ -184,7 +184,7 @@ func (a *adjacency) transposed(e *Node) *Node {
 // timesTransposed multiplies v by the transposed matrix, whose entries have the weights [slots, heads] of this one's, zero in
 // padding.
 func (a *adjacency) timesTransposed(v, weights *Node) *Node {
-	if p, isNative := a.adjoint.(*nativeProduct); isNative {
+	if p, isFused := a.adjoint.(*fusedProduct); isFused {
 		return p.timesAt(v, weights, a.transposedAt())
 	}
 	return a.adjoint.times(v, a.transposed(weights))
@@ -192,7 +192,7 @@ func (a *adjacency) timesTransposed(v, weights *Node) *Node {
 
 // totalTransposed adds up the entries of each column: e [slots, width], zero in padding → [columns, width].
 func (a *adjacency) totalTransposed(e *Node) *Node {
-	if p, isNative := a.adjoint.(*nativeProduct); isNative {
+	if p, isFused := a.adjoint.(*fusedProduct); isFused {
 		return p.matrix(e.Graph()).Total(e, a.transposedAt().NodeValue(e.Graph()))
 	}
 	return a.adjoint.total(a.transposed(e))
@@ -351,7 +351,7 @@ func (n neighbours) entryKeep(e *Node, rate float64) *Node {
 // entryKeepOf draws for entries with so many heads, in the computation that x belongs to.
 func (n neighbours) entryKeepOf(x *Node, heads int, rate float64) *Node {
 	// Numbered by entry, not by slot, so that all kernels drop the same ones.
-	if n.random.native {
+	if n.random.fused {
 		return n.random.stream().drop(nil, n.forward.slots(), heads, rate) // slots are entries
 	}
 	entry := n.position(x.Graph())
@@ -376,7 +376,7 @@ func (n neighbours) WeightedSum(weights, h *Node) *Node {
 
 // agreement is the inner product of x_v and h_u for each entry and head: x, h [nodes, width] → [slots, heads].
 func (n neighbours) agreement(x, h *Node, heads int) *Node {
-	if p, isNative := n.forward.(*nativeProduct); isNative {
+	if p, isFused := n.forward.(*fusedProduct); isFused {
 		return p.matrix(x.Graph()).Agreement(x, h, heads)
 	}
 	x, h = alone(x), alone(h)
@@ -387,16 +387,16 @@ func (n neighbours) agreement(x, h *Node, heads int) *Node {
 }
 
 func (n neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
-	if p, isNative := n.forward.(*nativeProduct); isNative && n.drop == nil {
-		s := native.Scores{Source: source, Target: target, Slope: Const(h.Graph(), [][]float32{{float32(slope)}})}
-		return n.nativeAttention(p, s, h, rate)
+	if p, isFused := n.forward.(*fusedProduct); isFused && n.drop == nil {
+		s := fused.Scores{Source: source, Target: target, Slope: Const(h.Graph(), [][]float32{{float32(slope)}})}
+		return n.fusedAttention(p, s, h, rate)
 	}
 	return n.Attention(activation.LeakyReluWith(Add(n.Sources(source), n.Targets(target)), slope), h, rate)
 }
 
 func (n neighbours) Attention(e, h *Node, rate float64) *Node {
-	if p, isNative := n.forward.(*nativeProduct); isNative && n.drop == nil {
-		return n.nativeAttention(p, native.Scores{E: e}, h, rate)
+	if p, isFused := n.forward.(*fusedProduct); isFused && n.drop == nil {
+		return n.fusedAttention(p, fused.Scores{E: e}, h, rate)
 	}
 	scores, value := StopGradient(e), StopGradient(h)
 	headCount := e.Shape().Dimensions[1]

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"nodemask/nmgnn/native"
+	"nodemask/nmgnn/fused"
 )
 
 // Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own
@@ -17,7 +17,7 @@ import (
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
-	native  bool // package native hashes
+	fused   bool // package fused hashes
 }
 
 // NewRandom makes a generator from a key [2] of uint32. Each draw from it takes the next stream.
@@ -29,7 +29,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 	if r == nil || rate == 0 {
 		return x
 	}
-	if r.native && x.Rank() == 2 {
+	if r.fused && x.Rank() == 2 {
 		s := r.stream()
 		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
 		return linear(x, x.Shape().Dimensions[0], drop, drop)
@@ -40,7 +40,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 
 // stream fixes the number of the stream, so that one draw can be made in two orders of its positions.
 func (r *Random) stream() stream {
-	s := stream{key: r.key, number: r.streams, native: r.native}
+	s := stream{key: r.key, number: r.streams, fused: r.fused}
 	r.streams++
 	return s
 }
@@ -48,7 +48,7 @@ func (r *Random) stream() stream {
 type stream struct {
 	key    *Node
 	number uint32
-	native bool
+	fused  bool
 }
 
 // half is one of the stream's two keys.
@@ -59,14 +59,14 @@ func (s stream) half(i int) *Node {
 // bound is what a hash must not be below if its position is to be kept.
 func bound(rate float64) uint32 { return uint32(math.Round(rate * (1<<32 - 1))) }
 
-// drop is x·keep(0, 1, …), row by row, or keep alone if x is nil, computed by package native: x [rows, columns].
+// drop is x·keep(0, 1, …), row by row, or keep alone if x is nil, computed by package fused: x [rows, columns].
 func (s stream) drop(x *Node, rows, columns int, rate float64) *Node {
 	g := s.key.Graph()
 	parts := []*Node{s.half(0), s.half(1), Const(g, bound(rate))}
 	for i := range parts {
 		parts[i] = Reshape(parts[i], 1, 1)
 	}
-	return native.Drop(Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}}), x, rows, columns)
+	return fused.Drop(Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}}), x, rows, columns)
 }
 
 // keep is 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.

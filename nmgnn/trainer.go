@@ -176,7 +176,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := func(scope *model.Scope, delta, key *Node) []*Node {
 		graph := delta.Graph()
 		random := NewRandom(key)
-		random.native = t.plan.Kernel == NativeKernel
+		random.fused = t.plan.Kernel == FusedKernel
 		pass := Pass{Scope: scope.At(modelScope), Near: train.neighbours(true, random), Features: train.input(graph, true), Random: random}
 		if t.options.Mask.Active() {
 			pass.Mask = delta

@@ -1,6 +1,6 @@
 //go:build !(cgo && ((linux && (amd64 || arm64)) || (darwin && arm64)))
 
-package native
+package fused
 
 import (
 	"errors"

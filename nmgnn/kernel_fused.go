@@ -4,11 +4,11 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/nmgnn/native"
+	"nodemask/nmgnn/fused"
 )
 
-// nativeProduct holds the entries in order of their rows and leaves the work to package native; an entry's slot is its place.
-type nativeProduct struct {
+// fusedProduct holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.
+type fusedProduct struct {
 	entries         int
 	offsets, column *model.Variable // [rows+1, 1], [entries, 1]
 	at              *model.Variable // [entries, 1]: each entry's place in the matrix this one was transposed from; nil: its own
@@ -16,12 +16,12 @@ type nativeProduct struct {
 	makeRow         func() *model.Variable
 }
 
-func newNativeProduct(v *variables, s sparse) *nativeProduct {
+func newFusedProduct(v *variables, s sparse) *fusedProduct {
 	offsets := make([]int32, len(s.offsets))
 	for i, o := range s.offsets {
 		offsets[i] = int32(o)
 	}
-	p := &nativeProduct{entries: s.entries(), offsets: v.ints("offset", offsets, len(offsets), 1), column: v.ints("column", s.targets, s.entries(), 1)}
+	p := &fusedProduct{entries: s.entries(), offsets: v.ints("offset", offsets, len(offsets), 1), column: v.ints("column", s.targets, s.entries(), 1)}
 	if s.positions != nil {
 		p.at = v.ints("at", s.positions, s.entries(), 1)
 	}
@@ -36,39 +36,39 @@ func newNativeProduct(v *variables, s sparse) *nativeProduct {
 }
 
 // matrix is the pattern in a computation.
-func (p *nativeProduct) matrix(g *Graph) native.Matrix {
-	return native.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
+func (p *fusedProduct) matrix(g *Graph) fused.Matrix {
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
 
-func (p *nativeProduct) slots() int      { return p.entries }
-func (p *nativeProduct) slotOf() []int32 { return nil }
+func (p *fusedProduct) slots() int      { return p.entries }
+func (p *fusedProduct) slotOf() []int32 { return nil }
 
-func (p *nativeProduct) times(h, weights *Node) *Node {
+func (p *fusedProduct) times(h, weights *Node) *Node {
 	return p.matrix(h.Graph()).Times(h, weights, nil)
 }
 
 // timesAt is times with the weights in the order of the matrix that this one was transposed from; at says which they are.
-func (p *nativeProduct) timesAt(h, weights *Node, at *model.Variable) *Node {
+func (p *fusedProduct) timesAt(h, weights *Node, at *model.Variable) *Node {
 	return p.matrix(h.Graph()).Times(h, weights, at.NodeValue(h.Graph()))
 }
 
-func (p *nativeProduct) gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedProduct) gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
 
-func (p *nativeProduct) spread(x *Node) *Node {
+func (p *fusedProduct) spread(x *Node) *Node {
 	if p.rowVar == nil {
 		p.rowVar = p.makeRow()
 	}
 	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
 }
 
-func (p *nativeProduct) total(e *Node) *Node   { return p.matrix(e.Graph()).Total(e, nil) }
-func (p *nativeProduct) highest(e *Node) *Node { return p.matrix(e.Graph()).Highest(e) }
+func (p *fusedProduct) total(e *Node) *Node   { return p.matrix(e.Graph()).Total(e, nil) }
+func (p *fusedProduct) highest(e *Node) *Node { return p.matrix(e.Graph()).Highest(e) }
 
-// attention is [Neighbours.Attention] in one visit to each entry, and one or two for the gradients: scores as package native
+// attention is [Neighbours.Attention] in one visit to each entry, and one or two for the gradients: scores as package fused
 // takes them.
-func (n neighbours) nativeAttention(p *nativeProduct, s native.Scores, h *Node, rate float64) *Node {
+func (n neighbours) fusedAttention(p *fusedProduct, s fused.Scores, h *Node, rate float64) *Node {
 	m := p.matrix(h.Graph())
-	fixed := native.Scores{Slope: s.Slope}
+	fixed := fused.Scores{Slope: s.Slope}
 	for _, x := range []struct{ from, to **Node }{{&s.E, &fixed.E}, {&s.Source, &fixed.Source}, {&s.Target, &fixed.Target}} {
 		if *x.from != nil {
 			*x.to = StopGradient(*x.from)

@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <malloc.h>
+#endif
 
 #include "ffi.h"
 #include "kernels.h"
@@ -245,6 +248,18 @@ static const struct {
 	{"nodemask_drop", nm_drop},
 };
 
+// XLA frees what a program needs between its steps when it ends and takes it anew when it is called again. Left alone, the
+// allocator would return such blocks to the system, which hands them out again page by page, each cleared first: for
+// GAT on PubMed that takes longer than everything else.
+static void keep_memory(void) {
+#ifdef __GLIBC__
+	if (getenv("MALLOC_TRIM_THRESHOLD_") || getenv("MALLOC_MMAP_THRESHOLD_") || getenv("GLIBC_TUNABLES"))
+		return; // somebody knows better
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+#endif
+}
+
 int nm_register(const void *plugin, char *problem, size_t size) {
 	const pjrt_api *api = plugin;
 	for (pjrt_extension *e = api->extensions; e; e = e->next) {
@@ -265,6 +280,7 @@ int nm_register(const void *plugin, char *problem, size_t size) {
 			((void (*)(pjrt_error_destroy *))api->error_destroy)(&destroy);
 			return 0;
 		}
+		keep_memory();
 		return 1;
 	}
 	strncpy(problem, "the plugin takes no functions of others", size - 1);
