@@ -119,7 +119,7 @@ func openNamed(id string) (*Backend, error) {
 		if err != nil {
 			return nil, &BackendError{ID: id, Reason: firstLine(err)}
 		}
-		return &Backend{Backend: b, ID: id}, nil
+		return &Backend{Backend: b, ID: id, fused: fused.Intercept(b) == nil}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
 			if b, err := openXLA("xla:cuda", "cuda"); err == nil {
@@ -263,14 +263,15 @@ func firstLine(err error) string {
 // PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) Plan {
-	if b.Plugin == "" {
-		return Plan{Kernel: BucketKernel, WideGather: true, DenseFeatures: density > 0.25, Transposed: true}
+	pure := b.Plugin == ""
+	plan := Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25, Transposed: pure}
+	switch {
+	case b.fused:
+		plan.Kernel = FusedKernel
+	case pure:
+		plan.Kernel, plan.WideGather = BucketKernel, true
 	}
-	kernel := ChainKernel
-	if b.fused {
-		kernel = FusedKernel
-	}
-	return Plan{Kernel: kernel, DenseFeatures: density > 0.25}
+	return plan
 }
 
 // Version names the backend for a record: its ID, platform and GoMLX's own description.

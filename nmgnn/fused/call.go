@@ -17,6 +17,8 @@ const (
 	attendKernel         = "nodemask_attend"
 	attendBackwardKernel = "nodemask_attend_backward"
 	dropKernel           = "nodemask_drop"
+
+	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 )
 
 // call calls a kernel with matrices, for matrices of these rows and columns. The function that stands for it is never run.
@@ -34,7 +36,11 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	if err := makeForeign(g, kernel); err != nil {
+	isPure, err := callInGo(g, kernel, outputs)
+	if !isPure {
+		err = makeForeign(g, kernel)
+	}
+	if err != nil {
 		panic(fmt.Errorf("calling %s: %w", kernel, err))
 	}
 	return outputs
@@ -110,10 +116,10 @@ func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
 	kernel, entries := attendKernel, [2]int{m.entries(), s.Heads()}
 	results := [][2]int{{m.rows(), width(h)}, entries}
 	if s.E != nil {
-		kernel += "_scores"
+		kernel += fromScores
 	}
 	if keep != nil {
-		kernel += "_dropout"
+		kernel += dropout
 		results = append(results, entries)
 	}
 	out := call(kernel, results, append(append([]*Node{m.Offsets, m.Columns, h}, s.nodes()...), given(keep)...)...)

@@ -16,13 +16,7 @@ import (
 // such statements but lets nobody ask for them; statements themselves are public, and what leads to them is found by
 // reflection.
 func makeForeign(g *Graph, kernel string) error {
-	v := reflect.ValueOf(g.CurrentFunc()).Elem().FieldByName("backendFunc")
-	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
-		v = v.Elem()
-	}
-	if v.Kind() == reflect.Struct {
-		v = v.FieldByName("fn")
-	}
+	v := backendFunction(g).FieldByName("fn")
 	if !v.IsValid() || v.Type() != reflect.TypeFor[*stablehlo.Function]() {
 		return fmt.Errorf("the backend %q takes no functions of others", g.Backend().Name())
 	}

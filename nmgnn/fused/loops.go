@@ -1,0 +1,362 @@
+package fused
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// These are the kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills
+// rows from … to-1 of its results.
+
+// lowest is what a maximum over nothing is.
+const lowest = -1e30
+
+// chunk is how many numbers drop computes at a time.
+const chunk = 1024
+
+type timesArgs struct {
+	offsets, columns, positions []int32
+	h, weights                  []float32
+	width, heads                int
+	y                           []float32
+}
+
+// at is where what belongs to entry i stands.
+func at(positions []int32, i int32) int {
+	if positions == nil {
+		return int(i)
+	}
+	return int(positions[i])
+}
+
+func (a *timesArgs) rows(from, to int) {
+	for r := from; r < to; r++ {
+		a.row(a.offsets[r], a.offsets[r+1], a.y[r*a.width:(r+1)*a.width])
+	}
+}
+
+func (a *timesArgs) of(i int32) []float32 {
+	c := int(a.columns[i]) * a.width
+	return a.h[c : c+a.width]
+}
+
+func (a *timesArgs) row(i, to int32, y []float32) {
+	clear(y)
+	share := a.width / a.heads
+	for ; i+4 <= to; i += 4 {
+		h0, h1, h2, h3 := a.of(i), a.of(i+1), a.of(i+2), a.of(i+3)
+		if a.weights == nil {
+			sum4(y, h0, h1, h2, h3)
+			continue
+		}
+		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads, at(a.positions, i+3)*a.heads
+		for head := range a.heads {
+			k, end := head*share, (head+1)*share
+			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head], a.weights[w2+head], a.weights[w3+head])
+		}
+	}
+	for ; i < to; i++ {
+		h := a.of(i)
+		if a.weights == nil {
+			for k := range y {
+				y[k] += h[k]
+			}
+			continue
+		}
+		w := at(a.positions, i) * a.heads
+		for head := range a.heads {
+			add1(y[head*share:(head+1)*share], h[head*share:(head+1)*share], a.weights[w+head])
+		}
+	}
+}
+
+// sum4 is y += h0 + h1 + h2 + h3. Four at a time read and write y once; eight numbers at a time need no checks between them.
+func sum4(y, h0, h1, h2, h3 []float32) {
+	k := 0
+	for ; k+8 <= len(y); k += 8 {
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]), (*[8]float32)(h3[k:])
+		y[0] += (h0[0] + h1[0]) + (h2[0] + h3[0])
+		y[1] += (h0[1] + h1[1]) + (h2[1] + h3[1])
+		y[2] += (h0[2] + h1[2]) + (h2[2] + h3[2])
+		y[3] += (h0[3] + h1[3]) + (h2[3] + h3[3])
+		y[4] += (h0[4] + h1[4]) + (h2[4] + h3[4])
+		y[5] += (h0[5] + h1[5]) + (h2[5] + h3[5])
+		y[6] += (h0[6] + h1[6]) + (h2[6] + h3[6])
+		y[7] += (h0[7] + h1[7]) + (h2[7] + h3[7])
+	}
+	for ; k < len(y); k++ {
+		y[k] += (h0[k] + h1[k]) + (h2[k] + h3[k])
+	}
+}
+
+// add4 is y += w0·h0 + w1·h1 + w2·h2 + w3·h3.
+func add4(y, h0, h1, h2, h3 []float32, w0, w1, w2, w3 float32) {
+	k := 0
+	for ; k+8 <= len(y); k += 8 {
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]), (*[8]float32)(h3[k:])
+		y[0] += (w0*h0[0] + w1*h1[0]) + (w2*h2[0] + w3*h3[0])
+		y[1] += (w0*h0[1] + w1*h1[1]) + (w2*h2[1] + w3*h3[1])
+		y[2] += (w0*h0[2] + w1*h1[2]) + (w2*h2[2] + w3*h3[2])
+		y[3] += (w0*h0[3] + w1*h1[3]) + (w2*h2[3] + w3*h3[3])
+		y[4] += (w0*h0[4] + w1*h1[4]) + (w2*h2[4] + w3*h3[4])
+		y[5] += (w0*h0[5] + w1*h1[5]) + (w2*h2[5] + w3*h3[5])
+		y[6] += (w0*h0[6] + w1*h1[6]) + (w2*h2[6] + w3*h3[6])
+		y[7] += (w0*h0[7] + w1*h1[7]) + (w2*h2[7] + w3*h3[7])
+	}
+	for ; k < len(y); k++ {
+		y[k] += (w0*h0[k] + w1*h1[k]) + (w2*h2[k] + w3*h3[k])
+	}
+}
+
+// add1 is y += w·h.
+func add1(y, h []float32, w float32) {
+	h = h[:len(y)]
+	for k := range y {
+		y[k] += w * h[k]
+	}
+}
+
+type reduceArgs struct {
+	offsets, positions []int32
+	e                  []float32
+	width              int
+	y                  []float32
+}
+
+func (a *reduceArgs) total(from, to int) {
+	for r := from; r < to; r++ {
+		y := a.y[r*a.width : (r+1)*a.width]
+		clear(y)
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			e := a.e[at(a.positions, i)*a.width:][:len(y)]
+			for k := range y {
+				y[k] += e[k]
+			}
+		}
+	}
+}
+
+func (a *reduceArgs) highest(from, to int) {
+	for r := from; r < to; r++ {
+		y := a.y[r*a.width : (r+1)*a.width]
+		for k := range y {
+			y[k] = lowest
+		}
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			e := a.e[at(a.positions, i)*a.width:][:len(y)]
+			for k := range y {
+				y[k] = max(y[k], e[k])
+			}
+		}
+	}
+}
+
+type agreementArgs struct {
+	offsets, columns []int32
+	x, h             []float32
+	width, heads     int
+	y                []float32
+}
+
+func (a *agreementArgs) rows(from, to int) {
+	for r := from; r < to; r++ {
+		x := a.x[r*a.width : (r+1)*a.width]
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			inner(x, a.h[int(a.columns[i])*a.width:], a.y[int(i)*a.heads:][:a.heads])
+		}
+	}
+}
+
+// inner is the inner products of each head's share of x and h.
+func inner(x, h, y []float32) {
+	share := len(x) / len(y)
+	for head := range y {
+		x, h := x[head*share:(head+1)*share], h[head*share:(head+1)*share]
+		var s0, s1, s2, s3 float32
+		k := 0
+		for ; k+4 <= len(x); k += 4 {
+			x, h := (*[4]float32)(x[k:]), (*[4]float32)(h[k:])
+			s0 += x[0] * h[0]
+			s1 += x[1] * h[1]
+			s2 += x[2] * h[2]
+			s3 += x[3] * h[3]
+		}
+		for ; k < len(x); k++ {
+			s0 += x[k] * h[k]
+		}
+		y[head] = (s0 + s1) + (s2 + s3)
+	}
+}
+
+type attentionArgs struct {
+	offsets, columns        []int32
+	e, source, target, keep []float32 // e or source and target; keep may be missing
+	slope                   float32
+	h                       []float32
+	width, heads            int
+	alpha, kept, y          []float32 // kept is missing where keep is
+	// backward; the last may be missing
+	g, d, targetGradient []float32
+}
+
+func (a *attentionArgs) attend(from, to int) {
+	weights := a.alpha
+	if a.kept != nil {
+		weights = a.kept
+	}
+	sum := timesArgs{offsets: a.offsets, columns: a.columns, h: a.h, weights: weights, width: a.width, heads: a.heads, y: a.y}
+	greatest, whole := make([]float32, a.heads), make([]float32, a.heads)
+	for r := from; r < to; r++ {
+		first, end := a.offsets[r], a.offsets[r+1]
+		for head := range greatest {
+			greatest[head], whole[head] = lowest, 0
+		}
+		for i := first; i < end; i++ {
+			scores := a.alpha[int(i)*a.heads:][:len(greatest)]
+			if a.e != nil {
+				copy(scores, a.e[int(i)*a.heads:])
+			} else {
+				source, target := a.source[int(a.columns[i])*a.heads:][:len(scores)], a.target[r*a.heads:][:len(scores)]
+				for head := range scores {
+					x := source[head] + target[head]
+					if x <= 0 {
+						x *= a.slope
+					}
+					scores[head] = x
+				}
+			}
+			for head, x := range scores {
+				greatest[head] = max(greatest[head], x)
+			}
+		}
+		for i := first; i < end; i++ {
+			alpha := a.alpha[int(i)*a.heads:][:len(greatest)]
+			for head := range alpha {
+				p := exp(alpha[head] - greatest[head])
+				alpha[head] = p
+				whole[head] += p
+			}
+		}
+		for head := range whole {
+			whole[head] = 1 / whole[head]
+		}
+		for i := first; i < end; i++ {
+			alpha := a.alpha[int(i)*a.heads:][:len(whole)]
+			for head := range alpha {
+				alpha[head] *= whole[head]
+			}
+		}
+		for i := int(first) * a.heads; a.kept != nil && i < int(end)*a.heads; i++ {
+			a.kept[i] = a.alpha[i] * a.keep[i]
+		}
+		sum.row(first, end, a.y[r*a.width:(r+1)*a.width])
+	}
+}
+
+func (a *attentionArgs) backward(from, to int) {
+	shared, all := make([]float32, a.heads), make([]float32, a.heads)
+	for r := from; r < to; r++ {
+		clear(shared)
+		clear(all)
+		g := a.g[r*a.width : (r+1)*a.width]
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			d, kept := a.d[int(i)*a.heads:][:len(shared)], a.kept[int(i)*a.heads:][:len(shared)]
+			inner(g, a.h[int(a.columns[i])*a.width:], d)
+			for head := range d {
+				d[head] *= kept[head]
+				shared[head] += d[head]
+			}
+		}
+		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
+			d, alpha := a.d[int(i)*a.heads:][:len(shared)], a.alpha[int(i)*a.heads:][:len(shared)]
+			for head := range d {
+				d[head] -= alpha[head] * shared[head]
+			}
+			if a.source != nil {
+				source, target := a.source[int(a.columns[i])*a.heads:][:len(d)], a.target[r*a.heads:][:len(d)]
+				for head := range d {
+					if source[head]+target[head] <= 0 {
+						d[head] *= a.slope
+					}
+					all[head] += d[head]
+				}
+			}
+		}
+		if a.targetGradient != nil {
+			copy(a.targetGradient[r*a.heads:(r+1)*a.heads], all)
+		}
+	}
+}
+
+// exp is e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+func exp(x float32) float32 {
+	x = max(x, -87)
+	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded
+	n := shifted - 12582912
+	r := x - n*0.693359375 + n*2.12194440e-4
+	p := float32(1.3981999507e-3) + r*1.9875691500e-4
+	p = 8.3334519073e-3 + r*p
+	p = 4.1665795894e-2 + r*p
+	p = 1.6666665459e-1 + r*p
+	p = 5.0000001201e-1 + r*p
+	return (1 + r + r*r*p) * math.Float32frombits(math.Float32bits(shifted)<<23+0x3f800000)
+}
+
+type dropArgs struct {
+	x     []float32 // may be missing
+	draw  []uint32  // two keys and the bound
+	scale float32
+	y     []float32
+}
+
+// chunks computes numbers from·chunk … to·chunk-1.
+func (a *dropArgs) chunks(from, to int) {
+	first, end := from*chunk, min(to*chunk, len(a.y))
+	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]
+	y := a.y[first:end]
+	for i := range y {
+		y[i] = 0
+		if hash(hash(uint32(first+i)^k0)+k1) >= bound {
+			y[i] = a.scale
+		}
+	}
+	if a.x != nil {
+		x := a.x[first:end]
+		for i := range y {
+			y[i] *= x[i]
+		}
+	}
+}
+
+// hash is a bijection of 32 bits, "lowbias32", which loops.h describes.
+func hash(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x7feb352d
+	x = (x ^ x>>15) * 0x846ca68b
+	return x ^ x>>16
+}
+
+// forRows has run compute rows 0 … rows-1 in blocks, on all processors if numbers, of what is computed, are many.
+func forRows(rows, numbers int, run func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), rows)
+	if workers < 2 || numbers < 20000 {
+		run(0, rows)
+		return
+	}
+	block := max(1, rows/(workers*16))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for {
+				from := int(next.Add(int64(block))) - block
+				if from >= rows {
+					return
+				}
+				run(from, min(from+block, rows))
+			}
+		})
+	}
+	wait.Wait()
+}
