@@ -257,6 +257,7 @@ static void keep_memory(void) {
 		return; // somebody knows better
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	mallopt(M_TOP_PAD, 64 << 20); // as much as a thread's own heap has: it is not given back either
 #endif
 }
 
