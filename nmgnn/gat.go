@@ -30,8 +30,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	g := h.Graph()
 	near = near.WithSelf()
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
-	source := scoreHeads(wh, GlorotWeights(scope, g, "source", heads, l.Width))
-	target := scoreHeads(wh, GlorotWeights(scope, g, "target", heads, l.Width))
+	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
 	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }
 

@@ -85,22 +85,46 @@ func (n neighbours) fusedAttention(p *fusedProduct, s fused.Scores, h *Node, rat
 	}
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ d, target *Node }
-	made := map[*Node]gradients{}
-	backward := func(v *Node) gradients {
+	backward := remember(func(v *Node) gradients {
+		d, target := m.AttendBackward(fixed, value, alpha, kept, v)
+		return gradients{d, target}
+	})
+	towards := []argument{{h, func(v *Node) *Node { return n.timesTransposed(v, kept) }}}
+	if s.E != nil {
+		towards = append(towards, argument{s.E, func(v *Node) *Node { return backward(v).d }})
+	} else {
+		towards = append(towards, argument{s.Source, func(v *Node) *Node { return n.totalTransposed(backward(v).d) }},
+			argument{s.Target, func(v *Node) *Node { return backward(v).target }})
+	}
+	return withAdjoints(y, towards...)
+}
+
+// remember computes f once for each node.
+func remember[T any](f func(v *Node) T) func(v *Node) T {
+	made := map[*Node]T{}
+	return func(v *Node) T {
 		if _, done := made[v]; !done {
-			d, target := m.AttendBackward(fixed, value, alpha, kept, v)
-			made[v] = gradients{d, target}
+			made[v] = f(v)
 		}
 		return made[v]
 	}
-	zeros := ZerosLike(y)
-	add := func(x *Node, adjoint func(v *Node) *Node) { y = Add(y, withAdjoint(zeros, x, adjoint)) }
-	add(h, func(v *Node) *Node { return n.timesTransposed(v, kept) })
-	if s.E != nil {
-		add(s.E, func(v *Node) *Node { return backward(v).d })
-		return y
-	}
-	add(s.Source, func(v *Node) *Node { return n.totalTransposed(backward(v).d) })
-	add(s.Target, func(v *Node) *Node { return backward(v).target })
-	return y
+}
+
+// fusedScores is [Neighbours.Scores] in one pass over h, and one for the gradients.
+func fusedScores(h, a, b *Node) (source, target *Node) {
+	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
+	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
+	half := func(x *Node, i int) *Node { return SliceAxis(x, 1, AxisRange(i*dims[0], (i+1)*dims[0])) }
+	type gradients struct{ x, a, b *Node }
+	backward := remember(func(v *Node) gradients {
+		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
+		return gradients{gx, Reshape(ga, dims...), Reshape(gb, dims...)}
+	})
+	// Both results travel side by side, since gradients come to one node.
+	source, target = fused.Score(x, fa, fb, dims[0])
+	both := withAdjoints(Concatenate([]*Node{source, target}, 1),
+		argument{h, func(v *Node) *Node { return backward(v).x }},
+		argument{a, func(v *Node) *Node { return backward(v).a }},
+		argument{b, func(v *Node) *Node { return backward(v).b }})
+	return half(both, 0), half(both, 1)
 }

@@ -20,21 +20,38 @@ func linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 }
 
 // withAdjoint is y, a function of x, with a gradient of our own towards x: v [y's shape] → [x's shape]. What y was
-// computed from is cut off from differentiation; call it once for each argument that needs a gradient.
+// computed from is cut off from differentiation.
+func withAdjoint(y, x *Node, adjoint func(v *Node) *Node) *Node {
+	return withAdjoints(y, argument{x, adjoint})
+}
+
+// argument is what a function is computed from, and the gradient of our own towards it: v [the function's shape] → [x's shape].
+type argument struct {
+	x       *Node
+	adjoint func(v *Node) *Node
+}
+
+// withAdjoints is y, a function of arguments, with gradients of our own.
 //
 // GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where v
-// arrives, and one on x, where the gradient sets out. What links them is one number of x minus itself; the gradient that
+// arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the gradient that
 // comes back by this way is ignored, and never computed.
-func withAdjoint(y, x *Node, adjoint func(v *Node) *Node) *Node {
-	var arrived *Node
-	start := IdentityWithCustomGradient(x, func(_, _ *Node) *Node { return adjoint(arrived) })
-	corner := make([]SliceAxisSpec, x.Rank())
-	for i := range corner {
-		corner[i] = AxisElem(0)
+func withAdjoints(y *Node, arguments ...argument) *Node {
+	var arrived, links *Node
+	for _, a := range arguments {
+		start := IdentityWithCustomGradient(a.x, func(_, _ *Node) *Node { return a.adjoint(arrived) })
+		corner := make([]SliceAxisSpec, a.x.Rank())
+		for i := range corner {
+			corner[i] = AxisElem(0)
+		}
+		link := Reshape(Slice(start, corner...))
+		if link = Sub(link, StopGradient(link)); links == nil {
+			links = link
+		} else {
+			links = Add(links, link)
+		}
 	}
-	link := Reshape(Slice(start, corner...))
-	linked := Add(StopGradient(y), Sub(link, StopGradient(link)))
-	return IdentityWithCustomGradient(linked, func(_, v *Node) *Node {
+	return IdentityWithCustomGradient(Add(StopGradient(y), links), func(_, v *Node) *Node {
 		arrived = v
 		return v
 	})

@@ -47,6 +47,9 @@ type Neighbours interface {
 	// PairAttention is Attention with e_vu = LeakyReLU(source_u + target_v), slope that below zero: source, target [nodes,
 	// heads]. Where it can be, e is never stored.
 	PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node
+	// Scores is the inner products of each head's share of h [nodes, width] with its row of a and of b [heads, width/heads], for
+	// [Neighbours.PairAttention]: two nodes [nodes, heads].
+	Scores(h, a, b *Node) (source, target *Node)
 }
 
 // adjacency is the pattern of a graph in variables of a model, in both directions if gradients are wanted.
@@ -368,10 +371,8 @@ func (n neighbours) WeightedSum(weights, h *Node) *Node {
 	if !n.train {
 		return y
 	}
-	y = withAdjoint(y, h, func(v *Node) *Node { return n.timesTransposed(v, fixed) })
-	return Add(y, withAdjoint(ZerosLike(y), weights, func(v *Node) *Node {
-		return n.agreement(v, value, weights.Shape().Dimensions[1])
-	}))
+	return withAdjoints(y, argument{h, func(v *Node) *Node { return n.timesTransposed(v, fixed) }},
+		argument{weights, func(v *Node) *Node { return n.agreement(v, value, weights.Shape().Dimensions[1]) }})
 }
 
 // agreement is the inner product of x_v and h_u for each entry and head: x, h [nodes, width] → [slots, heads].
@@ -384,6 +385,13 @@ func (n neighbours) agreement(x, h *Node, heads int) *Node {
 		return p.agreement(x, h, heads)
 	}
 	return alone(sumHeads(Mul(n.forward.spread(x), n.forward.gather(h)), heads))
+}
+
+func (n neighbours) Scores(h, a, b *Node) (source, target *Node) {
+	if _, isFused := n.forward.(*fusedProduct); isFused {
+		return fusedScores(h, a, b)
+	}
+	return scoreHeads(h, a), scoreHeads(h, b)
 }
 
 func (n neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
@@ -417,11 +425,10 @@ func (n neighbours) Attention(e, h *Node, rate float64) *Node {
 	}
 	// With v the gradient of y, and v' = v / Σ_w p_vw:
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - p_vu·⟨v'_v, y_v⟩
-	fixed := y
-	y = withAdjoint(y, h, func(v *Node) *Node { return n.timesTransposed(heads(v, inverse), kept) })
-	return Add(y, withAdjoint(ZerosLike(y), e, func(v *Node) *Node {
-		v = alone(heads(v, inverse))
-		shared := sumHeads(Mul(v, fixed), headCount)
-		return Sub(Mul(kept, n.agreement(v, value, headCount)), Mul(p, n.forward.spread(shared)))
-	}))
+	return withAdjoints(y, argument{h, func(v *Node) *Node { return n.timesTransposed(heads(v, inverse), kept) }},
+		argument{e, func(v *Node) *Node {
+			v = alone(heads(v, inverse))
+			shared := sumHeads(Mul(v, y), headCount)
+			return Sub(Mul(kept, n.agreement(v, value, headCount)), Mul(p, n.forward.spread(shared)))
+		}})
 }

@@ -17,6 +17,8 @@ const (
 	attendKernel         = "nodemask_attend"
 	attendBackwardKernel = "nodemask_attend_backward"
 	dropKernel           = "nodemask_drop"
+	scoreKernel          = "nodemask_score"
+	scoreBackwardKernel  = "nodemask_score_backward"
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 )
@@ -98,6 +100,22 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 // ones.
 func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
+}
+
+// Score is the inner products of each head's share of x [rows, width] with a and with b [1, width]: y, z [rows, heads].
+func Score(x, a, b *Node, heads int) (y, z *Node) {
+	results := [2]int{x.Shape().Dimensions[0], heads}
+	out := call(scoreKernel, [][2]int{results, results}, x, a, b)
+	return out[0], out[1]
+}
+
+// ScoreBackward is the gradient of [Score] towards x, a and b, from those towards y and z: v, w [rows, heads].
+func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
+	rows := x.Shape().Dimensions[0]
+	parts := [2]int{min(rows, 64), width(x)} // as many whoever computes, so that sums are the same
+	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
+	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
+	return out[0], total(out[1]), total(out[2])
 }
 
 // Scores are what attention is the softmax of, over each row: E [entries, heads]; or, if E is nil,

@@ -232,6 +232,28 @@ HANDLER(drop, 2, 3, 1) {
 	return NULL;
 }
 
+// x [rows, width], a, b [1, width] → y, z [rows, heads]
+HANDLER(score, 3, 3, 2) {
+	(void)n;
+	score_args a = {.x = x[0]->data, .a = x[1]->data, .b = x[2]->data, .width = columns(x[0]), .heads = columns(y[0]), .y = y[0]->data, .z = y[1]->data};
+	EXPECT(score, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, 1, a.width) && is(x[2], FFI_F32, 1, a.width));
+	EXPECT(score, is(y[0], FFI_F32, rows(x[0]), -1) && is(y[1], FFI_F32, rows(x[0]), a.heads) && a.heads > 0 && a.width % a.heads == 0);
+	for_rows(frame, nm_kernels()->score, &a, rows(x[0]), 2 * rows(x[0]) * a.width, 16);
+	return NULL;
+}
+
+// x [rows, width], a, b [1, width], v, w [rows, heads] → towards x [rows, width], a and b [parts, width]
+HANDLER(score_backward, 5, 5, 3) {
+	(void)n;
+	score_args a = {.x = x[0]->data, .a = x[1]->data, .b = x[2]->data, .v = x[3]->data, .w = x[4]->data, .rows = rows(x[0]), .width = columns(x[0]),
+	                .heads = columns(x[3]), .parts = rows(y[1]), .x_gradient = y[0]->data, .a_gradients = y[1]->data, .b_gradients = y[2]->data};
+	EXPECT(score, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, 1, a.width) && is(x[2], FFI_F32, 1, a.width) && is(x[3], FFI_F32, a.rows, -1));
+	EXPECT(score, is(x[4], FFI_F32, a.rows, a.heads) && is(y[0], FFI_F32, a.rows, a.width) && is(y[1], FFI_F32, -1, a.width));
+	EXPECT(score, is(y[2], FFI_F32, a.parts, a.width) && a.heads > 0 && a.width % a.heads == 0);
+	for_rows(frame, nm_kernels()->score_backward, &a, a.parts, 3 * a.rows * a.width, 8);
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	void *(*handler)(void *);
@@ -246,6 +268,8 @@ static const struct {
 	{"nodemask_attend_scores_dropout", nm_attend_scores_dropout},
 	{"nodemask_attend_backward", nm_attend_backward},
 	{"nodemask_drop", nm_drop},
+	{"nodemask_score", nm_score},
+	{"nodemask_score_backward", nm_score_backward},
 };
 
 // XLA frees what a program needs between its steps when it ends and takes it anew when it is called again. Left alone, the

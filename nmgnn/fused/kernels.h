@@ -66,12 +66,28 @@ typedef struct drop_args {
 	float *y;
 } drop_args;
 
+// Inner products of each head's share of x [rows, width] with two rows of numbers a and b [width]:
+//
+//	y[r] = ⟨x[r], a⟩,  z[r] = ⟨x[r], b⟩,  each [rows, heads]
+//
+// and with v and w, gradients towards y and z, those towards x, a and b. The latter are left as sums over parts of the rows,
+// from and to count parts: [parts, width].
+typedef struct score_args {
+	const float *x, *a, *b;
+	int64_t width, heads;
+	float *y, *z;
+	// backward
+	const float *v, *w;
+	int64_t rows, parts;
+	float *x_gradient, *a_gradients, *b_gradients;
+} score_args;
+
 enum { NM_CHUNK = 1024 };
 
 typedef void kernel(const void *args, int64_t from, int64_t to);
 
 typedef struct kernels {
-	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop;
+	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward;
 } kernels;
 
 // nm_kernels is the fastest set for this processor.

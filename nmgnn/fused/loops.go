@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"nodemask/nmgnn/fused/simd"
 )
 
 // These are the kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills
@@ -43,6 +45,10 @@ func (a *timesArgs) of(i int32) []float32 {
 }
 
 func (a *timesArgs) row(i, to int32, y []float32) {
+	if a.width == 64 && simd.Have() && (a.heads == 1 || a.heads == 8) {
+		a.vectors(i, to, y)
+		return
+	}
 	clear(y)
 	share := a.width / a.heads
 	for ; i+4 <= to; i += 4 {
@@ -69,6 +75,21 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 		for head := range a.heads {
 			add1(y[head*share:(head+1)*share], h[head*share:(head+1)*share], a.weights[w+head])
 		}
+	}
+}
+
+// vectors is row for a width of 64.
+func (a *timesArgs) vectors(i, to int32, y []float32) {
+	weights, positions := a.weights, a.positions
+	if positions != nil {
+		positions = positions[i:to]
+	} else if weights != nil {
+		weights = weights[int(i)*a.heads:]
+	}
+	if a.heads == 8 {
+		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
+	} else {
+		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
 	}
 }
 
@@ -290,6 +311,47 @@ func (a *attentionArgs) backward(from, to int) {
 	}
 }
 
+type scoreArgs struct {
+	x, a, b      []float32
+	width, heads int
+	y, z         []float32
+	// backward
+	v, w                              []float32
+	parts                             int
+	xGradient, aGradients, bGradients []float32
+}
+
+func (a *scoreArgs) rows(from, to int) {
+	for r := from; r < to; r++ {
+		x := a.x[r*a.width : (r+1)*a.width]
+		inner(x, a.a, a.y[r*a.heads:(r+1)*a.heads])
+		inner(x, a.b, a.z[r*a.heads:(r+1)*a.heads])
+	}
+}
+
+// backward computes parts from … to-1 of the rows.
+func (a *scoreArgs) backward(from, to int) {
+	share, rows := a.width/a.heads, len(a.x)/a.width
+	for part := from; part < to; part++ {
+		da, db := a.aGradients[part*a.width:(part+1)*a.width], a.bGradients[part*a.width:(part+1)*a.width]
+		clear(da)
+		clear(db)
+		for r := part * rows / a.parts; r < (part+1)*rows/a.parts; r++ {
+			for head := range a.heads {
+				v, w := a.v[r*a.heads+head], a.w[r*a.heads+head]
+				k, end := head*share, (head+1)*share
+				x, dx := a.x[r*a.width+k:r*a.width+end], a.xGradient[r*a.width+k:r*a.width+end]
+				dx, da, db, a, b := dx[:len(x)], da[k:end][:len(x)], db[k:end][:len(x)], a.a[k:end][:len(x)], a.b[k:end][:len(x)]
+				for k, x := range x {
+					dx[k] = v*a[k] + w*b[k]
+					da[k] += v * x
+					db[k] += w * x
+				}
+			}
+		}
+	}
+}
+
 // exp is e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
@@ -315,16 +377,20 @@ type dropArgs struct {
 func (a *dropArgs) chunks(from, to int) {
 	first, end := from*chunk, min(to*chunk, len(a.y))
 	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]
-	y := a.y[first:end]
-	for i := range y {
+	y, x := a.y[first:end], a.x
+	if x != nil {
+		x = x[first:end]
+	}
+	done := 0
+	if simd.Have() {
+		done = simd.Drop(y, x, uint32(first), k0, k1, bound, a.scale)
+	}
+	for i := done; i < len(y); i++ {
 		y[i] = 0
 		if hash(hash(uint32(first+i)^k0)+k1) >= bound {
 			y[i] = a.scale
 		}
-	}
-	if a.x != nil {
-		x := a.x[first:end]
-		for i := range y {
+		if x != nil {
 			y[i] *= x[i]
 		}
 	}

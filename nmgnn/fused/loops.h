@@ -242,7 +242,7 @@ INLINE v8 FN(scores8)(const attention_args *a, int64_t r, int64_t i, int64_t to,
 	return greatest;
 }
 
-INLINE float FN(score)(const attention_args *a, int64_t r, int64_t i, int64_t head) {
+INLINE float FN(entry_score)(const attention_args *a, int64_t r, int64_t i, int64_t head) {
 	if (a->e)
 		return a->e[i * a->heads + head];
 	float x = a->source[(int64_t)a->columns[i] * a->heads + head] + a->target[r * a->heads + head];
@@ -272,7 +272,7 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 		for (; head < a->heads; head++) {
 			float greatest = LOWEST, whole = 0;
 			for (int64_t i = first; i < end; i++) {
-				float x = FN(score)(a, r, i, head);
+				float x = FN(entry_score)(a, r, i, head);
 				greatest = x > greatest ? x : greatest;
 				a->alpha[i * a->heads + head] = x;
 			}
@@ -372,6 +372,43 @@ static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
 	}
 }
 
-static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop)};
+static TARGET void FN(score)(const void *args, int64_t from, int64_t to) {
+	const score_args *a = args;
+	for (int64_t r = from; r < to; r++) {
+		FN(inner)(a->x + r * a->width, a->a, a->width, a->heads, a->y + r * a->heads);
+		FN(inner)(a->x + r * a->width, a->b, a->width, a->heads, a->z + r * a->heads);
+	}
+}
+
+static TARGET void FN(score_backward)(const void *args, int64_t from, int64_t to) {
+	const score_args *a = args;
+	int64_t share = a->width / a->heads;
+	for (int64_t part = from; part < to; part++) {
+		float *da = a->a_gradients + part * a->width, *db = a->b_gradients + part * a->width;
+		memset(da, 0, a->width * sizeof *da);
+		memset(db, 0, a->width * sizeof *db);
+		for (int64_t r = part * a->rows / a->parts; r < (part + 1) * a->rows / a->parts; r++) {
+			for (int64_t head = 0; head < a->heads; head++) {
+				float v = a->v[r * a->heads + head], w = a->w[r * a->heads + head];
+				int64_t k = head * share, end = k + share;
+				const float *x = a->x + r * a->width;
+				float *dx = a->x_gradient + r * a->width;
+				for (; k + 8 <= end; k += 8) {
+					v8 x8 = FN(load)(x + k);
+					FN(store)(dx + k, FN(all)(v) * FN(load)(a->a + k) + FN(all)(w) * FN(load)(a->b + k));
+					FN(store)(da + k, FN(load)(da + k) + FN(all)(v) * x8);
+					FN(store)(db + k, FN(load)(db + k) + FN(all)(w) * x8);
+				}
+				for (; k < end; k++) {
+					dx[k] = v * a->a[k] + w * a->b[k];
+					da[k] += v * x[k];
+					db[k] += w * x[k];
+				}
+			}
+		}
+	}
+}
+
+static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward)};
 
 #undef INLINE

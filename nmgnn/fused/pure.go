@@ -64,6 +64,15 @@ var kernelsInGo = map[string]func(x, y []array){
 		}
 		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
 	},
+	scoreKernel: func(x, y []array) {
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, width: x[0].columns, heads: y[0].columns, y: y[0].floats, z: y[1].floats}
+		forRows(x[0].rows, 2*len(a.x), a.rows)
+	},
+	scoreBackwardKernel: func(x, y []array) {
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, v: x[3].floats, w: x[4].floats, width: x[0].columns, heads: x[3].columns,
+			parts: y[1].rows, xGradient: y[0].floats, aGradients: y[1].floats, bGradients: y[2].floats}
+		forRows(a.parts, 3*len(a.x), a.backward)
+	},
 }
 
 func reduction(x, y []array) *reduceArgs {

@@ -1,0 +1,15 @@
+package simd
+
+import "golang.org/x/sys/cpu"
+
+// Have says whether this processor has the instructions (AVX2 and FMA). If not, nothing else here may be called.
+func Have() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
+
+//go:noescape
+func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
+
+//go:noescape
+func addRows8x8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
+
+//go:noescape
+func drop8(y, x *float32, n int, first, key0, key1, bound uint32, scale float32)
