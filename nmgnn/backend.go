@@ -263,13 +263,9 @@ func firstLine(err error) string {
 // PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) Plan {
-	pure := b.Plugin == ""
-	plan := Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25, Transposed: pure}
-	switch {
-	case b.fused:
+	plan := Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25, Transposed: b.Plugin == ""}
+	if b.fused {
 		plan.Kernel = FusedKernel
-	case pure:
-		plan.Kernel, plan.WideGather = BucketKernel, true
 	}
 	return plan
 }

@@ -91,5 +91,5 @@ func ExampleOpenBackend() {
 		return
 	}
 	fmt.Println(b, b.PlanFor(0.01).Kernel)
-	// Output: go buckets
+	// Output: go fused
 }

@@ -81,7 +81,7 @@ func TestDenseFeaturesDropTheSameEntriesInBothOrders(t *testing.T) {
 	s.MaxEpochs = 10
 	var want []Epoch
 	for _, transposed := range []bool{false, true} {
-		got := trainPlan(t, goBackend(t), g, view, s, Plan{Kernel: BucketKernel, DenseFeatures: true, Transposed: transposed}).History
+		got := trainPlan(t, goBackend(t), g, view, s, Plan{Kernel: FusedKernel, DenseFeatures: true, Transposed: transposed}).History
 		if want == nil {
 			want = got
 		}

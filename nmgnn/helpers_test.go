@@ -21,15 +21,14 @@ func forEachPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
 	for _, id := range []string{"go", "xla:cpu"} {
 		b, err := OpenBackend(id)
 		plans := []Plan{
+			{Kernel: FusedKernel},
 			{Kernel: ChainKernel},
 			{Kernel: ScatterKernel},
-			{Kernel: BucketKernel},
-			{Kernel: BucketKernel, WideGather: true},
 			{Kernel: ScatterKernel, DenseFeatures: true},
-			{Kernel: BucketKernel, DenseFeatures: true, Transposed: true},
+			{Kernel: FusedKernel, DenseFeatures: true, Transposed: true},
 		}
 		for _, plan := range plans {
-			t.Run(fmt.Sprintf("%s/%s,wide=%t,dense=%t,transposed=%t", id, plan.Kernel, plan.WideGather, plan.DenseFeatures, plan.Transposed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%s,dense=%t,transposed=%t", id, plan.Kernel, plan.DenseFeatures, plan.Transposed), func(t *testing.T) {
 				if err != nil {
 					t.Skipf("skipped: %v", err)
 				}
@@ -39,7 +38,7 @@ func forEachPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
 	}
 }
 
-// forEachBestPlan runs a test with each kernel on the go backend, and on XLA with the one that it is used with there: what
+// forEachBestPlan runs a test with each kernel on the go backend, and on XLA with those that it is used with: what
 // XLA compiles otherwise takes long to compile and adds little.
 func forEachBestPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
 	t.Helper()
@@ -47,8 +46,8 @@ func forEachBestPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan
 		id   string
 		plan Plan
 	}{
-		{"go", Plan{Kernel: BucketKernel, WideGather: true}}, {"go", Plan{Kernel: ChainKernel}}, {"go", Plan{Kernel: ScatterKernel}},
-		{"xla:cpu", Plan{Kernel: ChainKernel}},
+		{"go", Plan{Kernel: FusedKernel}}, {"go", Plan{Kernel: ChainKernel}}, {"go", Plan{Kernel: ScatterKernel}},
+		{"xla:cpu", Plan{Kernel: FusedKernel}}, {"xla:cpu", Plan{Kernel: ChainKernel}},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", c.id, c.plan.Kernel), func(t *testing.T) {
 			b, err := OpenBackend(c.id)

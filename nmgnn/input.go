@@ -212,8 +212,6 @@ type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
 	// DenseFeatures stores features densely, zeros and all.
 	DenseFeatures bool
-	// WideGather moves pairs of numbers as one of twice the size, with BucketKernel.
-	WideGather bool
 	// Transposed keeps dense features in both orders: the pure-Go backend would otherwise transpose them every epoch.
 	Transposed bool
 }

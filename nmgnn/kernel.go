@@ -16,20 +16,18 @@ import (
 type Kernel string
 
 const (
-	// FusedKernel leaves the loops over entries to package fused, which XLA calls on a CPU: the fastest there.
+	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the
+	// fastest there.
 	FusedKernel Kernel = "fused"
 	// ChainKernel adds up gathers, one for each place in a row, which XLA compiles into a single loop: nothing as large
-	// as entries × width is ever made. By far the fastest of what XLA can compile.
+	// as entries × width is ever made. By far the fastest of what XLA can compile itself, as for a GPU.
 	ChainKernel Kernel = "chain"
 	// ScatterKernel gathers one row an entry and adds each to its result, in order: the plainest way.
 	ScatterKernel Kernel = "scatter"
-	// BucketKernel groups rows of about equal length, gathers a rectangle for each group and sums it along one axis: for
-	// the pure-Go backend, whose scatter is slow.
-	BucketKernel Kernel = "buckets"
 )
 
 // Kernels lists all kernels.
-func Kernels() []Kernel { return []Kernel{FusedKernel, ChainKernel, ScatterKernel, BucketKernel} }
+func Kernels() []Kernel { return []Kernel{FusedKernel, ChainKernel, ScatterKernel} }
 
 // sparse is a sparse matrix [rows, columns] on the host.
 type sparse struct {
@@ -117,8 +115,6 @@ func newProduct(store *model.Store, path string, s sparse, plan Plan) (product, 
 		return newChainProduct(v, s), v.err
 	case ScatterKernel:
 		return newScatterProduct(v, s), v.err
-	case BucketKernel:
-		return newBucketProduct(v, s, plan.WideGather), v.err
 	}
 	return nil, fmt.Errorf("nmgnn: no kernel %q: known are %v", plan.Kernel, Kernels())
 }

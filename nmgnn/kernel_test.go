@@ -1,7 +1,6 @@
 package nmgnn
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -54,8 +53,8 @@ func (s sparse) naive(h [][]float32) [][]float32 {
 func TestEveryKernelMultipliesAsTheDefinitionSays(t *testing.T) {
 	b, err := OpenBackend("go")
 	require.NoError(t, err)
-	for _, plan := range []Plan{{Kernel: ChainKernel}, {Kernel: ScatterKernel}, {Kernel: BucketKernel}, {Kernel: BucketKernel, WideGather: true}} {
-		t.Run(fmt.Sprintf("%s,wide=%t", plan.Kernel, plan.WideGather), func(t *testing.T) {
+	for _, plan := range everyKernel() {
+		t.Run(string(plan.Kernel), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				s := drawSparse(t)
 				h := make([][]float32, s.columns)

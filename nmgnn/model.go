@@ -55,8 +55,11 @@ func (m Model) Forward(p Pass) []*Node {
 
 // ELU is x above zero and exp(x)-1 below.
 func ELU(x *Node) *Node {
-	zero := ZerosLike(x)
-	return Where(GreaterThan(x, zero), x, AddScalar(Exp(Min(x, zero)), -1)) // GoMLX has no gradient of Expm1
+	fixed := StopGradient(x)
+	zero, one := ZerosLike(x), OnesLike(x)
+	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))
+	y := Where(positive, fixed, Sub(e, one))
+	return withAdjoint(y, x, func(v *Node) *Node { return Mul(v, Where(positive, one, e)) })
 }
 
 // Check returns an error if the model cannot be built.

@@ -1,7 +1,6 @@
 package nmgnn
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -12,9 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyKernel lists each kernel in the form it is used in.
-func everyKernel() []Plan {
-	return []Plan{{Kernel: ChainKernel}, {Kernel: ScatterKernel}, {Kernel: BucketKernel}, {Kernel: BucketKernel, WideGather: true}}
+func everyKernel() (plans []Plan) {
+	for _, kernel := range Kernels() {
+		plans = append(plans, Plan{Kernel: kernel})
+	}
+	return plans
 }
 
 func drawRows(t *rapid.T, name string, rows, width int) [][]float32 {
@@ -31,7 +32,7 @@ func drawRows(t *rapid.T, name string, rows, width int) [][]float32 {
 func TestEntriesAreGatheredSpreadTotalledAndComparedAsTheDefinitionsSay(t *testing.T) {
 	b := goBackend(t)
 	for _, plan := range everyKernel() {
-		t.Run(fmt.Sprintf("%s,wide=%t", plan.Kernel, plan.WideGather), func(t *testing.T) {
+		t.Run(string(plan.Kernel), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				s := drawSparse(t)
 				width := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "width")
@@ -225,7 +226,7 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 		x[v] = []float32{float32(v + 1), 0, -1}
 	}
 	var first [][]float32
-	for _, plan := range []Plan{{Kernel: ChainKernel}, {Kernel: ScatterKernel}, {Kernel: BucketKernel}, {Kernel: ChainKernel, DenseFeatures: true}} {
+	for _, plan := range append(everyKernel(), Plan{Kernel: ChainKernel, DenseFeatures: true}) {
 		b := goBackend(t)
 		store := model.NewStore()
 		edges := undirected(t, len(x), [][2]int32{{0, 1}})

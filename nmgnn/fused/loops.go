@@ -47,8 +47,13 @@ func (a *timesArgs) of(i int32) []float32 {
 func (a *timesArgs) row(i, to int32, y []float32) {
 	if a.width == 64 && simd.Have() && (a.heads == 1 || a.heads == 8) {
 		a.vectors(i, to, y)
-		return
+	} else {
+		a.scalars(i, to, y)
 	}
+}
+
+// scalars is row for any width, on any processor.
+func (a *timesArgs) scalars(i, to int32, y []float32) {
 	clear(y)
 	share := a.width / a.heads
 	for ; i+4 <= to; i += 4 {
