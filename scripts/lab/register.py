@@ -60,7 +60,7 @@ def register(lab, project, go_bin, cgo):
         "GOPROXY": "off",
         "GOTOOLCHAIN": "local",
         # Without debugging data a cell links in half the time. (An empty value would leave room for what 'go env -w' has set.)
-        "GOFLAGS": "-buildvcs=false -ldflags=-w",
+        "GOFLAGS": "-buildvcs=false -ldflags=-s",
         "GOWORK": "",
         "PJRT_PLUGIN_LIBRARY_PATH": f"${{PJRT_PLUGIN_LIBRARY_PATH}}:{project}/.nodemask/pjrt:{project}/.nodemask/pjrt-cuda",
         "GOMLX_NO_AUTO_INSTALL": "1",
