@@ -8,7 +8,8 @@
 //
 //   - a [Layer] reads like its equation: [GIN] is eq. 8;
 //   - a [Model] stacks layers, with dropout and an activation between them;
-//   - [Neighbours] computes Σ_{u∈N_v}, by whichever [Kernel] is fastest for the backend; layers never know which;
+//   - [Neighbours] computes Σ_{u∈N_v}, by whichever [Kernel] is fastest for the backend, often that of package fused;
+//     layers never know which;
 //   - a [Trainer] compiles a model for one [datasets.View] once, and trains it as often as wanted, each time giving a [Trial];
 //   - [OpenBackend] finds what computes: XLA on a GPU or CPU, or pure Go.
 //

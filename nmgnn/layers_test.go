@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -107,4 +109,14 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 		}
 	})
 	require.Len(t, seen, len(parameterNames), "every layer has cases")
+}
+
+func TestELUIsExpMinusOneBelowZero(t *testing.T) {
+	outputs, err := model.CallOnceN(goBackend(t).Backend, model.NewStore(), func(_ *model.Scope, x *Node) []*Node {
+		y := ELU(x)
+		return []*Node{y, Gradient(ReduceAllSum(MulScalar(y, 3)), x)[0]}
+	}, [][]float32{{-1, 0, 2, -100}})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, []float32{-0.63212056, 0, 2, -1}, outputs[0].Value().([][]float32)[0], 1e-6)
+	require.InDeltaSlice(t, []float32{3 * 0.36787944, 3, 3, 0}, outputs[1].Value().([][]float32)[0], 1e-6)
 }
