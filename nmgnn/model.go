@@ -6,6 +6,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/fused"
 )
 
 // Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.
@@ -56,6 +58,9 @@ func (m Model) Forward(p Pass) []*Node {
 // ELU is x above zero and exp(x)-1 below.
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)
+	if x.Rank() == 2 && fused.Available(x.Graph()) {
+		return withAdjoint(fused.ELU(fixed), x, func(v *Node) *Node { return fused.ELUBackward(fixed, v) })
+	}
 	zero, one := ZerosLike(x), OnesLike(x)
 	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))
 	y := Where(positive, fixed, Sub(e, one))

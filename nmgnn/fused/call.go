@@ -19,6 +19,7 @@ const (
 	dropKernel           = "nodemask_drop"
 	scoreKernel          = "nodemask_score"
 	scoreBackwardKernel  = "nodemask_score_backward"
+	eluKernel            = "nodemask_elu"
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 )
@@ -163,6 +164,26 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
+}
+
+// ELU is x [rows, columns] above zero, and exp(x) - 1 below.
+func ELU(x *Node) *Node {
+	must("x", x, -1, -1)
+	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x)[0]
+}
+
+// ELUBackward is the gradient of [ELU] towards x, from v, that towards its result.
+func ELUBackward(x, v *Node) *Node {
+	must("v", v, x.Shape().Dimensions[0], width(x))
+	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
+}
+
+// Available says whether the backend that a computation is built for can call the kernels.
+func Available(g *Graph) bool {
+	pure.Lock()
+	isPure := pure.types != nil && backendFunction(g).Type() == pure.types.function
+	pure.Unlock()
+	return isPure || takesForeign(g)
 }
 
 // Scores are what attention is the softmax of, over each row: E [entries, heads]; or, if E is nil,

@@ -12,6 +12,19 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
+// takesForeign says whether a computation is built for a plugin that knows the kernels.
+func takesForeign(g *Graph) (takes bool) {
+	if v := backendFunction(g).FieldByName("fn"); !v.IsValid() || v.Type() != reflect.TypeFor[*stablehlo.Function]() {
+		return false
+	}
+	about := g.Backend().Description() // it names the plugin's file
+	registered.Range(func(plugin, register any) bool {
+		takes = strings.Contains(about, plugin.(string)) && register.(func() error)() == nil
+		return !takes
+	})
+	return takes
+}
+
 // makeForeign makes the last statement of the function that is being built, a call, one of a foreign function. go-xla can write
 // such statements but lets nobody ask for them; statements themselves are public, and what leads to them is found by
 // reflection.

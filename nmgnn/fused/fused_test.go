@@ -377,6 +377,33 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 	})
 }
 
+func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+		r := rand.New(rand.NewPCG(5, 5))
+		for _, size := range [][2]int{{1, 1}, {3, 5}, {1, 8}, {3000, 65}} {
+			x, v := numbers(r, size[0], size[1]), numbers(r, size[0], size[1])
+			x[0][0] = -200
+			y, dx := zeros(size[0], size[1]), zeros(size[0], size[1])
+			for i := range x {
+				for k, x := range x[i] {
+					if y[i][k], dx[i][k] = float64(x), float64(v[i][k]); x <= 0 {
+						y[i][k], dx[i][k] = math.Expm1(float64(x)), float64(v[i][k])*math.Exp(float64(x))
+					}
+				}
+			}
+			exec, err := NewExec(b.Backend, func(x, v *Node) []*Node {
+				require.True(t, fused.Available(x.Graph()))
+				return []*Node{fused.ELU(x), fused.ELUBackward(x, v)}
+			})
+			require.NoError(t, err)
+			got, err := exec.Call(x, v)
+			require.NoError(t, err)
+			near(t, y, got[0].Value(), "ELU")
+			near(t, dx, got[1].Value(), "gradient")
+		}
+	})
+}
+
 func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
 		p := pattern{offsets: [][]int32{{0}, {1}}, entries: [][]int32{{0}}}

@@ -254,6 +254,14 @@ HANDLER(score_backward, 5, 5, 3) {
 	return NULL;
 }
 
+// x (, v) [rows, columns] → [rows, columns]
+HANDLER(elu, 1, 2, 1) {
+	EXPECT(elu, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_F32, rows(y[0]), columns(y[0])) && (n < 2 || is(x[1], FFI_F32, rows(y[0]), columns(y[0]))));
+	elu_args a = {.x = x[0]->data, .v = n > 1 ? x[1]->data : NULL, .size = rows(y[0]) * columns(y[0]), .y = y[0]->data};
+	for_rows(frame, nm_kernels()->elu, &a, (a.size + NM_CHUNK - 1) / NM_CHUNK, a.size, 16);
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	void *(*handler)(void *);
@@ -270,6 +278,7 @@ static const struct {
 	{"nodemask_drop", nm_drop},
 	{"nodemask_score", nm_score},
 	{"nodemask_score_backward", nm_score_backward},
+	{"nodemask_elu", nm_elu},
 };
 
 // XLA frees what a program needs between its steps when it ends and takes it anew when it is called again. Left alone, the

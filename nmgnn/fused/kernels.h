@@ -82,12 +82,20 @@ typedef struct score_args {
 	float *x_gradient, *a_gradients, *b_gradients;
 } score_args;
 
+// ELU: y[i] = x[i] above zero, else exp(x[i]) - 1; and with v, the gradient towards y, that towards x: y[i] = v[i] above zero, else
+// v[i]·exp(x[i]). Numbers come in chunks.
+typedef struct elu_args {
+	const float *x, *v; // v is missing forward
+	int64_t size;
+	float *y;
+} elu_args;
+
 enum { NM_CHUNK = 1024 };
 
 typedef void kernel(const void *args, int64_t from, int64_t to);
 
 typedef struct kernels {
-	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward;
+	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward, *elu;
 } kernels;
 
 // nm_kernels is the fastest set for this processor.

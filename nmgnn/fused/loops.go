@@ -401,6 +401,26 @@ func (a *dropArgs) chunks(from, to int) {
 	}
 }
 
+type eluArgs struct {
+	x, v, y []float32 // v is missing forward
+}
+
+// chunks computes numbers from·chunk … to·chunk-1.
+func (a *eluArgs) chunks(from, to int) {
+	for i := from * chunk; i < min(to*chunk, len(a.y)); i++ {
+		switch x := a.x[i]; {
+		case a.v != nil && x > 0:
+			a.y[i] = a.v[i]
+		case a.v != nil:
+			a.y[i] = a.v[i] * exp(x)
+		case x > 0:
+			a.y[i] = x
+		default:
+			a.y[i] = exp(x) - 1
+		}
+	}
+}
+
 // hash is a bijection of 32 bits, "lowbias32", which loops.h describes.
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x7feb352d

@@ -409,6 +409,32 @@ static TARGET void FN(score_backward)(const void *args, int64_t from, int64_t to
 	}
 }
 
-static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward)};
+static TARGET void FN(elu)(const void *args, int64_t from, int64_t to) {
+	const elu_args *a = args;
+	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
+	for (int64_t i = from * NM_CHUNK; i < end; i += 8) {
+		v8 x = {0}, v = {0};
+		int64_t n = i + 8 <= end ? 8 : end - i;
+		if (n == 8) {
+			x = FN(load)(a->x + i);
+			if (a->v)
+				v = FN(load)(a->v + i);
+		}
+		for (int64_t k = 0; n < 8 && k < n; k++) {
+			x[k] = a->x[i + k];
+			if (a->v)
+				v[k] = a->v[i + k];
+		}
+		i8 positive = x > FN(all)(0);
+		v8 e = FN(exp8)((v8)((i8)x & ~positive));
+		v8 y = a->v ? (v8)(((i8)v & positive) | ((i8)(v * e) & ~positive)) : (v8)(((i8)x & positive) | ((i8)(e - FN(all)(1)) & ~positive));
+		if (n == 8)
+			FN(store)(a->y + i, y);
+		for (int64_t k = 0; n < 8 && k < n; k++)
+			a->y[i + k] = y[k];
+	}
+}
+
+static const kernels FN(set) = {FN(times), FN(times_blocked), FN(total), FN(highest), FN(agreement), FN(attend), FN(attend_backward), FN(drop), FN(score), FN(score_backward), FN(elu)};
 
 #undef INLINE

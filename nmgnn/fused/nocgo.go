@@ -13,4 +13,6 @@ var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux
 // Register needs XLA, which is not part of this build.
 func Register(string) error { return errNoXLA }
 
+func takesForeign(*graph.Graph) bool { return false }
+
 func makeForeign(*graph.Graph, string) error { return errNoXLA }

@@ -64,6 +64,13 @@ var kernelsInGo = map[string]func(x, y []array){
 		}
 		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
 	},
+	eluKernel: func(x, y []array) {
+		a := eluArgs{x: x[0].floats, y: y[0].floats}
+		if len(x) > 1 {
+			a.v = x[1].floats
+		}
+		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
+	},
 	scoreKernel: func(x, y []array) {
 		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, width: x[0].columns, heads: y[0].columns, y: y[0].floats, z: y[1].floats}
 		forRows(x[0].rows, 2*len(a.x), a.rows)
