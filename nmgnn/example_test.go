@@ -21,8 +21,7 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 	own := h.Times(nmgnn.GlorotWeights(scope, g, "weights", h.Width(), l.Width))
 	gate := Sigmoid(Add(h.Times(nmgnn.GlorotWeights(scope, g, "gate", h.Width(), l.Width)),
 		nmgnn.ZeroWeights(scope, g, "gate_biases", 1, l.Width)))
-	degree := near.Degree(g)
-	mean := Div(near.Sum(nmgnn.Masked(own, mask)), Max(degree, OnesLike(degree)))
+	mean := near.Mean(nmgnn.Masked(own, mask))
 	return Add(Mul(gate, own), Mul(OneMinus(gate), mean))
 }
 

@@ -56,7 +56,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	g := h.Graph()
 	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
 	near = near.WithSelf()
-	mean := Div(near.Sum(wh), near.Degree(g))
+	mean := near.Mean(wh)
 	even := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
 	if near.EntryDropout(even, l.Dropout) != even {
 		mean = near.Attention(even, wh, l.Dropout) // scores that are all alike

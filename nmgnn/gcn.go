@@ -42,7 +42,5 @@ func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, 1))
 	neighbours := Masked(SliceAxis(both, 1, AxisRange(0, l.Width)), mask)
 	root := SliceAxis(both, 1, AxisRange(l.Width, 2*l.Width))
-	degree := near.Degree(g)
-	mean := Div(near.Sum(neighbours), Max(degree, OnesLike(degree)))
-	return Add(Add(root, mean), Weights(scope, g, "biases", in, 1, l.Width))
+	return Add(Add(root, near.Mean(neighbours)), Weights(scope, g, "biases", in, 1, l.Width))
 }

@@ -23,6 +23,8 @@ import (
 type Neighbours interface {
 	// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
 	Sum(h *Node) *Node
+	// Mean is Sum divided by |N_v|, zeros for a node without neighbours.
+	Mean(h *Node) *Node
 	// Degree is |N_v| of all nodes: [nodes, 1].
 	Degree(g *Graph) *Node
 	// WithSelf aggregates over v ∪ N_v.
@@ -274,6 +276,24 @@ func (n neighbours) Sum(h *Node) *Node {
 		}
 		return n.adjoint.times(v, keep) // both directions of an edge are kept or dropped together
 	})
+}
+
+func (n neighbours) Mean(h *Node) *Node {
+	degree := n.Degree(h.Graph())
+	degree = Max(degree, OnesLike(degree))
+	if _, isFused := n.forward.(*fusedProduct); !isFused {
+		return Div(n.Sum(h), degree)
+	}
+	// Weighing entries costs nothing while they are added up.
+	weights := n.forward.spread(Inverse(degree))
+	if keep := n.keep(h.Graph()); keep != nil {
+		weights = Mul(weights, keep)
+	}
+	apply := func(h *Node) *Node { return n.forward.times(h, weights) }
+	if !n.train {
+		return apply(h)
+	}
+	return linear(h, n.NumNodes(), apply, func(v *Node) *Node { return n.timesTransposed(v, weights) })
 }
 
 func (n neighbours) Degree(g *Graph) *Node {
