@@ -152,7 +152,7 @@ func openXLA(id, config string) (*Backend, error) {
 	if err != nil {
 		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
 	}
-	return &Backend{Backend: b, ID: id, Plugin: path, fused: isCPUPlugin(path) && fused.Register(path) == nil}, nil
+	return &Backend{Backend: b, ID: id, Plugin: path, fused: isCPUPlugin(path) && fused.Register(b, path) == nil}, nil
 }
 
 // forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of

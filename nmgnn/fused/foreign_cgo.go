@@ -12,9 +12,20 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
+// statementsOf is where a backend's function, as a struct, keeps its statements; nil if it is not go-xla's.
+func statementsOf(function reflect.Value) *stablehlo.Function {
+	if function.Kind() != reflect.Struct {
+		return nil
+	}
+	if v := function.FieldByName("fn"); v.IsValid() && v.Type() == reflect.TypeFor[*stablehlo.Function]() {
+		return (*stablehlo.Function)(v.UnsafePointer())
+	}
+	return nil
+}
+
 // takesForeign says whether a computation is built for a plugin that knows the kernels.
 func takesForeign(g *Graph) (takes bool) {
-	if v := backendFunction(g).FieldByName("fn"); !v.IsValid() || v.Type() != reflect.TypeFor[*stablehlo.Function]() {
+	if statementsOf(backendFunction(g)) == nil {
 		return false
 	}
 	about := g.Backend().Description() // it names the plugin's file
@@ -29,11 +40,11 @@ func takesForeign(g *Graph) (takes bool) {
 // such statements but lets nobody ask for them; statements themselves are public, and what leads to them is found by
 // reflection.
 func makeForeign(g *Graph, kernel string) error {
-	v := backendFunction(g).FieldByName("fn")
-	if !v.IsValid() || v.Type() != reflect.TypeFor[*stablehlo.Function]() {
+	function := statementsOf(backendFunction(g))
+	if function == nil {
 		return fmt.Errorf("the backend %q takes no functions of others", g.Backend().Name())
 	}
-	statements := (*stablehlo.Function)(v.UnsafePointer()).Statements
+	statements := function.Statements
 	if len(statements) == 0 {
 		return errors.New("there is no statement")
 	}

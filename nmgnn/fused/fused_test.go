@@ -421,8 +421,10 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 	})
 }
 
-func TestRegisterSaysWhatIsWrongWithAFile(t *testing.T) {
-	require.Error(t, fused.Register("/nowhere/plugin.so"))
+func TestRegisterSaysWhatIsWrong(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+		require.Error(t, fused.Register(b.Backend, "/nowhere/plugin.so"))
+	})
 }
 
 func ExampleMatrix() {

@@ -5,13 +5,14 @@ package fused
 import (
 	"errors"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
 var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
 
 // Register needs XLA, which is not part of this build.
-func Register(string) error { return errNoXLA }
+func Register(compute.Backend, string) error { return errNoXLA }
 
 func takesForeign(*graph.Graph) bool { return false }
 

@@ -144,6 +144,9 @@ func Intercept(b compute.Backend) error {
 	if pure.types != nil {
 		return nil
 	}
+	if err := checkGoMLX(); err != nil {
+		return err
+	}
 	t, err := findPureTypes(b)
 	if err != nil {
 		return fmt.Errorf("fused: this version of GoMLX keeps its pure-Go backend otherwise: %w", err)
@@ -274,6 +277,14 @@ func callInGo(g *Graph, kernel string, outputs []*Node) (isPure bool, err error)
 		}
 	}
 	return true, errors.New("there is no call")
+}
+
+// checkGoMLX says what keeps backendFunction from finding anything.
+func checkGoMLX() error {
+	if _, found := reflect.TypeFor[Function]().FieldByName("backendFunc"); !found {
+		return errors.New("fused: this version of GoMLX keeps the backend's functions elsewhere")
+	}
+	return nil
 }
 
 // backendFunction is the backend's part of the function that is being built, as a struct; the zero value if it is none.
