@@ -35,7 +35,7 @@ func browser(t *testing.T) context.Context {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(t.TempDir()))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
 		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
 		t.Cleanup(end)
 		ctx, end = context.WithTimeout(ctx, 3*time.Minute)
