@@ -140,17 +140,19 @@ func (s sparseInput) Times(w *Node) *Node {
 		return p.times(x, all)
 	}
 	apply := func(w *Node) *Node { return times(s.forward, w, s.values, s.weights) }
-	if s.weighed != nil {
-		apply = func(w *Node) *Node { return s.forward.times(w, s.weighed) }
+	adjoint := func(v *Node) *Node { return times(s.adjoint, v, s.valuesT, s.weightsT) }
+	if _, isFused := s.forward.(*fusedProduct); isFused {
+		all := s.all()
+		apply = func(w *Node) *Node { return s.forward.times(w, all) }
+		adjoint = func(v *Node) *Node {
+			p := s.adjoint.(*fusedProduct)
+			return p.timesAt(v, all, p.at)
+		}
 	}
 	if !s.train {
 		return apply(w)
 	}
-	if p, isFused := s.adjoint.(*fusedProduct); isFused {
-		all := s.all()
-		return linear(w, s.nodes, func(w *Node) *Node { return s.forward.times(w, all) }, func(v *Node) *Node { return p.timesAt(v, all, p.at) })
-	}
-	return linear(w, s.nodes, apply, func(v *Node) *Node { return times(s.adjoint, v, s.valuesT, s.weightsT) })
+	return linear(w, s.nodes, apply, adjoint)
 }
 
 // all is the values times the weights of the entries.

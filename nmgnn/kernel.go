@@ -2,6 +2,7 @@ package nmgnn
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
@@ -107,6 +108,9 @@ func newProduct(store *model.Store, path string, s sparse, plan Plan) (product, 
 	v := &variables{store: store, path: path}
 	if s.entries() == 0 {
 		return emptyProduct{rows: s.rows}, nil
+	}
+	if s.entries() > math.MaxInt32 {
+		return nil, fmt.Errorf("nmgnn: a matrix with %d entries: at most %d can be numbered", s.entries(), math.MaxInt32)
 	}
 	switch plan.Kernel {
 	case FusedKernel:

@@ -64,7 +64,7 @@ func (p *fusedProduct) spread(x *Node) *Node {
 func (p *fusedProduct) total(e *Node) *Node   { return p.matrix(e.Graph()).Total(e, nil) }
 func (p *fusedProduct) highest(e *Node) *Node { return p.matrix(e.Graph()).Highest(e) }
 
-// attention is [Neighbours.Attention] in one visit to each entry, and one or two for the gradients: scores as package fused
+// fusedAttention is [Neighbours.Attention] in one visit to each entry, and one or two for the gradients: scores as package fused
 // takes them.
 func (n neighbours) fusedAttention(p *fusedProduct, s fused.Scores, h *Node, rate float64) *Node {
 	m := p.matrix(h.Graph())

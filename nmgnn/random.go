@@ -40,7 +40,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 
 // stream fixes the number of the stream, so that one draw can be made in two orders of its positions.
 func (r *Random) stream() stream {
-	s := stream{key: r.key, number: r.streams, fused: r.fused}
+	s := stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
@@ -48,7 +48,6 @@ func (r *Random) stream() stream {
 type stream struct {
 	key    *Node
 	number uint32
-	fused  bool
 }
 
 // half is one of the stream's two keys.

@@ -80,7 +80,7 @@ static void *fail(const ffi_frame *frame, const char *message) {
 	return frame->api->error_create(&create);
 }
 
-// shape checks for a matrix of a type; rows or columns below 0 can be any.
+// is checks for a matrix of a type; rows or columns below 0 can be any.
 static int is(const ffi_buffer *b, int type, int64_t rows, int64_t columns) {
 	return b->type == type && b->rank == 2 && (rows < 0 || b->dimensions[0] == rows) && (columns < 0 || b->dimensions[1] == columns);
 }
