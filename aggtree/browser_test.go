@@ -227,7 +227,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	t.Run("a large tree is folded, counted whole, and unfolds to the end", func(t *testing.T) {
 		var edges []csr.Edge
 		for v := int32(1); v <= 40; v++ {
-			edges = append(edges, csr.Edge{Source: 0, Target: v})
+			edges = append(edges, csr.Edge{Node: 0, Neighbour: v})
 		}
 		star := undirected(t, 41, edges...)
 		p := open(t, chrome, pageOf(t, star, 0, 2, HTMLOptions{}))

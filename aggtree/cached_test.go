@@ -25,7 +25,7 @@ func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
 
 func TestACachedTreeByHand(t *testing.T) {
 	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
-	train := undirected(t, 4, csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 0, Target: 2}, csr.Edge{Source: 2, Target: 3})
+	train := undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
 	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
@@ -44,8 +44,8 @@ func TestACachedTreeByHand(t *testing.T) {
 	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
 
 	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
-	grown := undirected(t, 5, csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 0, Target: 2}, csr.Edge{Source: 2, Target: 3},
-		csr.Edge{Source: 4, Target: 0}, csr.Edge{Source: 4, Target: 3})
+	grown := undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
+		csr.Edge{Node: 4, Neighbour: 0}, csr.Edge{Node: 4, Neighbour: 3})
 	full, err := Build(ctx, grown, 4, 2, Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []int32{4, 0, 3, 1, 2, 4, 2, 4}, full.Base)
@@ -81,7 +81,7 @@ func TestACachedTreeComputesEquation4(t *testing.T) {
 
 		cache := network(train, features[:n], hops, nil)
 		// One layer at a time: the root's own representation so far, and the cached ones of its neighbours.
-		star := &csr.Graph{Offsets: make([]int64, n+2), Targets: slices.Sorted(slices.Values(neighbours))}
+		star := &csr.Graph{Offsets: make([]int64, n+2), Indices: slices.Sorted(slices.Values(neighbours))}
 		star.Offsets[n+1] = int64(len(neighbours))
 		want := features[n]
 		for layer := range hops {
@@ -101,10 +101,10 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 
 		var edges []csr.Edge
 		for v, u := range train.All() {
-			edges = append(edges, csr.Edge{Source: v, Target: u})
+			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 		for _, u := range neighbours {
-			edges = append(edges, csr.Edge{Source: int32(n), Target: u}, csr.Edge{Source: u, Target: int32(n)})
+			edges = append(edges, csr.Edge{Node: int32(n), Neighbour: u}, csr.Edge{Node: u, Neighbour: int32(n)})
 		}
 		grown, _, err := csr.FromEdges(n+1, edges, csr.Options{Directed: true})
 		require.NoError(t, err)

@@ -135,7 +135,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 
 // neighbours are the unmasked neighbours of v, ascending.
 func (c *checker) neighbours(v int32) []int32 {
-	row := c.graph.Neighbors(v)
+	row := c.graph.Neighbours(v)
 	if c.mask == nil {
 		return row
 	}

@@ -169,7 +169,7 @@ func TestEveryMutationOfABuiltTreeIsNamedForWhatItIs(t *testing.T) {
 		at := rapid.IntRange(1, tree.NumNodes()-1).Draw(t, "at")
 		node, parent := nodes[at], nodes[tree.Parent[at]]
 		neighbours := func(v int32) (n int) {
-			for _, u := range g.Neighbors(v) {
+			for _, u := range g.Neighbours(v) {
 				if mask == nil || !mask[u] {
 					n++
 				}
@@ -225,7 +225,7 @@ func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
 	assert.Equal(t, LeafTooEarly, fault.Kind)
 	require.ErrorAs(t, Check(ctx, g, 1, 2, candidate(), nil), &fault)
 	assert.Equal(t, WrongRoot, fault.Kind)
-	require.ErrorAs(t, Check(ctx, undirected(t, 4, csr.Edge{Source: 0, Target: 1}), 0, 2, candidate(), nil), &fault)
+	require.ErrorAs(t, Check(ctx, undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}), 0, 2, candidate(), nil), &fault)
 	assert.Equal(t, ExtraWalk, fault.Kind)
 	require.ErrorAs(t, Check(ctx, g, 0, 2, Arborescence{}, nil), &fault)
 	assert.Equal(t, NotArborescence, fault.Kind)

@@ -74,7 +74,7 @@ func CountAll(ctx context.Context, g *csr.Graph, hops int, mask []bool) (AllCoun
 	for d := 1; d <= hops; d++ {
 		above, row := all.Depth[d-1], make([]uint64, n)
 		for v := range int32(n) {
-			neighbours := g.Neighbors(v)
+			neighbours := g.Neighbours(v)
 			if err := tick.tick(len(neighbours)); err != nil {
 				return AllCounts{}, err
 			}

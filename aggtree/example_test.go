@@ -12,7 +12,7 @@ import (
 
 // graph is the triangle 0-1-2 with node 3 at 2.
 func graph() *csr.Graph {
-	g, _, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 2}, {Source: 0, Target: 2}, {Source: 2, Target: 3}}, csr.Options{})
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

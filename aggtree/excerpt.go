@@ -35,7 +35,7 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 	for range hops + 1 {
 		var next []int32
 		for _, v := range level {
-			row := g.Neighbors(v)
+			row := g.Neighbours(v)
 			if entries+int64(len(row)) > mostEntries {
 				continue
 			}
@@ -129,7 +129,7 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 			continue
 		}
 		i++
-		row := g.Neighbors(v)
+		row := g.Neighbours(v)
 		rows = binary.AppendUvarint(rows, uint64(len(row))+1)
 		before := int32(0)
 		for _, u := range row {

@@ -138,7 +138,7 @@ func (e *Expectation) short(w walks, keep []float64, hops int) {
 		if hops < 2 {
 			continue
 		}
-		for _, x := range w.graph.Neighbors(u) {
+		for _, x := range w.graph.Neighbours(u) {
 			e.Depth[2] += keep[u] * keep[x]
 			if x == w.root {
 				e.Root[2] += keep[u] * keep[x]

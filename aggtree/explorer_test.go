@@ -207,7 +207,7 @@ return all`, &got)
 func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
 	edges := []csr.Edge{}
 	for v := int32(1); v < 60_000; v++ {
-		edges = append(edges, csr.Edge{Source: v - 1, Target: v})
+		edges = append(edges, csr.Edge{Node: v - 1, Neighbour: v})
 	}
 	path := undirected(t, 60_000, edges...)
 	d := whole(t, path, 30_000, 2, HTMLOptions{Mask: append(make([]bool, 59_999), true)})
@@ -294,7 +294,7 @@ func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 	edges := []csr.Edge{}
 	for v := range int32(60) {
 		for u := range v {
-			edges = append(edges, csr.Edge{Source: u, Target: v})
+			edges = append(edges, csr.Edge{Node: u, Neighbour: v})
 		}
 	}
 	complete := undirected(t, 60, edges...)

@@ -120,7 +120,7 @@ func MaskedFigure() Figure {
 // newNodeGraph is a graph that v, node 0, has entered beside its neighbours u and w.
 func newNodeGraph() (g *csr.Graph, names []string) {
 	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
-	g, _, err := csr.FromEdges(6, []csr.Edge{{Source: v, Target: u}, {Source: v, Target: w}, {Source: u, Target: x}, {Source: w, Target: y}, {Source: w, Target: z}}, csr.Options{})
+	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x}, {Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
 	must(err)
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }

@@ -159,7 +159,7 @@ func (f *folder) ghosts(i int32) []int32 {
 		return nil
 	}
 	var hidden []int32
-	for _, u := range f.Graph.Neighbors(int32(base)) {
+	for _, u := range f.Graph.Neighbours(int32(base)) {
 		if int(u) < len(f.Mask) && f.Mask[u] {
 			hidden = append(hidden, u)
 		}

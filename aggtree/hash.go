@@ -65,7 +65,7 @@ func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask
 	tick := ticker{ctx: ctx}
 	for range hops {
 		for v := range int32(n) {
-			neighbours := g.Neighbors(v)
+			neighbours := g.Neighbours(v)
 			if err := tick.tick(len(neighbours)); err != nil {
 				return nil, err
 			}

@@ -85,8 +85,8 @@ func TestSubtreesOfATreeHaveTheirOwnHashes(t *testing.T) {
 
 func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
 	g := undirected(t, 12,
-		csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 2, Target: 3}, csr.Edge{Source: 3, Target: 4}, csr.Edge{Source: 4, Target: 5}, csr.Edge{Source: 5, Target: 0},
-		csr.Edge{Source: 6, Target: 7}, csr.Edge{Source: 7, Target: 8}, csr.Edge{Source: 8, Target: 6}, csr.Edge{Source: 9, Target: 10}, csr.Edge{Source: 10, Target: 11}, csr.Edge{Source: 11, Target: 9})
+		csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3}, csr.Edge{Node: 3, Neighbour: 4}, csr.Edge{Node: 4, Neighbour: 5}, csr.Edge{Node: 5, Neighbour: 0},
+		csr.Edge{Node: 6, Neighbour: 7}, csr.Edge{Node: 7, Neighbour: 8}, csr.Edge{Node: 8, Neighbour: 6}, csr.Edge{Node: 9, Neighbour: 10}, csr.Edge{Node: 10, Neighbour: 11}, csr.Edge{Node: 11, Neighbour: 9})
 	groups, err := GroupAll(ctx, g, 5, nil, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 1, groups.Count)

@@ -23,7 +23,7 @@ func undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
 
 // triangle is the triangle 0-1-2 with node 3 at 2, and node 4 alone.
 func triangle(t testing.TB) *csr.Graph {
-	return undirected(t, 5, csr.Edge{Source: 0, Target: 1}, csr.Edge{Source: 1, Target: 2}, csr.Edge{Source: 0, Target: 2}, csr.Edge{Source: 2, Target: 3})
+	return undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
 }
 
 // anyGraph draws a small graph, directed or not.
@@ -31,7 +31,7 @@ func anyGraph(t *rapid.T, most int) *csr.Graph {
 	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
 	node := rapid.Int32Range(0, int32(nodes-1))
 	edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-		return csr.Edge{Source: node.Draw(t, "v"), Target: node.Draw(t, "u")}
+		return csr.Edge{Node: node.Draw(t, "v"), Neighbour: node.Draw(t, "u")}
 	}), 0, 2*nodes).Draw(t, "edges")
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: rapid.Bool().Draw(t, "directed")})
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func network(g *csr.Graph, h []uint64, layers int, mask []bool) [][]uint64 {
 		next := make([]uint64, len(h))
 		for v := range next {
 			var sum uint64
-			for _, u := range g.Neighbors(int32(v)) {
+			for _, u := range g.Neighbours(int32(v)) {
 				if mask == nil || !mask[u] {
 					x := h[u] + 0x2545f4914f6cdd1d // a neighbour whose features are 0 counts too
 					sum += (x ^ x>>29) * 0x9fb21c651e98df25

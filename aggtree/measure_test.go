@@ -124,7 +124,7 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 }
 
 func TestReplicasShareOneDraw(t *testing.T) {
-	g := undirected(t, 2, csr.Edge{Source: 0, Target: 1})
+	g := undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
 	e, err := Expect(ctx, g, 0, 4, 0.5, ExpectOptions{})
 	require.NoError(t, err)
 	// The only walk is 0-1-0-1-0: after its start it visits 1, then 0, then both again: p, p², p², p².
@@ -166,7 +166,7 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	var edges []csr.Edge
 	for v := range int32(40) {
 		for u := range v {
-			edges = append(edges, csr.Edge{Source: v, Target: u})
+			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 	}
 	g := undirected(t, 40, edges...)

@@ -33,7 +33,7 @@ func (s *svg) near() neighbourhood {
 			first, end := t.Children(0)
 			return t.Base[first:end]
 		case int(v) < g.NumNodes():
-			return g.Neighbors(v)
+			return g.Neighbours(v)
 		}
 		return nil
 	}

@@ -1,6 +1,8 @@
 package aggtree
 
-import "nodemask/csr"
+import (
+	"nodemask/csr"
+)
 
 // PaperGraph is the graph of the paper's figure 3 (a), whose nodes are called a to f, with their names.
 //
@@ -13,8 +15,8 @@ import "nodemask/csr"
 func PaperGraph() (g *csr.Graph, names []string) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{
-		{Source: a, Target: b}, {Source: a, Target: d}, {Source: b, Target: c}, {Source: b, Target: f},
-		{Source: d, Target: e}, {Source: e, Target: f},
+		{Node: a, Neighbour: b}, {Node: a, Neighbour: d}, {Node: b, Neighbour: c}, {Node: b, Neighbour: f},
+		{Node: d, Neighbour: e}, {Node: e, Neighbour: f},
 	}, csr.Options{})
 	if err != nil {
 		panic(err) // the edges above name nodes 0 to 5

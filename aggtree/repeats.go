@@ -95,7 +95,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	p := newProducts(n)
 	seen := make([]int32, n) // by which root's tree, plus one, a node was last met: never cleared
 	for v := range int32(n) {
-		w := walks{graph: g, root: v, first: g.Neighbors(v), mask: mask}
+		w := walks{graph: g, root: v, first: g.Neighbours(v), mask: mask}
 		s := &all[v]
 		err := p.run(ctx, w, hops, func(_ int, bases []int32, times []uint64) {
 			for _, u := range bases {

@@ -123,13 +123,13 @@ func (t *Tree) Subtree(i int32, depth int) *Tree {
 // For a cached tree it is the approximation of eq. 4.
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
-	g := &csr.Graph{Offsets: make([]int64, n+1), Targets: make([]int32, max(n-1, 0))}
+	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
 	// Nodes but the root are all somebody's child, in the order of their parents: node j is target number j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}
-	for j := range g.Targets {
-		g.Targets[j] = int32(j) + 1
+	for j := range g.Indices {
+		g.Indices[j] = int32(j) + 1
 	}
 	return g
 }

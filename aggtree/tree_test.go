@@ -65,7 +65,7 @@ func TestAnIsolatedRootAndNoHopsGiveASingleNode(t *testing.T) {
 
 func TestAWalkThatCannotGoOnEndsInALeafAboveTheLastLevel(t *testing.T) {
 	// 0 aggregates from 1 and 2, 2 from 1, 1 from nobody.
-	g, _, err := csr.FromEdges(3, []csr.Edge{{Source: 0, Target: 1}, {Source: 0, Target: 2}, {Source: 2, Target: 1}}, csr.Options{Directed: true})
+	g, _, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 1}}, csr.Options{Directed: true})
 	require.NoError(t, err)
 	tree, err := Build(ctx, g, 0, 2, Options{})
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestATreeAsAGraphIsAProperGraph(t *testing.T) {
 		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: anyMask(t, g)})
 		require.NoError(t, err)
 		as := tree.AsGraph()
-		_, err = csr.New(as.Offsets, as.Targets)
+		_, err = csr.New(as.Offsets, as.Indices)
 		require.NoError(t, err)
 		require.Equal(t, tree.NumNodes(), as.NumNodes())
 		for parent, child := range as.All() {
@@ -187,7 +187,7 @@ func citations() *csr.Graph {
 	edges := make([]csr.Edge, pairs)
 	for i := range edges {
 		x := r.Float64()
-		edges[i] = csr.Edge{Source: r.Int32N(nodes), Target: int32(x * x * x * nodes)}
+		edges[i] = csr.Edge{Node: r.Int32N(nodes), Neighbour: int32(x * x * x * nodes)}
 	}
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
 	if err != nil {
@@ -202,7 +202,7 @@ func BenchmarkBuildAMillionNodes(b *testing.B) {
 	var edges []csr.Edge
 	for v := range int32(nodes) {
 		for step := int32(1); step <= 5; step++ {
-			edges = append(edges, csr.Edge{Source: v, Target: (v + step) % nodes})
+			edges = append(edges, csr.Edge{Node: v, Neighbour: (v + step) % nodes})
 		}
 	}
 	g := undirected(b, nodes, edges...)
@@ -229,7 +229,7 @@ func BenchmarkCheckAMillionNodes(b *testing.B) {
 	var edges []csr.Edge
 	for v := range int32(101) {
 		for u := range v {
-			edges = append(edges, csr.Edge{Source: v, Target: u})
+			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 	}
 	g := undirected(b, 101, edges...) // complete: the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes

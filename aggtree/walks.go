@@ -28,7 +28,7 @@ func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 	if root < 0 || int(root) >= g.NumNodes() {
 		return walks{}, fmt.Errorf("aggtree: root %d: the graph has %d nodes, numbered from 0", root, g.NumNodes())
 	}
-	return walks{graph: g, root: root, first: g.Neighbors(root), mask: mask}, nil
+	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
 }
 
 func checkArguments(g *csr.Graph, hops int, mask []bool) error {
@@ -51,7 +51,7 @@ func (w walks) next(depth int, v int32) []int32 {
 	if depth == 0 {
 		return w.first
 	}
-	return w.graph.Neighbors(v)
+	return w.graph.Neighbours(v)
 }
 
 // masked says whether u is in no child set.

@@ -1,6 +1,6 @@
-// Package csr holds the graph type that every other package shares: compressed sparse rows.
+// Package csr holds the graph that every other package shares, in compressed sparse rows, and one sparse matrix.
 //
-// Row v lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are never
+// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are never
 // stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
 package csr
 
@@ -17,14 +17,14 @@ import (
 //
 // The zero value is the empty graph. A Graph is read-only once built, and so is safe for concurrent use.
 type Graph struct {
-	// Offsets has one entry more than there are nodes: row v is Targets[Offsets[v]:Offsets[v+1]].
+	// Offsets has one entry more than there are nodes: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
-	// Targets holds the rows one after the other, each strictly ascending.
-	Targets []int32
+	// Indices holds the rows one after the other, each strictly ascending.
+	Indices []int32
 }
 
-// Edge is one listed pair. In a directed graph it says that Source aggregates from Target (Target ∈ N_Source).
-type Edge struct{ Source, Target int32 }
+// Edge is one listed pair. In a directed graph it says that Node aggregates from Neighbour (Neighbour ∈ N_Node).
+type Edge struct{ Node, Neighbour int32 }
 
 // Options says how a list of pairs is to be read. The zero value reads undirected edges.
 type Options struct {
@@ -62,7 +62,7 @@ func (e *NodeError) Error() string {
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
-			if !yield(e.Source, e.Target) {
+			if !yield(e.Node, e.Neighbour) {
 				return
 			}
 		}
@@ -98,7 +98,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	for v := range nodes {
 		offsets[v+1] += offsets[v]
 	}
-	targets := make([]int32, offsets[nodes])
+	indices := make([]int32, offsets[nodes])
 	next := slices.Clone(offsets[:nodes])
 	var placed int64
 	for u, v := range pairs {
@@ -110,17 +110,17 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
 			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first time", placed-1)
 		}
-		targets[next[u]] = v
+		indices[next[u]] = v
 		next[u]++
 		if !o.Directed {
-			targets[next[v]] = u
+			indices[next[v]] = u
 			next[v]++
 		}
 	}
 	if placed != report.Listed {
 		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d", report.Listed, placed)
 	}
-	g := &Graph{Offsets: offsets, Targets: targets}
+	g := &Graph{Offsets: offsets, Indices: indices}
 	g.sortRows()
 	dropped := g.dropRepeats()
 	if !o.Directed {
@@ -134,7 +134,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 // sortRows makes every row ascending, in place. Rows are sorted one by one rather than by transposing twice: that takes
 // half the memory and, rows being short, no more time.
 func (g *Graph) sortRows() {
-	workers := min(runtime.GOMAXPROCS(0), len(g.Targets)/minSortedTargets)
+	workers := min(runtime.GOMAXPROCS(0), len(g.Indices)/minSortedIndices)
 	if workers < 2 {
 		g.sortRange(0, g.NumNodes())
 		return
@@ -142,8 +142,8 @@ func (g *Graph) sortRows() {
 	var group sync.WaitGroup
 	begin := 0
 	for w := range workers {
-		// A worker's rows end where its share of the targets does, as rows may differ widely in length.
-		share := int64(len(g.Targets)) / int64(workers) * int64(w+1)
+		// A worker's rows end where its share of the indices does, as rows may differ widely in length.
+		share := int64(len(g.Indices)) / int64(workers) * int64(w+1)
 		end, _ := slices.BinarySearch(g.Offsets[:g.NumNodes()], share)
 		if w == workers-1 {
 			end = g.NumNodes()
@@ -155,63 +155,43 @@ func (g *Graph) sortRows() {
 	group.Wait()
 }
 
-// minSortedTargets are worth a goroutine of their own.
-const minSortedTargets = 1 << 16
+// minSortedIndices are worth a goroutine of their own.
+const minSortedIndices = 1 << 16
 
 func (g *Graph) sortRange(begin, end int) {
 	for v := begin; v < end; v++ {
-		if row := g.Neighbors(int32(v)); !slices.IsSorted(row) {
+		if row := g.Neighbours(int32(v)); !slices.IsSorted(row) {
 			slices.Sort(row)
 		}
 	}
 }
 
-// transposeInto writes the transposed targets into into, which must not be g.Targets, using scratch [nodes].
-func (g *Graph) transposeInto(into []int32, scratch []int64) *Graph {
-	nodes := g.NumNodes()
-	offsets := make([]int64, nodes+1)
-	for _, u := range g.Targets {
-		offsets[u+1]++
-	}
-	for v := range nodes {
-		offsets[v+1] += offsets[v]
-	}
-	copy(scratch, offsets)
-	for v := range nodes {
-		for _, u := range g.Neighbors(int32(v)) {
-			into[scratch[u]] = int32(v)
-			scratch[u]++
-		}
-	}
-	return &Graph{Offsets: offsets, Targets: into}
-}
-
-// dropRepeats removes repeated targets from ascending rows in place and returns how many there were.
+// dropRepeats removes repeated indices from ascending rows in place and returns how many there were.
 func (g *Graph) dropRepeats() int64 {
 	var kept int64
 	var begin int64
 	for v := range g.NumNodes() {
-		row := g.Targets[begin:g.Offsets[v+1]]
+		row := g.Indices[begin:g.Offsets[v+1]]
 		begin = g.Offsets[v+1]
 		for i, u := range row {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
 			// Writing never overtakes reading, but it may reach row[i-1] of this row: rows shift left as a whole.
-			g.Targets[kept] = u
+			g.Indices[kept] = u
 			kept++
 		}
 		g.Offsets[v+1] = kept
 	}
-	dropped := int64(len(g.Targets)) - kept
-	g.Targets = g.Targets[:kept:kept]
+	dropped := int64(len(g.Indices)) - kept
+	g.Indices = g.Indices[:kept:kept]
 	return dropped
 }
 
 // New wraps rows that exist already, for instance read from a file, after checking all that [Graph] promises:
-// offsets ascend from 0 to len(targets), rows are strictly ascending, and name existing nodes other than their own.
-func New(offsets []int64, targets []int32) (*Graph, error) {
-	g := &Graph{Offsets: offsets, Targets: targets}
+// offsets ascend from 0 to len(indices), rows are strictly ascending, and name existing nodes other than their own.
+func New(offsets []int64, indices []int32) (*Graph, error) {
+	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
 		return nil, err
 	}
@@ -220,23 +200,23 @@ func New(offsets []int64, targets []int32) (*Graph, error) {
 
 func (g *Graph) check() error {
 	if len(g.Offsets) == 0 {
-		if len(g.Targets) == 0 {
+		if len(g.Indices) == 0 {
 			return nil
 		}
-		return fmt.Errorf("csr: %d targets without offsets", len(g.Targets))
+		return fmt.Errorf("csr: %d indices without offsets", len(g.Indices))
 	}
 	if g.NumNodes() > math.MaxInt32 {
 		return fmt.Errorf("csr: %d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
 	}
-	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Targets)) {
-		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of targets", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Targets))
+	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Indices)) {
+		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
 	}
 	for v := range g.NumNodes() {
-		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Targets)) {
-			return fmt.Errorf("csr: row %d runs from %d to %d of %d targets", v, g.Offsets[v], g.Offsets[v+1], len(g.Targets))
+		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Indices)) {
+			return fmt.Errorf("csr: row %d runs from %d to %d of %d indices", v, g.Offsets[v], g.Offsets[v+1], len(g.Indices))
 		}
 		last := int32(-1)
-		for _, u := range g.Neighbors(int32(v)) {
+		for _, u := range g.Neighbours(int32(v)) {
 			switch {
 			case u < 0 || int(u) >= g.NumNodes():
 				return fmt.Errorf("csr: row %d names node %d, but the graph has %d nodes", v, u, g.NumNodes())
@@ -255,10 +235,10 @@ func (g *Graph) check() error {
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
 // NumEdges is the number of stored directed edges: twice the number of edges of an undirected graph.
-func (g *Graph) NumEdges() int64 { return int64(len(g.Targets)) }
+func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbors is N_v, ascending. It shares the graph's memory and must not be changed.
-func (g *Graph) Neighbors(v int32) []int32 { return g.Targets[g.Offsets[v]:g.Offsets[v+1]] }
+// Neighbours is N_v, ascending. It shares the graph's memory and must not be changed.
+func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Degree is |N_v|.
 func (g *Graph) Degree(v int32) int { return int(g.Offsets[v+1] - g.Offsets[v]) }
@@ -274,7 +254,7 @@ func (g *Graph) MaxDegree() int {
 
 // HasEdge says whether u ∈ N_v, by binary search.
 func (g *Graph) HasEdge(v, u int32) bool {
-	_, found := slices.BinarySearch(g.Neighbors(v), u)
+	_, found := slices.BinarySearch(g.Neighbours(v), u)
 	return found
 }
 
@@ -282,7 +262,7 @@ func (g *Graph) HasEdge(v, u int32) bool {
 func (g *Graph) All() iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
 		for v := range g.NumNodes() {
-			for _, u := range g.Neighbors(int32(v)) {
+			for _, u := range g.Neighbours(int32(v)) {
 				if !yield(int32(v), u) {
 					return
 				}
@@ -291,17 +271,12 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 	}
 }
 
-// Reverse is the graph with every edge turned round: v is in row u of the result iff u is in row v of g.
-func (g *Graph) Reverse() *Graph {
-	return g.transposeInto(make([]int32, len(g.Targets)), make([]int64, g.NumNodes()))
-}
-
 // IsSymmetric says whether every edge is stored in both rows, so that the graph is undirected.
 func (g *Graph) IsSymmetric() bool {
-	// Reading rows in ascending order of v meets each row u's targets in ascending order: one cursor a row decides.
+	// Reading rows in ascending order of v meets each row u's indices in ascending order: one cursor a row decides.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
-		if next[u] == g.Offsets[u+1] || g.Targets[next[u]] != v {
+		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
 			return false
 		}
 		next[u]++
@@ -352,16 +327,16 @@ func (g *Graph) filter(nodes []int32, keep func(v, u int32) bool, index []int32)
 	for _, v := range nodes {
 		most += int64(g.Degree(v))
 	}
-	sub.Targets = make([]int32, 0, most)
+	sub.Indices = make([]int32, 0, most)
 	for i, v := range nodes {
-		for _, u := range g.Neighbors(v) {
+		for _, u := range g.Neighbours(v) {
 			if index[u] >= 0 && keep(v, u) {
-				sub.Targets = append(sub.Targets, index[u])
+				sub.Indices = append(sub.Indices, index[u])
 			}
 		}
-		sub.Offsets[i+1] = int64(len(sub.Targets))
+		sub.Offsets[i+1] = int64(len(sub.Indices))
 	}
-	sub.Targets = slices.Clip(slices.Clone(sub.Targets))
+	sub.Indices = slices.Clip(slices.Clone(sub.Indices))
 	sub.sortRows()
 	return sub
 }

@@ -7,13 +7,13 @@ import (
 )
 
 func ExampleFromEdges() {
-	g, report, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 0}, {Source: 1, Target: 2}, {Source: 3, Target: 3}}, csr.Options{})
+	g, report, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 0}, {Node: 1, Neighbour: 2}, {Node: 3, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(report)
-	fmt.Println(g.Neighbors(1), g.Degree(3), g.IsSymmetric())
+	fmt.Println(g.Neighbours(1), g.Degree(3), g.IsSymmetric())
 	// Output:
 	// 2 edges (4 pairs listed, 1 self-loops and 1 duplicates dropped)
 	// [0 2] 0 true
@@ -33,12 +33,12 @@ func ExampleFromSeq() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(g.NumEdges(), g.Neighbors(0))
+	fmt.Println(g.NumEdges(), g.Neighbours(0))
 	// Output: 2000000 [1 999999]
 }
 
 func ExampleGraph_Induced() {
-	g, _, err := csr.FromEdges(4, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 3}, {Source: 2, Target: 3}}, csr.Options{})
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 3}, {Node: 2, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,6 +48,6 @@ func ExampleGraph_Induced() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(sub.Neighbors(0), index)
+	fmt.Println(sub.Neighbours(0), index)
 	// Output: [1] [-1 0 -1 1]
 }

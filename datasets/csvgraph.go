@@ -72,8 +72,8 @@ func readCSV(nodes, edges *csvTable) (*Graph, error) {
 		return nil, fmt.Errorf("%s: %w", edges.name, err)
 	}
 	// The arrays behind the rows still have room for the repeats: give that back.
-	if cap(g.Edges.Targets) > 0 && g.Report.Duplicates > g.Report.Edges/4 {
-		g.Edges.Targets = slices.Clone(g.Edges.Targets)
+	if cap(g.Edges.Indices) > 0 && g.Report.Duplicates > g.Report.Edges/4 {
+		g.Edges.Indices = slices.Clone(g.Edges.Indices)
 	}
 	return g, nil
 }
@@ -164,7 +164,7 @@ func readCSVEdges(t *csvTable, index map[string]int32) ([]csr.Edge, error) {
 		if !found {
 			return nil, t.noSuchNode(t.fields[target])
 		}
-		pairs = append(pairs, csr.Edge{Source: u, Target: v})
+		pairs = append(pairs, csr.Edge{Node: u, Neighbour: v})
 	}
 	return pairs, t.err
 }

@@ -37,7 +37,7 @@ func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
 func sameGraph(t testing.TB, want, got *Graph) {
 	t.Helper()
 	require.Equal(t, want.Edges.Offsets, got.Edges.Offsets)
-	require.ElementsMatch(t, want.Edges.Targets, got.Edges.Targets)
+	require.ElementsMatch(t, want.Edges.Indices, got.Edges.Indices)
 	require.Equal(t, want.Classes, got.Classes)
 	require.Equal(t, want.Labels, got.Labels)
 	require.Equal(t, want.NodeIDs, got.NodeIDs)
@@ -55,7 +55,7 @@ func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
 	assert.Equal(t, []string{"ann", "bob", "cy"}, g.NodeIDs)
 	assert.Equal(t, []string{"ant", "cat"}, g.Classes)
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
-	assert.Equal(t, []int32{1, 0, 2, 1}, g.Edges.Targets)
+	assert.Equal(t, []int32{1, 0, 2, 1}, g.Edges.Indices)
 	assert.Equal(t, csr.Report{Listed: 4, SelfLoops: 1, Duplicates: 1, Edges: 2}, g.Report)
 	assert.Equal(t, []float32{1, 0, 0, 0, 0.5, -0.2}, g.Features.Dense, "half is not zero: dense")
 }
@@ -188,7 +188,7 @@ func TestWriteCSVThenReadCSVGivesTheSameGraph(t *testing.T) {
 		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
 		n := len(ids)
 		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-			return csr.Edge{Source: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"), Target: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
+			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"), Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
 		}), 0, 12).Draw(rt, "edges")
 		g := &Graph{NodeIDs: ids, Labels: make([]int32, n)}
 		var err error
@@ -262,7 +262,7 @@ func ExampleReadCSV() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbors(1))
+	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbours(1))
 	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
 }
 

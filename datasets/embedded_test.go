@@ -69,11 +69,11 @@ func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
 	for v, u := range match {
 		require.Equal(t, linqs.Classes[linqs.Labels[u]], planetoid.Classes[planetoid.Labels[v]])
 		var neighbours []int32
-		for _, w := range planetoid.Edges.Neighbors(int32(v)) {
+		for _, w := range planetoid.Edges.Neighbours(int32(v)) {
 			neighbours = append(neighbours, match[w])
 		}
 		slices.Sort(neighbours)
-		require.Equal(t, linqs.Edges.Neighbors(u), neighbours, "node %d", v)
+		require.Equal(t, linqs.Edges.Neighbours(u), neighbours, "node %d", v)
 	}
 }
 
@@ -92,7 +92,7 @@ func signatures(g *Graph) []uint64 {
 		next := make([]uint64, len(now))
 		for v := range now {
 			var near []uint64
-			for _, u := range g.Edges.Neighbors(int32(v)) {
+			for _, u := range g.Edges.Neighbours(int32(v)) {
 				near = append(near, now[u])
 			}
 			slices.Sort(near)

@@ -203,7 +203,7 @@ func (g *Graph) check() error {
 		return fmt.Errorf("no edges: expected a graph, if only one without edges")
 	}
 	// A reader may have built the rows by hand, so look again.
-	if _, err := csr.New(g.Edges.Offsets, g.Edges.Targets); err != nil {
+	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {
 		return err
 	}
 	nodes := g.NumNodes()

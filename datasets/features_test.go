@@ -117,7 +117,7 @@ func TestFeaturesCheckNamesRowAndColumn(t *testing.T) {
 
 func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	sound := func() *Graph {
-		edges, _, err := csr.FromEdges(2, []csr.Edge{{Source: 0, Target: 1}}, csr.Options{})
+		edges, _, err := csr.FromEdges(2, []csr.Edge{{Node: 0, Neighbour: 1}}, csr.Options{})
 		require.NoError(t, err)
 		return &Graph{Name: "g", Edges: edges, Labels: []int32{0, Unlabelled}, Classes: []string{"a"}, NodeIDs: []string{"x", "y"}, Features: Features{Rows: 2, Width: 1, Dense: []float32{1, 2}}}
 	}
@@ -125,8 +125,8 @@ func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	require.NoError(t, (&Graph{Edges: &csr.Graph{}}).Check(), "a graph without nodes")
 	for want, spoil := range map[string]func(g *Graph){
 		"no edges: expected a graph":                           func(g *Graph) { g.Edges = nil },
-		"csr: row 0 names node 9":                              func(g *Graph) { g.Edges.Targets[0] = 9 },
-		"some edge is stored in one direction only":            func(g *Graph) { g.Edges = &csr.Graph{Offsets: []int64{0, 1, 1}, Targets: []int32{1}} },
+		"csr: row 0 names node 9":                              func(g *Graph) { g.Edges.Indices[0] = 9 },
+		"some edge is stored in one direction only":            func(g *Graph) { g.Edges = &csr.Graph{Offsets: []int64{0, 1, 1}, Indices: []int32{1}} },
 		"3 rows of features for 2 nodes":                       func(g *Graph) { g.Features.Rows = 3 },
 		"1 labels for 2 nodes":                                 func(g *Graph) { g.Labels = g.Labels[:1] },
 		"1 node names for 2 nodes":                             func(g *Graph) { g.NodeIDs = g.NodeIDs[:1] },

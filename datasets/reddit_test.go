@@ -65,7 +65,7 @@ func TestReadRedditReadsCooAndCsrInAnyOrder(t *testing.T) {
 			g, err := readReddit(t.Context(), redditDir(t, ringGraph().with(change), ringData()), ringLayout)
 			require.NoError(t, err)
 			sound(t, g)
-			assert.Equal(t, []int32{1, 3, 0, 2, 1, 3, 0, 2}, g.Edges.Targets)
+			assert.Equal(t, []int32{1, 3, 0, 2, 1, 3, 0, 2}, g.Edges.Indices)
 			assert.Equal(t, int64(4), g.Report.Edges)
 			assert.Equal(t, []int32{0, 1, 1, 0}, g.Labels)
 			assert.Equal(t, []string{"a", "b", "c", "d"}, g.NodeIDs)
@@ -183,7 +183,7 @@ func writeTenth(t testing.TB, dir string, shuffled bool) {
 
 // sizeOf is the memory of what a reader returned.
 func sizeOf(g *Graph) int64 {
-	return 8*int64(len(g.Edges.Offsets)) + 4*int64(len(g.Edges.Targets)) + 4*int64(len(g.Labels)) +
+	return 8*int64(len(g.Edges.Offsets)) + 4*int64(len(g.Edges.Indices)) + 4*int64(len(g.Labels)) +
 		4*int64(len(g.Features.Dense)) + 4*int64(len(g.Features.Values)) + 4*int64(len(g.Features.Columns)) + 8*int64(len(g.Features.Offsets))
 }
 

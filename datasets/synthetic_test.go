@@ -148,7 +148,7 @@ func TestSBMCountsOfASeedNeverChange(t *testing.T) {
 			}
 		}
 		assert.Equal(t, []int64{c.listed, c.edges, c.inside}, []int64{g.Report.Listed, g.Report.Edges, inside}, "%+v", c.o)
-		assert.Equal(t, c.firstRow, g.Edges.Neighbors(0))
+		assert.Equal(t, c.firstRow, g.Edges.Neighbours(0))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestASeedNamesOneSyntheticGraph(t *testing.T) {
 	assert.Equal(t, a, b)
 	c, err := SBM(SBMOptions{Seed: 2})
 	require.NoError(t, err)
-	assert.NotEqual(t, a.Edges.Targets, c.Edges.Targets)
+	assert.NotEqual(t, a.Edges.Indices, c.Edges.Indices)
 	assert.NotEqual(t, a.Labels, c.Labels)
 	assert.NotEqual(t, a.Features.Dense, c.Features.Dense)
 }
@@ -225,7 +225,7 @@ func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
 	assert.Equal(t, g.Edges, again.Edges)
 	other, err := RedditLike(minRedditScale, 2)
 	require.NoError(t, err)
-	assert.NotEqual(t, g.Edges.Targets, other.Edges.Targets)
+	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
 }
 
 func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
@@ -236,7 +236,7 @@ func TestRedditLikeTakesLittleMoreMemoryThanItReturns(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	// What was ever allocated bounds the peak, whenever garbage is collected. It also sees room that a slice hides.
 	taken := after.TotalAlloc - before.TotalAlloc
-	returned := 8*len(g.Edges.Offsets) + 4*len(g.Edges.Targets) + 4*len(g.Features.Dense) + 4*len(g.Labels)
+	returned := 8*len(g.Edges.Offsets) + 4*len(g.Edges.Indices) + 4*len(g.Features.Dense) + 4*len(g.Labels)
 	assert.Less(t, float64(taken)/float64(returned), 1.1)
 	// 114,615,892 · 0.05 = 5,730,794.6, and 232,965 · 0.05 = 11,648.25.
 	assert.InDelta(t, 5_730_795, g.Edges.NumEdges(), 10)

@@ -12,7 +12,7 @@ import (
 
 // five is the path 0-1-2-3-4 closed by 4-0, so every node has two neighbours. Node 4 has no label.
 func five(t testing.TB) (*Graph, *Split) {
-	edges, _, err := csr.FromEdges(5, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 2}, {Source: 2, Target: 3}, {Source: 3, Target: 4}, {Source: 4, Target: 0}}, csr.Options{})
+	edges, _, err := csr.FromEdges(5, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 2, Neighbour: 3}, {Node: 3, Neighbour: 4}, {Node: 4, Neighbour: 0}}, csr.Options{})
 	require.NoError(t, err)
 	g := &Graph{Name: "five", Edges: edges, Labels: []int32{0, 0, 0, 0, Unlabelled}, Classes: []string{"0"}}
 	return g, &Split{Train: []int32{0, 2}, Validation: []int32{3}, Test: []int32{1}}
@@ -74,7 +74,7 @@ func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {
 		nodes := rapid.IntRange(4, 25).Draw(t, "nodes")
 		node := rapid.Int32Range(0, int32(nodes-1))
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-			return csr.Edge{Source: node.Draw(t, "u"), Target: node.Draw(t, "v")}
+			return csr.Edge{Node: node.Draw(t, "u"), Neighbour: node.Draw(t, "v")}
 		}), 0, 80).Draw(t, "edges")
 		edges, _, err := csr.FromEdges(nodes, list, csr.Options{})
 		require.NoError(t, err)

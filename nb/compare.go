@@ -22,7 +22,7 @@ func CompareTable(live, recorded *paper.Results, cells ...paper.Cell) plots.Tabl
 		if value, found := paper.PublishedF1(c); found {
 			published = fmt.Sprintf("%.2f", value)
 		}
-		t.Rows = append(t.Rows, []plots.Cell{{Text: c.Data + ": " + Label(c)}, {Text: string(c.Setting)}, {Text: fmt.Sprintf("%d %%", c.TrainPercent)},
+		t.Rows = append(t.Rows, []plots.Field{{Text: c.Data + ": " + Label(c)}, {Text: string(c.Setting)}, {Text: fmt.Sprintf("%d %%", c.TrainPercent)},
 			{Text: meanOf(live, c)}, {Text: meanOf(recorded, c)}, {Text: published}})
 	}
 	return t
@@ -66,7 +66,7 @@ func Claims(id string) {
 		if c.Ours {
 			whose = "ours"
 		}
-		t.Rows = append(t.Rows, []plots.Cell{{Text: c.Text}, {Text: whose}, {Text: string(v.Outcome)}, {Text: v.InBrief()}})
+		t.Rows = append(t.Rows, []plots.Field{{Text: c.Text}, {Text: whose}, {Text: string(v.Outcome)}, {Text: v.InBrief()}})
 	}
 	Table(t)
 }

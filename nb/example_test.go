@@ -6,7 +6,7 @@ import (
 )
 
 func ExampleTable() {
-	nb.Table(plots.Table{Header: []string{"model", "macro F1 %"}, Rows: [][]plots.Cell{{{Text: "GIN"}, {Text: "79.4"}}}})
+	nb.Table(plots.Table{Header: []string{"model", "macro F1 %"}, Rows: [][]plots.Field{{{Text: "GIN"}, {Text: "79.4"}}}})
 	// Output:
 	// ╭───────┬────────────╮
 	// │ model │ macro F1 % │

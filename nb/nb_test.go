@@ -60,7 +60,7 @@ func TestEverythingArrivesInANotebook(t *testing.T) {
 	shown := kernel(t)
 	SVG(`<svg xmlns="http://www.w3.org/2000/svg"><style>b</style></svg>`, `a "tree"`)
 	Markdown("*$x$*")
-	Table(plots.Table{Title: "A < B", Header: []string{"x"}, Rows: [][]plots.Cell{{{Text: "1"}}}})
+	Table(plots.Table{Title: "A < B", Header: []string{"x"}, Rows: [][]plots.Field{{{Text: "1"}}}})
 	Chart(plots.Chart{ID: "c", Title: "T.", Caption: "C.", Series: []plots.Series{{Name: "s", X: []float64{1}, Y: []float64{2}}}})
 	all := shown()
 	require.Len(t, all, 4)

@@ -18,7 +18,7 @@ import (
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
-		var cells []plots.Cell
+		var cells []plots.Field
 		for i, value := range row {
 			text := fmt.Sprint(value)
 			if x, is := value.(float64); is {
@@ -27,7 +27,7 @@ func Rows(title string, header []string, rows ...[]any) {
 			if _, is := value.(string); is && i == t.TextColumns {
 				t.TextColumns++
 			}
-			cells = append(cells, plots.Cell{Text: text})
+			cells = append(cells, plots.Field{Text: text})
 		}
 		t.Rows = append(t.Rows, cells)
 	}

@@ -218,7 +218,7 @@ func CountNodes(view *datasets.View, layers int) NodeCounts {
 	}
 	next := map[int32]bool{}
 	for _, v := range view.Test.Score {
-		for _, u := range edges.Neighbors(v) {
+		for _, u := range edges.Neighbours(v) {
 			if id := view.Test.Nodes[u]; train[id] && !next[u] {
 				next[u] = true
 				c.Cached++
@@ -228,7 +228,7 @@ func CountNodes(view *datasets.View, layers int) NodeCounts {
 	for range layers {
 		var found []int32
 		for _, v := range frontier {
-			for _, u := range edges.Neighbors(v) {
+			for _, u := range edges.Neighbours(v) {
 				if !reached[u] {
 					reached[u] = true
 					found = append(found, u)

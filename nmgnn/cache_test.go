@@ -26,7 +26,7 @@ func arrivalsOf(g *datasets.Graph, view *datasets.View) *datasets.Newcomers {
 			continue
 		}
 		var neighbours []int32
-		for _, u := range g.Edges.Neighbors(v) {
+		for _, u := range g.Edges.Neighbours(v) {
 			if at, known := place[u]; known {
 				neighbours = append(neighbours, at)
 			}
@@ -163,7 +163,7 @@ func TestTheCacheSeesTrainRowsAsTheyWereAndNewRowsWithTrainNeighboursOnly(t *tes
 		for v := range n {
 			for u := range v {
 				if rapid.Bool().Draw(t, "edge") {
-					pairs = append(pairs, csr.Edge{Source: int32(u), Target: int32(v)})
+					pairs = append(pairs, csr.Edge{Node: int32(u), Neighbour: int32(v)})
 				}
 			}
 		}
@@ -182,12 +182,12 @@ func TestTheCacheSeesTrainRowsAsTheyWereAndNewRowsWithTrainNeighboursOnly(t *tes
 		require.NoError(t, err)
 		for v := range int32(n) {
 			var want []int32
-			for _, u := range edges.Neighbors(v) {
+			for _, u := range edges.Neighbours(v) {
 				if isTrain[u] {
 					want = append(want, u)
 				}
 			}
-			require.Equal(t, want, append([]int32(nil), got.Neighbors(v)...))
+			require.Equal(t, want, append([]int32(nil), got.Neighbours(v)...))
 		}
 	})
 }

@@ -160,7 +160,7 @@ func undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	t.Helper()
 	edges := make([]csr.Edge, len(pairs))
 	for i, p := range pairs {
-		edges[i] = csr.Edge{Source: p[0], Target: p[1]}
+		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
 	}
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func inDelta(t *testing.T, want, got []float32, delta float64, format string, ar
 func directed(nodes int, pairs [][2]int32) (*csr.Graph, error) {
 	edges := make([]csr.Edge, len(pairs))
 	for i, p := range pairs {
-		edges[i] = csr.Edge{Source: p[0], Target: p[1]}
+		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
 	}
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: true})
 	return g, err

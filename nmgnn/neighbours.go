@@ -83,7 +83,7 @@ func newAdjacency(store *model.Store, path string, s sparse, symmetric bool, pla
 
 func adjacencyOf(edges *csr.Graph) sparse {
 	n := edges.NumNodes()
-	s := sparse{rows: n, columns: n, offsets: edges.Offsets, targets: edges.Targets}
+	s := sparse{rows: n, columns: n, offsets: edges.Offsets, targets: edges.Indices}
 	if n == 0 {
 		s.offsets = []int64{0}
 	}

@@ -121,14 +121,14 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 	filler := shape.nodes - 1
 
 	// The rows of all nodes, with padding in the last one, where it does no harm.
-	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Targets: make([]int32, 0, shape.edges)}
+	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	x := batchFeatures{width: features.Width, sparse: features.IsSparse()}
 	for v := range shape.nodes {
 		switch u := v - shape.newcomers; {
 		case v < to-from:
 			for _, neighbour := range known[from+v] {
-				edges.Targets = append(edges.Targets, int32(shape.newcomers)+place[neighbour])
+				edges.Indices = append(edges.Indices, int32(shape.newcomers)+place[neighbour])
 			}
 			degrees[v] = float32(len(known[from+v]))
 			x.add(features, from+v)
@@ -136,14 +136,14 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 			degrees[v] = float32(p.cache.Degrees[cached[u]])
 			x.add(p.cache.Features, int(cached[u]))
 		case v == filler:
-			for len(edges.Targets) < shape.edges {
-				edges.Targets = append(edges.Targets, int32(filler))
+			for len(edges.Indices) < shape.edges {
+				edges.Indices = append(edges.Indices, int32(filler))
 			}
 			shape.features = x.fill()
 		default:
 			x.end()
 		}
-		edges.Offsets = append(edges.Offsets, int64(len(edges.Targets)))
+		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
 	}
 	program, err := p.program(shape, edges, x.finish())
 	if err != nil {

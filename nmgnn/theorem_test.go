@@ -21,7 +21,7 @@ func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 	n := 2 + r.IntN(10)
 	var edges []csr.Edge
 	for range r.IntN(2 * n) {
-		edges = append(edges, csr.Edge{Source: int32(r.IntN(n)), Target: int32(r.IntN(n))})
+		edges = append(edges, csr.Edge{Node: int32(r.IntN(n)), Neighbour: int32(r.IntN(n))})
 	}
 	g, _, err := csr.FromEdges(n, edges, csr.Options{Directed: directed})
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	require.NoError(t, err)
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 1)), false)
 	// 0 - 1 - 2, and 2 weighs much
-	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 2}}, csr.Options{})
+	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}}, csr.Options{})
 	require.NoError(t, err)
 	for i := range 3 {
 		g.Features.Dense[2*3+i] = 50
@@ -158,7 +158,7 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	assert.EqualError(t, err, "nmgnn: 0 features a node: a model needs at least one")
 	_, err = Untrained(b, Model{}, 3, 1)
 	assert.ErrorContains(t, err, "at least one layer")
-	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Source: 0, Target: 1}}, csr.Options{})
+	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Node: 0, Neighbour: 1}}, csr.Options{})
 	require.NoError(t, err)
 	_, err = CheckTheorem1(context.Background(), b, m, g, 0, TheoremOptions{Limit: 2})
 	var tooLarge *aggtree.TooLargeError

@@ -27,7 +27,7 @@ func twoCamps(t testing.TB) *datasets.Graph {
 			if r.Float64() < 0.1 {
 				u = int32(r.IntN(n))
 			}
-			edges = append(edges, csr.Edge{Source: v, Target: u})
+			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 		word := labels[v]
 		if r.Float64() < 0.2 {

@@ -2,7 +2,9 @@
 // published, to be set beside what is measured. Nothing here ever becomes a result.
 package paper
 
-import "nodemask/datasets"
+import (
+	"nodemask/datasets"
+)
 
 // MaskedKeepRate is the keep rate p of all of the paper's tables.
 const MaskedKeepRate = 0.5

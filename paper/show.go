@@ -33,9 +33,9 @@ func (a Artifact) Table(r *Results) plots.Table {
 	}
 	adjusted := a.adjusted(r)
 	for _, row := range a.Rows {
-		var cells []plots.Cell
+		var cells []plots.Field
 		for _, label := range row.Labels {
-			cells = append(cells, plots.Cell{Text: label})
+			cells = append(cells, plots.Field{Text: label})
 		}
 		for i, e := range row.Entries {
 			value, number := e.show(r, adjusted)
@@ -43,7 +43,7 @@ func (a Artifact) Table(r *Results) plots.Table {
 			if !published[i] {
 				continue
 			}
-			paper, difference := plots.Cell{}, plots.Cell{}
+			paper, difference := plots.Field{}, plots.Field{}
 			if e.Published != nil {
 				paper.Text = fmt.Sprintf("%.*f", e.Metric.digits(), *e.Published)
 				if !math.IsNaN(number) {
@@ -102,13 +102,13 @@ func (a Artifact) adjusted(r *Results) map[string]float64 {
 }
 
 // show is an entry as text, and its mean; NaN if it has not been run.
-func (e Entry) show(r *Results, adjusted map[string]float64) (plots.Cell, float64) {
+func (e Entry) show(r *Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
-		return plots.Cell{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
+		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
 	}
 	m, digits := stat.Mean(values, nil), e.Metric.digits()
-	cell := plots.Cell{Text: fmt.Sprintf("%.*f", digits, m), Note: fmt.Sprintf("%d trials", len(values))}
+	cell := plots.Field{Text: fmt.Sprintf("%.*f", digits, m), Note: fmt.Sprintf("%d trials", len(values))}
 	if len(values) == 1 {
 		cell.Note = "1 trial"
 	} else if sd := stat.StdDev(values, nil); sd > 0 {
@@ -209,9 +209,9 @@ func (a Artifact) Points(r *Results) plots.Table {
 				name = panel + ", " + name
 			}
 			for i := range s.X {
-				row := []plots.Cell{{Text: name}, {Text: fmt.Sprint(s.X[i])}}
+				row := []plots.Field{{Text: name}, {Text: fmt.Sprint(s.X[i])}}
 				for _, y := range []float64{s.Y[i], s.Low[i], s.High[i]} {
-					row = append(row, plots.Cell{Text: fmt.Sprintf("%.4f", y)})
+					row = append(row, plots.Field{Text: fmt.Sprintf("%.4f", y)})
 				}
 				t.Rows = append(t.Rows, row)
 			}

@@ -22,7 +22,7 @@ func Summary(artifacts []Artifact, r *Results) plots.Table {
 	for _, a := range artifacts {
 		for _, c := range a.Claims {
 			v := c.Judge(r)
-			t.Rows = append(t.Rows, []plots.Cell{
+			t.Rows = append(t.Rows, []plots.Field{
 				{Text: fmt.Sprintf("%s: %s", a.Title, c.Text), Bold: !c.Ours}, {Text: string(v.Outcome)}, {Text: v.InBrief()}, {Text: "nodemask reproduce " + a.ID}})
 		}
 	}

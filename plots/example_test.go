@@ -10,7 +10,7 @@ import (
 func ExampleTable_Render() {
 	table := plots.Table{
 		Header: []string{"model", "macro F1 %"},
-		Rows: [][]plots.Cell{
+		Rows: [][]plots.Field{
 			{{Text: "GIN"}, {Text: "77.3 ± 1.4"}},
 			{{Text: "GAT"}, {Text: "80.2 ± 0.8", Bold: true}},
 		},

@@ -14,7 +14,7 @@ import (
 )
 
 // Cell is one cell of a [Table].
-type Cell struct {
+type Field struct {
 	Text string
 	Note string // tooltip in HTML, not written elsewhere
 	Bold bool
@@ -24,7 +24,7 @@ type Cell struct {
 type Table struct {
 	ID, Title, Caption string
 	Header             []string
-	Rows               [][]Cell
+	Rows               [][]Field
 	TextColumns        int // that many first columns are labels, to the left; the others are numbers, to the right. 0: 1
 }
 
@@ -217,7 +217,7 @@ func (t Table) latex() string {
 		}
 	}
 	b.WriteString(`\begin{tabular}{`)
-	header := make([]Cell, len(t.Header))
+	header := make([]Field, len(t.Header))
 	for i, name := range t.Header {
 		header[i].Text = name
 		if t.isText(i) {
@@ -227,7 +227,7 @@ func (t Table) latex() string {
 		}
 	}
 	b.WriteString("}\n\\toprule\n")
-	line := func(cells []Cell) {
+	line := func(cells []Field) {
 		for i, c := range cells {
 			if i > 0 {
 				b.WriteString(" & ")

@@ -20,7 +20,7 @@ func scores() plots.Table {
 	return plots.Table{
 		ID: "scores", Title: "Cora & co", Caption: "Macro F1, mean ± std.",
 		Header: []string{"model", "keep_rate", "macro F1 %"},
-		Rows: [][]plots.Cell{
+		Rows: [][]plots.Field{
 			{{Text: "GIN"}, {Text: "0.5"}, {Text: "77.3 ± 1.4", Note: "10 trials", Bold: true}},
 			{{Text: "GAT | masked"}, {Text: "1"}, {Text: "−0.2"}},
 		},
@@ -96,7 +96,7 @@ func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 
 func TestTablesThatAreNotRectanglesAreErrors(t *testing.T) {
 	require.Error(t, plots.Table{}.Check(), "no header")
-	require.Error(t, plots.Table{Header: []string{"a"}, Rows: [][]plots.Cell{{}}}.Check(), "a short row")
+	require.Error(t, plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{}}}.Check(), "a short row")
 	require.Error(t, plots.Table{Header: []string{"a"}, TextColumns: 2}.Check(), "more text columns than columns")
 	for _, f := range plots.Formats() {
 		_, err := plots.Table{}.Render(f)
@@ -114,8 +114,8 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 			Header:      rapid.SliceOfN(anyText, columns, columns).Draw(t, "header"),
 			TextColumns: rapid.IntRange(0, columns).Draw(t, "text columns"),
 		}
-		cell := rapid.Custom(func(t *rapid.T) plots.Cell {
-			return plots.Cell{Text: anyText.Draw(t, "text"), Note: anyText.Draw(t, "note"), Bold: rapid.Bool().Draw(t, "bold")}
+		cell := rapid.Custom(func(t *rapid.T) plots.Field {
+			return plots.Field{Text: anyText.Draw(t, "text"), Note: anyText.Draw(t, "note"), Bold: rapid.Bool().Draw(t, "bold")}
 		})
 		for range rapid.IntRange(0, 4).Draw(t, "rows") {
 			table.Rows = append(table.Rows, rapid.SliceOfN(cell, columns, columns).Draw(t, "row"))

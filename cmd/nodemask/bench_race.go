@@ -233,7 +233,7 @@ func exportForPeers(ctx context.Context, data string) (folder string, err error)
 	if err != nil {
 		return "", err
 	}
-	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Targets, "labels.i32": g.Labels,
+	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices, "labels.i32": g.Labels,
 		"train.i32": view.Train.Score, "validation.i32": view.Validation.Score}
 	if x.IsSparse() {
 		files["x_offsets.i64"], files["x_columns.i32"], files["x_values.f32"] = x.Offsets, x.Columns, x.Values

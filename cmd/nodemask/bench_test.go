@@ -371,7 +371,7 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()), "features": float64(x.Width),
 			"classes": float64(g.NumClasses()), "sparse": x.IsSparse()}, meta)
 		assert.Equal(t, g.Edges.Offsets, raw[int64](t, folder, "offsets.i64"))
-		assert.Equal(t, g.Edges.Targets, raw[int32](t, folder, "targets.i32"))
+		assert.Equal(t, g.Edges.Indices, raw[int32](t, folder, "targets.i32"))
 		assert.Equal(t, g.Labels, raw[int32](t, folder, "labels.i32"))
 		assert.Equal(t, split.Train, raw[int32](t, folder, "train.i32"))
 		assert.Equal(t, split.Validation, raw[int32](t, folder, "validation.i32"))

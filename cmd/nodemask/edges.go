@@ -56,7 +56,7 @@ func readEdges(r io.Reader, file string) (*csr.Graph, []string, error) {
 			}
 			ends[i] = v
 		}
-		edges = append(edges, csr.Edge{Source: ends[0], Target: ends[1]})
+		edges = append(edges, csr.Edge{Node: ends[0], Neighbour: ends[1]})
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, nil, fmt.Errorf("%s: line %d is longer than %d bytes: expected two ids", file, at+1, longestLine)

@@ -38,7 +38,7 @@ func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nod
 			fmt.Fprintf(&n, ",%v", x)
 		}
 		n.WriteString("\n")
-		for _, u := range g.Edges.Neighbors(v) {
+		for _, u := range g.Edges.Neighbours(v) {
 			fmt.Fprintf(&e, "%s,%s\n", g.NodeIDs[u], g.NodeIDs[v])
 		}
 	}

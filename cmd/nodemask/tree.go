@@ -264,7 +264,7 @@ func (f treeFlags) buildCached(ctx context.Context, g *treeGraph, o *aggtree.Dra
 	}
 	// index has the place of each node among the train nodes, -1 for others.
 	var neighbours []int32
-	for _, u := range g.edges.Neighbors(g.root) {
+	for _, u := range g.edges.Neighbours(g.root) {
 		if index[u] >= 0 {
 			neighbours = append(neighbours, index[u])
 		}
@@ -292,7 +292,7 @@ func (f treeFlags) buildCached(ctx context.Context, g *treeGraph, o *aggtree.Dra
 	}
 	o.Graph = train
 	offsets := append(slices.Clone(train.Offsets), train.NumEdges()+int64(len(neighbours)))
-	targets := append(slices.Clone(train.Targets), neighbours...)
+	targets := append(slices.Clone(train.Indices), neighbours...)
 	slices.Sort(targets[train.NumEdges():])
 	grown, err = csr.New(offsets, targets)
 	return tree, grown, mask, root, err

@@ -70,7 +70,7 @@ func readCora(_ context.Context, files fs.FS) (*packed.Graph, error) {
 		if !ok || !ok2 {
 			return nil, fmt.Errorf("cora.cites: line %d: a paper that is not in cora.content", n+1)
 		}
-		edges = append(edges, csr.Edge{Source: cited, Target: citing})
+		edges = append(edges, csr.Edge{Node: cited, Neighbour: citing})
 	}
 	g.Edges, g.Report, err = csr.FromEdges(nodes, edges, csr.Options{})
 	return g, err

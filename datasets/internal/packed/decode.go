@@ -117,7 +117,7 @@ func (c *cursor) edges(g *Graph, nodes int) {
 				return
 			}
 			last += gap + 1
-			upper = append(upper, csr.Edge{Source: v, Target: last})
+			upper = append(upper, csr.Edge{Node: v, Neighbour: last})
 		}
 	}
 	if c.err != nil {

@@ -110,7 +110,7 @@ func encode(g *Graph) []byte {
 		number(uint64(n))
 	}
 	for v := range int32(g.Edges.NumNodes()) {
-		row := g.Edges.Neighbors(v)
+		row := g.Edges.Neighbours(v)
 		for len(row) > 0 && row[0] < v {
 			row = row[1:]
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 func small(t require.TestingT) *Graph {
-	edges, report, err := csr.FromEdges(3, []csr.Edge{{Source: 0, Target: 1}, {Source: 1, Target: 0}, {Source: 2, Target: 2}, {Source: 2, Target: 1}}, csr.Options{})
+	edges, report, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 0}, {Node: 2, Neighbour: 2}, {Node: 2, Neighbour: 1}}, csr.Options{})
 	require.NoError(t, err)
 	return &Graph{
 		Name: "small", Classes: []string{"a", "b"}, NodeIDs: []string{"x", "", "z"}, Labels: []int32{1, -1, 0},
@@ -41,7 +41,7 @@ func TestDecodeGivesBackAnyGraph(t *testing.T) {
 		node := rapid.Int32Range(0, int32(nodes-1))
 		var list []csr.Edge
 		for range rapid.IntRange(0, 50).Draw(t, "pairs") {
-			list = append(list, csr.Edge{Source: node.Draw(t, "u"), Target: node.Draw(t, "v")})
+			list = append(list, csr.Edge{Node: node.Draw(t, "u"), Neighbour: node.Draw(t, "v")})
 		}
 		want := &Graph{Name: rapid.String().Draw(t, "name"), Classes: []string{"0"}, Width: width, Offsets: []int64{0}, Columns: []int32{}, Counts: []uint32{}, Weights: []float64{}}
 		var err error

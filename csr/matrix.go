@@ -1,0 +1,89 @@
+package csr
+
+import "slices"
+
+// Matrix is a sparse matrix in compressed sparse rows: what a graph's neighbours, a data set's features and the kernels that
+// multiply with both have in common. It is read-only once made.
+type Matrix struct {
+	Rows, Columns int
+	// Offsets has one entry more than there are rows: the entries of row r are Offsets[r] up to, but not including,
+	// Offsets[r+1].
+	Offsets []int64
+	// Indices holds the column of each entry.
+	Indices []int32
+	// Values holds the value of each entry; nil: all are 1.
+	Values []float32
+}
+
+// Matrix returns the adjacency matrix of the graph: row v has a 1 for each u ∈ N_v. It shares the graph's memory.
+func (g *Graph) Matrix() Matrix {
+	n := g.NumNodes()
+	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}
+	if len(m.Offsets) == 0 {
+		m.Offsets = []int64{0}
+	}
+	return m
+}
+
+// NumEntries returns the number of stored entries.
+func (m Matrix) NumEntries() int { return len(m.Indices) }
+
+// RowIndices returns the row of each entry.
+func (m Matrix) RowIndices() []int32 {
+	rows := make([]int32, 0, m.NumEntries())
+	for r := range m.Rows {
+		for range m.Offsets[r+1] - m.Offsets[r] {
+			rows = append(rows, int32(r))
+		}
+	}
+	return rows
+}
+
+// Transpose returns the transposed matrix, with ascending columns in each row, and for each of its entries the place in m
+// that the entry came from.
+func (m Matrix) Transpose() (t Matrix, from []int32) {
+	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1), Indices: make([]int32, m.NumEntries())}
+	from = make([]int32, m.NumEntries())
+	if m.Values != nil {
+		t.Values = make([]float32, m.NumEntries())
+	}
+	for _, c := range m.Indices {
+		t.Offsets[c+1]++
+	}
+	for c := range m.Columns {
+		t.Offsets[c+1] += t.Offsets[c]
+	}
+	next := slices.Clone(t.Offsets)
+	for r := range m.Rows {
+		for i := m.Offsets[r]; i < m.Offsets[r+1]; i++ {
+			at := next[m.Indices[i]]
+			next[m.Indices[i]]++
+			t.Indices[at] = int32(r)
+			from[at] = int32(i)
+			if m.Values != nil {
+				t.Values[at] = m.Values[i]
+			}
+		}
+	}
+	return t, from
+}
+
+// WithDiagonal returns the pattern of a square matrix with ascending columns, and an entry (r, r) in each row r: v ∪ N_v
+// where m has N_v. Values are left out: all are 1.
+func (m Matrix) WithDiagonal() Matrix {
+	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1), Indices: make([]int32, 0, m.NumEntries()+m.Rows)}
+	for r := range m.Rows {
+		placed := false
+		for _, c := range m.Indices[m.Offsets[r]:m.Offsets[r+1]] {
+			if !placed && int(c) > r {
+				t.Indices, placed = append(t.Indices, int32(r)), true
+			}
+			t.Indices = append(t.Indices, c)
+		}
+		if !placed {
+			t.Indices = append(t.Indices, int32(r))
+		}
+		t.Offsets[r+1] = int64(len(t.Indices))
+	}
+	return t
+}
