@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
-	"nodemask/paper"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
 func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
@@ -35,29 +35,29 @@ func TestSmallNotebooksRunOneTrial(t *testing.T) {
 }
 
 func TestLabelsSayWhatSetsCellsApart(t *testing.T) {
-	gin := paper.NewCell("cora", "gin", datasets.Inductive, 10)
-	for want, c := range map[string]paper.Cell{
+	gin := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, c := range map[string]record.Cell{
 		"GIN":                           gin,
 		"GIN + NM":                      gin.Masked(0.5),
 		"GIN + NM, p = 0.9":             gin.Masked(0.9),
-		"GAT, attention dropout 0":      paper.NewCell("cora", "gat", datasets.Inductive, 10).With(func(s *nmgnn.Settings) { s.AttentionDropout = 0 }),
-		"GraphSAGE + NM, layers 4":      paper.NewCell("cora", "sage", datasets.Inductive, 10).Masked(0.5).With(func(s *nmgnn.Settings) { s.Layers = 4 }),
-		"GIN, regulariser dropedge:0.5": gin.With(func(s *nmgnn.Settings) { s.Regulariser, s.RegulariserRate = nmgnn.DropEdgeRegulariser, 0.5 }),
+		"GAT, attention dropout 0":      record.NewCell("cora", "gat", datasets.Inductive, 10).With(func(s *hyper.Parameters) { s.AttentionDropout = 0 }),
+		"GraphSAGE + NM, layers 4":      record.NewCell("cora", "sage", datasets.Inductive, 10).Masked(0.5).With(func(s *hyper.Parameters) { s.Layers = 4 }),
+		"GIN, regulariser dropedge:0.5": gin.With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = hyper.DropEdgeRegulariser, 0.5 }),
 	} {
 		assert.Equal(t, want, Label(c))
 	}
-	other := paper.NewCell("pubmed", "gin", datasets.Transductive, 20)
-	assert.Equal(t, "cora, inductive, 10 % to train on", titleOf([]paper.Cell{gin, gin.Masked(0.5)}))
-	assert.Equal(t, "several data sets, both settings, several sizes", titleOf([]paper.Cell{gin, other}))
+	other := record.NewCell("pubmed", "gin", datasets.Transductive, 20)
+	assert.Equal(t, "cora, inductive, 10 % to train on", titleOf([]record.Cell{gin, gin.Masked(0.5)}))
+	assert.Equal(t, "several data sets, both settings, several sizes", titleOf([]record.Cell{gin, other}))
 }
 
 func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
-	cell := paper.NewCell("cora", "gin", datasets.Transductive, 10)
-	record := func(seed uint64, f1 float64) paper.Record {
-		return paper.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
+	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	record := func(seed uint64, f1 float64) record.Record {
+		return record.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
 	}
-	live := paper.NewResults([]paper.Record{record(1, 79)})
-	recorded := paper.NewResults([]paper.Record{record(1, 78), record(2, 80)})
+	live := record.NewResults([]record.Record{record(1, 79)})
+	recorded := record.NewResults([]record.Record{record(1, 78), record(2, 80)})
 	table := CompareTable(live, recorded, cell, cell.Masked(0.3))
 	text := func(row int) (cells []string) {
 		for _, c := range table.Rows[row] {
@@ -88,7 +88,7 @@ func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	l := newLive("a test", 4)
 	epoch := func(name string, seed uint64, train float64) {
-		l.epoch(name, seed, nmgnn.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
+		l.epoch(name, seed, train.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
 	}
 	epoch("GIN", 1, 3)
 	epoch("GIN", 2, 2)
@@ -136,7 +136,7 @@ func printed(t *testing.T, show func()) string {
 func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	t.Setenv("NODEMASK_LIVE", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
-	cell := paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 })
+	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
 	require.Len(t, Live().Trials(cell), 2)
@@ -152,7 +152,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(trainUntilStopped) == "" {
 		os.Exit(m.Run())
 	}
-	Train(10_000, paper.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 }))
+	Train(10_000, record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 }))
 }
 
 func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
@@ -162,7 +162,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	require.NoError(t, c.Start())
-	store := paper.OpenStore(folder)
+	store := record.OpenStore(folder)
 	require.Eventually(t, func() bool {
 		records, err := store.Load()
 		return err == nil && len(records) >= 2

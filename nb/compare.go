@@ -3,18 +3,18 @@ package nb
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/stat"
-
 	"nodemask/paper"
 	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
 )
 
 // Compare shows, for each cell, the macro F1 of the trials that were run here, of those recorded with the project, and
 // what the paper says.
-func Compare(cells ...paper.Cell) { Table(CompareTable(Live(), Recorded(), cells...)) }
+func Compare(cells ...record.Cell) { Table(CompareTable(Live(), Recorded(), cells...)) }
 
 // CompareTable is what [Compare] shows.
-func CompareTable(live, recorded *paper.Results, cells ...paper.Cell) plots.Table {
+func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
 	for _, c := range cells {
@@ -28,23 +28,19 @@ func CompareTable(live, recorded *paper.Results, cells ...paper.Cell) plots.Tabl
 	return t
 }
 
-func meanOf(r *paper.Results, c paper.Cell) string {
-	values := r.Values(c, paper.MacroF1)
-	switch len(values) {
-	case 0:
-		return "–"
-	case 1:
-		return fmt.Sprintf("%.2f (1)", values[0])
+func meanOf(r *record.Results, c record.Cell) string {
+	s := stats.Summarize(r.Values(c, record.MacroF1))
+	if s.N == 0 {
+		return s.Text(2)
 	}
-	mean, std := stat.MeanStdDev(values, nil)
-	return fmt.Sprintf("%.2f ± %.2f (%d)", mean, std, len(values))
+	return fmt.Sprintf("%s (%d)", s.Text(2), s.N)
 }
 
 // Artifact shows a table or figure of the paper, by its ID, from the recorded results.
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
-		Table(a.Table(Recorded()))
+		Table(a.Table(Recorded(), paper.TableOptions{}))
 		return
 	}
 	charts := a.Charts(Recorded())
@@ -79,10 +75,9 @@ func Summary() {
 
 func artifact(id string) paper.Artifact { return Must1(paper.Find(id))[0] }
 
-// Mean is the mean of values as text with two decimals; a dash if there are none.
+// Mean returns the mean of values as text with two decimals; a dash if there are none.
 func Mean(values []float64) string {
-	if len(values) == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", stat.Mean(values, nil))
+	s := stats.Summarize(values)
+	s.StdDev = 0
+	return s.Text(2)
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"nodemask/nmgnn"
-	"nodemask/paper"
+	"nodemask/nmgnn/train"
 	"nodemask/plots"
+	"nodemask/record"
 )
 
 // live shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is one
@@ -47,7 +47,7 @@ func newLive(title string, total int) *live {
 }
 
 // epoch adds an epoch of a trial.
-func (l *live) epoch(name string, seed uint64, e nmgnn.Epoch) {
+func (l *live) epoch(name string, seed uint64, e train.Epoch) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var curve *lossCurve
@@ -107,7 +107,7 @@ func (l *live) update(force bool) {
 }
 
 // remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
-func (l *live) remember(name string, r paper.Record) {
+func (l *live) remember(name string, r record.Record) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if !slices.ContainsFunc(l.curves, func(c *lossCurve) bool { return c.name == name }) {

@@ -21,12 +21,6 @@ func Must1[T any](value T, err error) T {
 	return value
 }
 
-// Must2 is [Must1] for two values.
-func Must2[T, U any](first T, second U, err error) (T, U) {
-	Must(err)
-	return first, second
-}
-
 // fail writes an error as one line. Joined errors come in several.
 func fail(w io.Writer, err error) {
 	fmt.Fprintln(w, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))

@@ -15,9 +15,12 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/record/measure"
 )
 
 // frontEndPatience is how long to wait for the first word of a browser before taking it that there is none.
@@ -53,16 +56,16 @@ func Playground() {
 // staticPlayground does once what the playground does on demand.
 func staticPlayground(why string) {
 	Markdown("*" + why + " This is one run with and without node masking instead.*")
-	plain := paper.NewCell("cora", "gin", datasets.Transductive, 10)
+	plain := record.NewCell("cora", "gin", datasets.Transductive, 10)
 	Train(1, plain, plain.Masked(paper.MaskedKeepRate))
 	Compare(plain, plain.Masked(paper.MaskedKeepRate))
 }
 
 // menus of the playground.
 var (
-	playgroundModels   = []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"}
+	playgroundModels   = hyper.Models()
 	playgroundSettings = []datasets.Setting{datasets.Inductive, datasets.Transductive}
-	playgroundSizes    = []int{10, 20, 25, 33, 50, 75, 90}
+	playgroundSizes    = paper.Sizes()
 )
 
 // playground is the form, and the runs so far.
@@ -73,9 +76,9 @@ type playground struct {
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
 	train, stop, close         *widgets.ButtonBuilder
-	store                      *paper.Store
+	store                      *record.Store
 	live                       *live
-	cells                      []paper.Cell // by when they were first trained
+	cells                      []record.Cell // by when they were first trained
 	tableID                    string
 	running                    bool
 	cancel                     context.CancelFunc
@@ -84,7 +87,7 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueId(), store: paper.OpenStore(Must1(liveFolder())), tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
+	p := &playground{id: "nm" + gonbui.UniqueId(), store: record.OpenStore(Must1(liveFolder())), tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
 		if _, err := datasets.Open(context.Background(), name, datasets.OpenOptions{}); err == nil {
 			p.data = append(p.data, name)
@@ -117,7 +120,7 @@ func (p *playground) build() {
 		sizes = append(sizes, fmt.Sprintf("%d %%", s))
 	}
 	for _, m := range playgroundModels {
-		models = append(models, Label(paper.NewCell("cora", m, datasets.Inductive, 10)))
+		models = append(models, hyper.Title(m))
 	}
 	p.dataMenu = widgets.Select(p.data).WithHtmlId(id("data")).AppendTo(at("data")).Done()
 	p.model = widgets.Select(models).WithHtmlId(id("model")).AppendTo(at("model")).Done()
@@ -192,12 +195,12 @@ func (p *playground) showValues(keepRate, layers int) {
 }
 
 // chosen is the cell that the form describes.
-func (p *playground) chosen() paper.Cell {
-	c := paper.NewCell(p.data[p.dataMenu.Value()], playgroundModels[p.model.Value()], playgroundSettings[p.setting.Value()], playgroundSizes[p.size.Value()])
+func (p *playground) chosen() record.Cell {
+	c := record.NewCell(p.data[p.dataMenu.Value()], playgroundModels[p.model.Value()], playgroundSettings[p.setting.Value()], playgroundSizes[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
-		c = c.Masked(float64(keepRate) / 10)
+		c = c.Masked(hyper.KeepRate(keepRate) / 10)
 	}
-	return c.With(func(s *nmgnn.Settings) { s.Layers = p.layers.Value() })
+	return c.With(func(s *hyper.Parameters) { s.Layers = p.layers.Value() })
 }
 
 // begin trains one more trial of what is chosen.
@@ -216,11 +219,11 @@ func (p *playground) begin(ctx context.Context) {
 	p.running = true
 	p.show("Compiling " + name + " …")
 	go func() {
-		p.finished <- paper.Run(ctx, Backend(), p.store, []paper.Cell{c}, paper.Options{Trials: trials,
+		p.finished <- measure.Missing(ctx, Backend(), p.store, []record.Cell{c}, measure.Options{Trials: trials,
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, datasets.OpenOptions{})
 			},
-			Epoch: func(_ paper.Cell, seed uint64, epoch int, e nmgnn.Epoch) {
+			Epoch: func(_ record.Cell, seed uint64, epoch int, e train.Epoch) {
 				p.live.epoch(name, seed, e)
 			}})
 	}()

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/theorem"
 	"nodemask/plots"
+	"nodemask/stats"
 )
 
 // Rows shows a table of values. Texts go to the left, numbers to the right.
@@ -82,17 +85,17 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		}
 		add(lemma.what, err, []string{"no counterexample", "no counterexample"}[i])
 	}
-	b := Must1(nmgnn.OpenBackend("go")) // one run each: not worth compiling
-	for _, name := range nmgnn.Models() {
-		s := Must1(nmgnn.Preset(nmgnn.PresetFor(name)))
-		s.Model, s.Layers = name, hops
-		m := Must1(nmgnn.Untrained(b, s.Build(max(g.NumClasses(), 2)), g.Features.Width, 1))
-		check := Must1(nmgnn.CheckTheorem1(ctx, b, m, g, root, nmgnn.TheoremOptions{Mask: mask}))
+	b := Must1(backend.Open("go")) // one run each: not worth compiling
+	for _, name := range hyper.Models() {
+		s := Must1(hyper.For(name))
+		s.Layers = hops
+		m := Must1(infer.Untrained(b, nmgnn.Build(s, max(g.NumClasses(), 2)), g.Features.Width, 1))
+		check := Must1(theorem.Check(ctx, b, m, g, root, theorem.Options{Mask: mask}))
 		var err error
 		if !check.Holds() {
 			err = fmt.Errorf("they differ by %.2g", check.Difference)
 		}
-		add("theorem 1: "+strings.ToUpper(name)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(check.Difference, 1e-8)))
+		add("theorem 1: "+hyper.Title(name)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(check.Difference, 1e-8)))
 	}
 	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"}, rows...)
 }
@@ -142,17 +145,9 @@ func Repetition(g *datasets.Graph, hops int) {
 			}
 			largest = max(largest, s.Nodes)
 		}
-		rows = append(rows, []any{k, median(repetition), median(share), largest})
+		rows = append(rows, []any{k, stats.Median(repetition), stats.Median(share), largest})
 	}
 	Rows("Repetition in the k-aggregation trees of "+g.Name, []string{"k", "tree nodes a distinct node (median)", "root's share of its own tree (median, %)", "largest tree"}, rows...)
-}
-
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(x)
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of their

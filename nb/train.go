@@ -10,16 +10,19 @@ import (
 	"time"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/record/measure"
 )
 
 // Train runs so many trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier cell or
 // session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came out.
-func Train(trials int, cells ...paper.Cell) {
+func Train(trials int, cells ...record.Cell) {
 	ctx, stop := interruptible()
 	defer stop()
-	store := paper.OpenStore(Must1(liveFolder()))
+	store := record.OpenStore(Must1(liveFolder()))
 	cells = slices.Clone(cells)
 	for i := range cells {
 		cells[i].History = true // for the losses to be drawn where nothing is left to be run
@@ -27,7 +30,7 @@ func Train(trials int, cells ...paper.Cell) {
 	l := newLive(titleOf(cells), trials*len(cells))
 	opened := map[string]*datasets.Graph{}
 	begin, ran := time.Now(), 0
-	err := paper.Run(ctx, Backend(), store, cells, paper.Options{Trials: trials,
+	err := measure.Missing(ctx, Backend(), store, cells, measure.Options{Trials: trials,
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			if opened[data] == nil {
 				g, err := datasets.Open(ctx, data, datasets.OpenOptions{})
@@ -38,8 +41,8 @@ func Train(trials int, cells ...paper.Cell) {
 			}
 			return opened[data], nil
 		},
-		Epoch: func(c paper.Cell, seed uint64, _ int, e nmgnn.Epoch) { l.epoch(Label(c), seed, e) },
-		Progress: func(s paper.State) {
+		Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) { l.epoch(Label(c), seed, e) },
+		Progress: func(s measure.State) {
 			if s.Last != nil {
 				ran++
 			}
@@ -73,18 +76,18 @@ func summaryOf(ran, of int, stopped bool, took time.Duration) string {
 // TrainExperiment runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results
 // are for this cell of the notebook alone: save what is to stay. The stop button ends it with the trials that are
 // finished; with none, it ends the notebook's cell.
-func TrainExperiment(trials int, x nmgnn.Experiment) []*nmgnn.Result {
+func TrainExperiment(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := interruptible()
 	defer stop()
-	name := strings.ToUpper(x.Settings.Model)
-	if x.Settings.KeepRate != 1 {
+	name := hyper.Title(x.Parameters.Model)
+	if x.Parameters.KeepRate.Active() {
 		name += " + NM"
 	}
 	l := newLive(name+" on "+x.Graph.Name, trials)
 	begin, done := time.Now(), 0
-	all, err := x.Run(ctx, Backend(), nmgnn.Seeds(1, trials), nmgnn.RunOptions{
-		Progress: func(p nmgnn.Progress) { l.epoch(name, p.Seed, p.Last) },
-		Done: func(int, *nmgnn.Result) {
+	all, err := x.Run(ctx, Backend(), train.Seeds(1, trials), train.RunOptions{
+		Progress: func(p train.Progress) { l.epoch(name, p.Seed, p.Last) },
+		Done: func(int, *train.Result) {
 			done++
 			l.trials(done, 0)
 		}})
@@ -92,7 +95,7 @@ func TrainExperiment(trials int, x nmgnn.Experiment) []*nmgnn.Result {
 	if err != nil && !stopped {
 		Must(err)
 	}
-	var finished []*nmgnn.Result
+	var finished []*train.Result
 	for _, r := range all {
 		if r != nil {
 			finished = append(finished, r)
@@ -105,34 +108,11 @@ func TrainExperiment(trials int, x nmgnn.Experiment) []*nmgnn.Result {
 	return finished
 }
 
-// Label is a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
-func Label(c paper.Cell) string {
-	label := strings.ToUpper(c.Settings.Model)
-	if c.Settings.Model == "sage" {
-		label = "GraphSAGE"
-	}
-	if c.Settings.Model == "gatv2" {
-		label = "GATv2"
-	}
-	if c.Settings.KeepRate != 1 {
-		label += " + NM"
-	}
-	for _, part := range strings.Split(c.Key(), "/")[4:] {
-		if part == fmt.Sprintf("keep=%v", paper.MaskedKeepRate) {
-			continue
-		}
-		name, value, _ := strings.Cut(part, "=")
-		if name == "keep" {
-			label += ", p = " + value
-			continue
-		}
-		label += fmt.Sprintf(", %s %s", strings.ReplaceAll(name, "-", " "), value)
-	}
-	return label
-}
+// Label returns a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
+func Label(c record.Cell) string { return c.Label(paper.MaskedKeepRate) }
 
 // titleOf is what cells have in common.
-func titleOf(cells []paper.Cell) string {
+func titleOf(cells []record.Cell) string {
 	if len(cells) == 0 {
 		return "nothing"
 	}

@@ -54,3 +54,11 @@ func LinearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
 
 // boundSuffix marks the parameter that tells how wide a variable's first values spread.
 const boundSuffix = "_bound"
+
+// FirstBound returns how wide the first values of the variable at a path spread, as [Weights] and its siblings noted in the
+// store; not found for variables made otherwise.
+func FirstBound(store *model.Store, path string) (bound float64, found bool) {
+	value, found := store.GetParam(path + boundSuffix)
+	bound, isNumber := value.(float64)
+	return bound, found && isNumber
+}

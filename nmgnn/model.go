@@ -7,7 +7,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/kernels"
 )
 
 // Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.
@@ -27,7 +28,7 @@ type Pass struct {
 	Near     Neighbours
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
-	Random   *Random // for dropout; nil: none, as outside training
+	Random   *kernels.Random // for dropout; nil: none, as outside training
 	// After, if set, changes what a layer gives, after its activation and before the next one: layers count from 0.
 	After func(layer int, h *Node) *Node
 }
@@ -55,22 +56,10 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// ELU is x above zero and exp(x)-1 below.
-func ELU(x *Node) *Node {
-	fixed := StopGradient(x)
-	if x.Rank() == 2 && fused.Available(x.Graph()) {
-		return withAdjoint(fused.ELU(fixed), x, func(v *Node) *Node { return fused.ELUBackward(fixed, v) })
-	}
-	zero, one := ZerosLike(x), OnesLike(x)
-	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))
-	y := Where(positive, fixed, Sub(e, one))
-	return withAdjoint(y, x, func(v *Node) *Node { return Mul(v, Where(positive, one, e)) })
-}
-
 // Check returns an error if the model cannot be built.
 func (m Model) Check() error {
 	if len(m.Layers) == 0 {
 		return fmt.Errorf("nmgnn: a model needs at least one layer")
 	}
-	return checkRate("dropout", m.Dropout)
+	return hyper.CheckDropRate("dropout", m.Dropout)
 }

@@ -1,11 +1,11 @@
 package nmgnn
 
 import (
-	"fmt"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/hyper"
 )
 
 // Regulariser changes what a model trains on, anew in every epoch and never outside training. The ones here compete with
@@ -20,7 +20,7 @@ import (
 type Regulariser interface {
 	// Apply returns the pass to train on, drawn from p.Random, which is never nil here.
 	Apply(p Pass) Pass
-	// Check returns an error unless the regulariser's settings can be.
+	// Check returns an error if its rate is not in [0, 1).
 	Check() error
 }
 
@@ -30,21 +30,14 @@ type DropEdge struct{ Rate float64 }
 
 // Apply removes edges.
 func (d DropEdge) Apply(p Pass) Pass {
-	near, ok := p.Near.(neighbours)
-	if !ok {
-		panic(fmt.Errorf("nmgnn: DropEdge knows the neighbours that training makes, not %T", p.Near))
+	if d.Rate > 0 {
+		p.Near = p.Near.WithoutEdges(p.Random, d.Rate)
 	}
-	if d.Rate == 0 {
-		return p
-	}
-	stream := p.Random.stream()
-	near.drop, near.rate, near.kept = &stream, d.Rate, new(*Node)
-	p.Near = near
 	return p
 }
 
 // Check returns an error unless Rate is a probability below 1.
-func (d DropEdge) Check() error { return checkRate("DropEdge's rate", d.Rate) }
+func (d DropEdge) Check() error { return hyper.CheckDropRate("DropEdge's rate", d.Rate) }
 
 // DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al. 2020,
 // GRAND).
@@ -56,16 +49,9 @@ func (d DropNode) Apply(p Pass) Pass {
 		return p
 	}
 	node := Iota(p.Features.Graph(), shapes.Make(dtypes.Uint32, p.Near.NumNodes(), 1), 0)
-	p.Features = p.Features.ScaleRows(p.Random.stream().keep(node, d.Rate))
+	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(node, d.Rate))
 	return p
 }
 
 // Check returns an error unless Rate is a probability below 1.
-func (d DropNode) Check() error { return checkRate("DropNode's rate", d.Rate) }
-
-func checkRate(what string, rate float64) error {
-	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("nmgnn: %s %v: expected a probability from 0 up to, but not including, 1", what, rate)
-	}
-	return nil
-}
+func (d DropNode) Check() error { return hyper.CheckDropRate("DropNode's rate", d.Rate) }

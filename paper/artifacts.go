@@ -6,75 +6,15 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/record"
 )
-
-// Metric names what is read from a record.
-type Metric string
-
-// What can be read from a record. F1 and accuracy are in percent.
-const (
-	MacroF1       Metric = "macro F1"
-	MicroF1       Metric = "micro F1"
-	Accuracy      Metric = "accuracy"
-	MacroF1Cached Metric = "macro F1 with caching"
-	MADHidden     Metric = "MAD of the last hidden representation"
-	MADLogits     Metric = "MAD of the logits"
-	MADSoftmax    Metric = "MAD of the class probabilities"
-	Nodes         Metric = "#nodes"
-	NodesReached  Metric = "#nodes reached"
-	NodesCached   Metric = "#nodes with caching"
-)
-
-// Of is the metric's value in a record, and whether the record has it.
-func (m Metric) Of(r Record) (float64, bool) {
-	switch m {
-	case MacroF1:
-		return r.MacroF1, true
-	case MicroF1:
-		return r.MicroF1, true
-	case Accuracy:
-		return r.Accuracy, true
-	case MacroF1Cached:
-		if r.MacroF1Cached == nil {
-			return 0, false
-		}
-		return *r.MacroF1Cached, true
-	case Nodes:
-		return float64(r.Nodes), r.Nodes > 0
-	case NodesReached:
-		return float64(r.NodesReached), r.NodesReached > 0
-	case NodesCached:
-		return float64(r.NodesCached), r.NodesCached > 0
-	}
-	if r.MAD == nil {
-		return 0, false
-	}
-	switch m {
-	case MADHidden:
-		return r.MAD.Hidden, true
-	case MADLogits:
-		return r.MAD.Logits, true
-	case MADSoftmax:
-		return r.MAD.Softmax, true
-	}
-	return 0, false
-}
-
-// digits is how many digits behind the point a metric is shown with.
-func (m Metric) digits() int {
-	switch m {
-	case Nodes, NodesReached, NodesCached:
-		return 0
-	}
-	return 2
-}
 
 // Entry is one number of a table: a metric of a cell, beside what the paper has there.
 type Entry struct {
-	Cell      Cell
-	Metric    Metric
-	Published *float64 // nil: the paper does not have it
-	Against   *Cell    // what a paired t-test compares it with; nil: nothing
+	Cell      record.Cell
+	Metric    record.Metric
+	Published *float64     // nil: the paper does not have it
+	Against   *record.Cell // what a paired t-test compares it with; nil: nothing
 }
 
 // Row is one row of a table.
@@ -94,8 +34,8 @@ type Curve struct {
 	Panel      string // curves of one name are drawn in a chart of their own; "": there is but one
 	Name       string
 	Points     []Point
-	Losses     *Cell // instead of points
-	Validation bool  // of Losses: the validation loss, else the one trained on
+	Losses     *record.Cell // instead of points
+	Validation bool         // of Losses: the validation loss, else the one trained on
 }
 
 // Artifact is a table or figure of the paper, or one beyond it, as data.
@@ -115,8 +55,8 @@ type Artifact struct {
 }
 
 // Cells lists an artifact's cells, each once, those of one program after another.
-func (a Artifact) Cells() []Cell {
-	var all []Cell
+func (a Artifact) Cells() []record.Cell {
+	var all []record.Cell
 	for _, row := range a.Rows {
 		for _, e := range row.Entries {
 			all = append(all, e.Cell)
@@ -136,25 +76,16 @@ func (a Artifact) Cells() []Cell {
 	for _, c := range a.Claims {
 		all = append(all, c.Needs...)
 	}
-	return merge(all)
+	return record.Merge(all)
 }
 
-// merge leaves each cell once, with all that is to be measured of it, in the order of first appearance.
-func merge(cells []Cell) []Cell {
-	at := map[string]int{}
-	var merged []Cell
-	for _, c := range cells {
-		c.Cached = c.Cached && c.Setting == datasets.Inductive
-		i, known := at[c.Key()]
-		if !known {
-			at[c.Key()] = len(merged)
-			merged = append(merged, c)
-			continue
-		}
-		merged[i].Cached = merged[i].Cached || c.Cached
-		merged[i].History = merged[i].History || c.History
+// CellsOf lists the cells of several artifacts, each once.
+func CellsOf(artifacts []Artifact) []record.Cell {
+	var all []record.Cell
+	for _, a := range artifacts {
+		all = append(all, a.Cells()...)
 	}
-	return merged
+	return record.Merge(all)
 }
 
 // Sizes are the paper's sizes of the train set, in percent.

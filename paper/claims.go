@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
 // Outcome is what data say of a claim.
@@ -43,19 +44,19 @@ type Claim struct {
 	Text string
 	// Ours is set where the paper does not make the claim: a fairer comparison beside one that it makes, or beyond it.
 	Ours  bool
-	Needs []Cell // beyond those of the artifact
-	Judge func(*Results) Verdict
+	Needs []record.Cell // beyond those of the artifact
+	Judge func(*record.Results) Verdict
 }
 
 // pair is two cells whose metrics are compared.
 type pair struct {
 	name           string
-	a, b           Cell
-	metric, versus Metric // versus "": metric
+	a, b           record.Cell
+	metric, versus record.Metric // versus "": metric
 }
 
 // judge compares all pairs and lists the differences. The claim holds if it holds for each.
-func judge(r *Results, holds func(Comparison) bool, pairs []pair) Verdict {
+func judge(r *record.Results, holds func(record.Comparison) bool, pairs []pair) Verdict {
 	var parts []string
 	var differences []float64
 	yes, run := 0, 0
@@ -99,18 +100,18 @@ func probability(p float64) string {
 }
 
 // gains compares masked cells with plain ones, for sizes and settings.
-func gains(data, model string, settings []datasets.Setting, sizes []int, against func(Cell) Cell) []pair {
+func gains(data, model string, settings []datasets.Setting, sizes []int, against func(record.Cell) record.Cell) []pair {
 	var pairs []pair
 	for _, s := range settings {
 		for _, size := range sizes {
-			plain := NewCell(data, model, s, size)
-			pairs = append(pairs, pair{name: fmt.Sprintf("%s %d %%", s, size), a: plain.Masked(MaskedKeepRate), b: against(plain), metric: MacroF1})
+			plain := record.NewCell(data, model, s, size)
+			pairs = append(pairs, pair{name: fmt.Sprintf("%s %d %%", s, size), a: plain.Masked(MaskedKeepRate), b: against(plain), metric: record.MacroF1})
 		}
 	}
 	return pairs
 }
 
-func asIs(c Cell) Cell { return c }
+func asIs(c record.Cell) record.Cell { return c }
 
 func claimsOf(a Artifact) []Claim {
 	switch a.ID {
@@ -133,7 +134,7 @@ func claimsOf(a Artifact) []Claim {
 	case "table-scale-pubmed":
 		return claimsOfScale(a.ID, "pubmed")
 	case "fig-keep-rate-gin":
-		return []Claim{{ID: a.ID + "/not-half", Text: "The best keep rate of GIN + NM is not necessarily 0.5.", Judge: func(r *Results) Verdict {
+		return []Claim{{ID: a.ID + "/not-half", Text: "The best keep rate of GIN + NM is not necessarily 0.5.", Judge: func(r *record.Results) Verdict {
 			return judgeBest(r, a.Curves, func(best []float64) bool {
 				for _, p := range best {
 					if p != MaskedKeepRate {
@@ -144,7 +145,7 @@ func claimsOf(a Artifact) []Claim {
 			})
 		}}}
 	case "fig-keep-rate-gat":
-		return []Claim{{ID: a.ID + "/half", Text: "The best keep rate of GAT + NM and SGAT + NM is 0.5.", Judge: func(r *Results) Verdict {
+		return []Claim{{ID: a.ID + "/half", Text: "The best keep rate of GAT + NM and SGAT + NM is 0.5.", Judge: func(r *record.Results) Verdict {
 			return judgeBest(r, a.Curves, func(best []float64) bool {
 				for _, p := range best {
 					if p != MaskedKeepRate {
@@ -155,7 +156,7 @@ func claimsOf(a Artifact) []Claim {
 			})
 		}}}
 	case "fig-depth":
-		return []Claim{{ID: a.ID + "/falls", Text: "The best keep rate falls as the model gets deeper.", Judge: func(r *Results) Verdict {
+		return []Claim{{ID: a.ID + "/falls", Text: "The best keep rate falls as the model gets deeper.", Judge: func(r *record.Results) Verdict {
 			return judgeBest(r, a.Curves, func(best []float64) bool {
 				for i := 1; i < len(best); i++ {
 					if best[i] > best[i-1] {
@@ -185,21 +186,21 @@ func claimsOfGAT(id, data string) []Claim {
 	for _, model := range []string{"gat", "sgat"} {
 		name := strings.ToUpper(model)
 		claims = append(claims,
-			Claim{ID: id + "/" + model, Text: fmt.Sprintf("%s + NM beats %s at every size up to 50 %%, in both settings (p < 0.05).", name, name), Judge: func(r *Results) Verdict {
-				return judge(r, Comparison.Better, gains(data, model, bothSettings(), gained, asIs))
+			Claim{ID: id + "/" + model, Text: fmt.Sprintf("%s + NM beats %s at every size up to 50 %%, in both settings (p < 0.05).", name, name), Judge: func(r *record.Results) Verdict {
+				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, asIs))
 			}},
-			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("… and so it does where %s has no attention dropout either.", name), Judge: func(r *Results) Verdict {
-				return judge(r, Comparison.Better, gains(data, model, bothSettings(), gained, Cell.fair))
+			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("… and so it does where %s has no attention dropout either.", name), Judge: func(r *record.Results) Verdict {
+				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, record.Cell.Fair))
 			}})
 	}
 	if data == "cora" {
-		claims = append(claims, Claim{ID: id + "/inductive", Text: "The gains are larger inductively, and for small train sets.", Judge: func(r *Results) Verdict {
+		claims = append(claims, Claim{ID: id + "/inductive", Text: "The gains are larger inductively, and for small train sets.", Judge: func(r *record.Results) Verdict {
 			var parts []string
 			holds := true
 			for _, model := range []string{"gat", "sgat"} {
 				gain := func(s datasets.Setting, size int) (float64, bool) {
-					plain := NewCell(data, model, s, size)
-					c := r.Compare(plain.Masked(MaskedKeepRate), MacroF1, plain, MacroF1)
+					plain := record.NewCell(data, model, s, size)
+					c := r.Compare(plain.Masked(MaskedKeepRate), record.MacroF1, plain, record.MacroF1)
 					return c.Difference, c.Trials >= 2
 				}
 				small, a := gain(datasets.Inductive, 10)
@@ -225,30 +226,36 @@ func outcome(holds bool) Outcome {
 }
 
 func claimsOfMAD() []Claim {
-	compare := func(metric Metric, a, b func(Cell) Cell) []pair {
+	compare := func(metric record.Metric, a, b func(record.Cell) record.Cell) []pair {
 		var pairs []pair
 		for _, model := range []string{"gat", "sgat"} {
 			for _, s := range bothSettings() {
-				plain := NewCell("cora", model, s, 10)
+				plain := record.NewCell("cora", model, s, 10)
 				pairs = append(pairs, pair{name: strings.ToUpper(model) + " " + string(s), a: a(plain), b: b(plain), metric: metric})
 			}
 		}
 		return pairs
 	}
-	masked := func(c Cell) Cell { return c.Masked(MaskedKeepRate) }
+	masked := func(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }
 	var claims []Claim
 	for _, m := range []struct {
 		id     string
-		metric Metric
-	}{{"softmax", MADSoftmax}, {"logits", MADLogits}, {"hidden", MADHidden}} {
+		metric record.Metric
+	}{{"softmax", record.MADSoftmax}, {"logits", record.MADLogits}, {"hidden", record.MADHidden}} {
 		claims = append(claims, Claim{ID: "table-mad/" + m.id, Text: "MAD with node masking is above MAD with attention dropout (" + strings.TrimPrefix(string(m.metric), "MAD of ") + ").",
-			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(m.metric, masked, asIs)) }})
+			Judge: func(r *record.Results) Verdict {
+				return judge(r, record.Comparison.Better, compare(m.metric, masked, asIs))
+			}})
 	}
 	return append(claims,
 		Claim{ID: "table-mad/dropout", Text: "Attention dropout raises MAD a little (class probabilities).",
-			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(MADSoftmax, asIs, Cell.fair)) }},
+			Judge: func(r *record.Results) Verdict {
+				return judge(r, record.Comparison.Better, compare(record.MADSoftmax, asIs, record.Cell.Fair))
+			}},
 		Claim{ID: "table-mad/fair", Ours: true, Text: "MAD with node masking is above MAD with neither (class probabilities).",
-			Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, compare(MADSoftmax, masked, Cell.fair)) }})
+			Judge: func(r *record.Results) Verdict {
+				return judge(r, record.Comparison.Better, compare(record.MADSoftmax, masked, record.Cell.Fair))
+			}})
 }
 
 func claimsOfGIN(id, data string) []Claim {
@@ -262,29 +269,29 @@ func claimsOfGIN(id, data string) []Claim {
 		}
 	}
 	return []Claim{
-		{ID: id + "/gain", Text: text, Judge: func(r *Results) Verdict { return judge(r, Comparison.Better, all()) }},
-		{ID: id + "/harmless", Ours: true, Text: "GIN + NM is nowhere significantly worse than GIN.", Judge: func(r *Results) Verdict {
-			return judge(r, func(c Comparison) bool { return !c.Worse() }, gains(data, "gin", bothSettings(), sizes, asIs))
+		{ID: id + "/gain", Text: text, Judge: func(r *record.Results) Verdict { return judge(r, record.Comparison.Better, all()) }},
+		{ID: id + "/harmless", Ours: true, Text: "GIN + NM is nowhere significantly worse than GIN.", Judge: func(r *record.Results) Verdict {
+			return judge(r, func(c record.Comparison) bool { return !c.Worse() }, gains(data, "gin", bothSettings(), sizes, asIs))
 		}},
 	}
 }
 
 func claimOfGINSmoothness() Claim {
-	return Claim{ID: "table-gin-cora/mad", Text: "MAD of GIN and GIN + NM is almost the same on Cora, 10 % (class probabilities, within 0.05).", Judge: func(r *Results) Verdict {
+	return Claim{ID: "table-gin-cora/mad", Text: "MAD of GIN and GIN + NM is almost the same on Cora, 10 % (class probabilities, within 0.05).", Judge: func(r *record.Results) Verdict {
 		var pairs []pair
 		for _, s := range bothSettings() {
-			plain := NewCell("cora", "gin", s, 10)
-			pairs = append(pairs, pair{name: string(s), a: plain.Masked(MaskedKeepRate), b: plain, metric: MADSoftmax})
+			plain := record.NewCell("cora", "gin", s, 10)
+			pairs = append(pairs, pair{name: string(s), a: plain.Masked(MaskedKeepRate), b: plain, metric: record.MADSoftmax})
 		}
-		return judge(r, func(c Comparison) bool { return math.Abs(c.Difference) <= 0.05 }, pairs)
+		return judge(r, func(c record.Comparison) bool { return math.Abs(c.Difference) <= 0.05 }, pairs)
 	}}
 }
 
 func claimsOfScale(id, data string) []Claim {
-	compare := func(make func(plain, masked Cell) pair) []pair {
+	compare := func(make func(plain, masked record.Cell) pair) []pair {
 		var pairs []pair
 		for _, size := range Sizes() {
-			plain := NewCell(data, "gin", datasets.Inductive, size)
+			plain := record.NewCell(data, "gin", datasets.Inductive, size)
 			p := make(plain, plain.Masked(MaskedKeepRate))
 			p.name = fmt.Sprintf("%d %%", size)
 			pairs = append(pairs, p)
@@ -292,29 +299,29 @@ func claimsOfScale(id, data string) []Claim {
 		return pairs
 	}
 	return []Claim{
-		{ID: id + "/costs", Text: "Caching costs F1 at every size (p < 0.05).", Judge: func(r *Results) Verdict {
-			return judge(r, Comparison.Worse, compare(func(plain, _ Cell) pair {
-				return pair{a: plain, metric: MacroF1Cached, b: plain, versus: MacroF1}
+		{ID: id + "/costs", Text: "Caching costs F1 at every size (p < 0.05).", Judge: func(r *record.Results) Verdict {
+			return judge(r, record.Comparison.Worse, compare(func(plain, _ record.Cell) pair {
+				return pair{a: plain, metric: record.MacroF1Cached, b: plain, versus: record.MacroF1}
 			}))
 		}},
-		{ID: id + "/wins-back", Text: "With node masking, caching does better than without (p < 0.05).", Judge: func(r *Results) Verdict {
-			return judge(r, Comparison.Better, compare(func(plain, masked Cell) pair {
-				return pair{a: masked, metric: MacroF1Cached, b: plain, versus: MacroF1Cached}
+		{ID: id + "/wins-back", Text: "With node masking, caching does better than without (p < 0.05).", Judge: func(r *record.Results) Verdict {
+			return judge(r, record.Comparison.Better, compare(func(plain, masked record.Cell) pair {
+				return pair{a: masked, metric: record.MacroF1Cached, b: plain, versus: record.MacroF1Cached}
 			}))
 		}},
-		{ID: id + "/exceeds", Text: "Caching with node masking exceeds GIN without caching, at every size.", Judge: func(r *Results) Verdict {
-			return judge(r, func(c Comparison) bool { return c.Difference > 0 }, compare(func(plain, masked Cell) pair {
-				return pair{a: masked, metric: MacroF1Cached, b: plain, versus: MacroF1}
+		{ID: id + "/exceeds", Text: "Caching with node masking exceeds GIN without caching, at every size.", Judge: func(r *record.Results) Verdict {
+			return judge(r, func(c record.Comparison) bool { return c.Difference > 0 }, compare(func(plain, masked record.Cell) pair {
+				return pair{a: masked, metric: record.MacroF1Cached, b: plain, versus: record.MacroF1}
 			}))
 		}},
-		{ID: id + "/nodes", Text: "Caching needs fewer nodes, and as many as published within 1 % of all (another split).", Judge: func(r *Results) Verdict {
+		{ID: id + "/nodes", Text: "Caching needs fewer nodes, and as many as published within 1 % of all (another split).", Judge: func(r *record.Results) Verdict {
 			var parts []string
 			holds := true
 			for _, p := range ScaleScores() {
 				if p.Data != data {
 					continue
 				}
-				values := r.Values(NewCell(data, "gin", datasets.Inductive, p.TrainPercent), NodesCached)
+				values := r.Values(record.NewCell(data, "gin", datasets.Inductive, p.TrainPercent), record.NodesCached)
 				if len(values) == 0 {
 					return Verdict{Outcome: NotRun, Figures: "not all sizes have a trial"}
 				}
@@ -327,7 +334,7 @@ func claimsOfScale(id, data string) []Claim {
 }
 
 // judgeBest finds the keep rate with the best mean on each curve.
-func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verdict {
+func judgeBest(r *record.Results, curves []Curve, holds func(best []float64) bool) Verdict {
 	var best []float64
 	var parts []string
 	for _, c := range curves {
@@ -353,7 +360,7 @@ func judgeBest(r *Results, curves []Curve, holds func(best []float64) bool) Verd
 
 // rises is how far the validation loss of a cell's trials stands above its least when training ends, in percent of the
 // least, by the mean of the trials.
-func rises(r *Results, c Cell) (percent float64, trials int) {
+func rises(r *record.Results, c record.Cell) (percent float64, trials int) {
 	for _, trial := range r.Trials(c) {
 		if len(trial.ValidationLosses) == 0 {
 			continue
@@ -371,15 +378,15 @@ func rises(r *Results, c Cell) (percent float64, trials int) {
 
 func claimsOfLoss(id, data string) []Claim {
 	return []Claim{
-		{ID: id + "/overfits", Text: "Without node masking, the validation loss rises again after its minimum (by 5 % of it or more before training stops).", Judge: func(r *Results) Verdict {
+		{ID: id + "/overfits", Text: "Without node masking, the validation loss rises again after its minimum (by 5 % of it or more before training stops).", Judge: func(r *record.Results) Verdict {
 			return judgeRise(r, data, 1, func(percent float64) bool { return percent >= 5 })
 		}},
-		{ID: id + "/regularises", Text: "With node masking, it rises less.", Judge: func(r *Results) Verdict {
+		{ID: id + "/regularises", Text: "With node masking, it rises less.", Judge: func(r *record.Results) Verdict {
 			var parts []string
 			holds := true
 			for _, s := range bothSettings() {
-				plain, n := rises(r, NewCell(data, "gin", s, 10))
-				masked, m := rises(r, NewCell(data, "gin", s, 10).Masked(MaskedKeepRate))
+				plain, n := rises(r, record.NewCell(data, "gin", s, 10))
+				masked, m := rises(r, record.NewCell(data, "gin", s, 10).Masked(MaskedKeepRate))
 				if n < 2 || m < 2 {
 					return Verdict{Outcome: NotRun, Figures: "not all cells have at least two trials"}
 				}
@@ -391,11 +398,11 @@ func claimsOfLoss(id, data string) []Claim {
 	}
 }
 
-func judgeRise(r *Results, data string, keepRate float64, holds func(percent float64) bool) Verdict {
+func judgeRise(r *record.Results, data string, keepRate hyper.KeepRate, holds func(percent float64) bool) Verdict {
 	var parts []string
 	all := true
 	for _, s := range bothSettings() {
-		percent, n := rises(r, NewCell(data, "gin", s, 10).Masked(keepRate))
+		percent, n := rises(r, record.NewCell(data, "gin", s, 10).Masked(keepRate))
 		if n < 2 {
 			return Verdict{Outcome: NotRun, Figures: "not all cells have at least two trials"}
 		}
@@ -406,15 +413,15 @@ func judgeRise(r *Results, data string, keepRate float64, holds func(percent flo
 }
 
 func claimOfScores(id string) Claim {
-	return Claim{ID: id + "/agree", Text: "Micro F1 and accuracy change with masking in the direction in which macro F1 does.", Judge: func(r *Results) Verdict {
+	return Claim{ID: id + "/agree", Text: "Micro F1 and accuracy change with masking in the direction in which macro F1 does.", Judge: func(r *record.Results) Verdict {
 		same, all := 0, 0
 		var parts []string
 		for _, model := range []string{"gin", "gat", "sgat"} {
 			for _, s := range bothSettings() {
 				for _, size := range []int{10, 50} {
-					plain := NewCell("cora", model, s, size)
-					macro := r.Compare(plain.Masked(MaskedKeepRate), MacroF1, plain, MacroF1)
-					micro := r.Compare(plain.Masked(MaskedKeepRate), MicroF1, plain, MicroF1)
+					plain := record.NewCell("cora", model, s, size)
+					macro := r.Compare(plain.Masked(MaskedKeepRate), record.MacroF1, plain, record.MacroF1)
+					micro := r.Compare(plain.Masked(MaskedKeepRate), record.MicroF1, plain, record.MicroF1)
 					if macro.Trials < 2 {
 						return Verdict{Outcome: NotRun, Figures: "not all comparisons have at least two trials"}
 					}
@@ -432,22 +439,22 @@ func claimOfScores(id string) Claim {
 }
 
 func claimsOfRegularisers(id string) []Claim {
-	without := func(c Cell) Cell { return c.With(func(s *nmgnn.Settings) { s.Dropout = 0 }) }
+	without := func(c record.Cell) record.Cell { return c.With(func(s *hyper.Parameters) { s.Dropout = 0 }) }
 	var claims []Claim
-	for _, other := range []nmgnn.RegulariserName{nmgnn.DropEdgeRegulariser, nmgnn.DropNodeRegulariser, nmgnn.DropoutRegulariser} {
-		claims = append(claims, Claim{ID: id + "/" + string(other), Ours: other != nmgnn.DropEdgeRegulariser,
-			Text: fmt.Sprintf("Node masking alone does better than %s alone, on GIN and SGAT.", other), Judge: func(r *Results) Verdict {
+	for _, other := range []hyper.RegulariserName{hyper.DropEdgeRegulariser, hyper.DropNodeRegulariser, hyper.DropoutRegulariser} {
+		claims = append(claims, Claim{ID: id + "/" + string(other), Ours: other != hyper.DropEdgeRegulariser,
+			Text: fmt.Sprintf("Node masking alone does better than %s alone, on GIN and SGAT.", other), Judge: func(r *record.Results) Verdict {
 				var pairs []pair
 				for _, model := range []string{"gin", "sgat"} {
 					for _, s := range bothSettings() {
 						for _, size := range []int{10, 50} {
-							plain := NewCell("cora", model, s, size)
-							against := without(plain.fair()).With(func(s *nmgnn.Settings) { s.Regulariser, s.RegulariserRate = other, 0.5 })
-							pairs = append(pairs, pair{name: fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), a: without(plain.Masked(MaskedKeepRate)), b: against, metric: MacroF1})
+							plain := record.NewCell("cora", model, s, size)
+							against := without(plain.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
+							pairs = append(pairs, pair{name: fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), a: without(plain.Masked(MaskedKeepRate)), b: against, metric: record.MacroF1})
 						}
 					}
 				}
-				return judge(r, Comparison.Better, pairs)
+				return judge(r, record.Comparison.Better, pairs)
 			}})
 	}
 	return claims
@@ -456,8 +463,8 @@ func claimsOfRegularisers(id string) []Claim {
 func claimsOfModels(id string) []Claim {
 	var claims []Claim
 	for _, model := range []string{"gcn", "sage", "gatv2"} {
-		claims = append(claims, Claim{ID: id + "/" + model, Text: fmt.Sprintf("Node masking helps %s too.", modelTitle(model)), Judge: func(r *Results) Verdict {
-			return judge(r, Comparison.Better, gains("cora", model, bothSettings(), []int{10, 50}, Cell.fair))
+		claims = append(claims, Claim{ID: id + "/" + model, Text: fmt.Sprintf("Node masking helps %s too.", hyper.Title(model)), Judge: func(r *record.Results) Verdict {
+			return judge(r, record.Comparison.Better, gains("cora", model, bothSettings(), []int{10, 50}, record.Cell.Fair))
 		}})
 	}
 	return claims

@@ -6,13 +6,16 @@ import (
 	"os"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/record/measure"
 )
 
 // A cell is named by what sets it apart from its model's preset.
 func ExampleCell_Key() {
-	cell := paper.NewCell("cora", "gat", datasets.Inductive, 10)
+	cell := record.NewCell("cora", "gat", datasets.Inductive, 10)
 	fmt.Println(cell.Key())
 	fmt.Println(cell.Masked(0.5).Key())
 	fmt.Println(cell.Masked(0.5).Command(10))
@@ -44,24 +47,24 @@ func ExampleRun() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	backend, err := nmgnn.OpenBackend("go")
+	backend, err := backend.Open("go")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	store := paper.OpenStore(folder)
-	cell := paper.NewCell("sbm", "gin", datasets.Transductive, 20).With(func(s *nmgnn.Settings) { s.Hidden, s.MaxEpochs = 8, 3 })
-	options := paper.Options{Trials: 2, Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
+	store := record.OpenStore(folder)
+	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+	options := measure.Options{Trials: 2, Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 		return datasets.Open(ctx, "sbm:nodes=60,classes=2", datasets.OpenOptions{})
 	}}
 	for range 2 {
 		ran := 0
-		options.Progress = func(s paper.State) {
+		options.Progress = func(s measure.State) {
 			if s.Last != nil {
 				ran++
 			}
 		}
-		if err := paper.Run(context.Background(), backend, store, []paper.Cell{cell}, options); err != nil {
+		if err := measure.Missing(context.Background(), backend, store, []record.Cell{cell}, options); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -4,6 +4,7 @@ package paper
 
 import (
 	"nodemask/datasets"
+	"nodemask/record"
 )
 
 // MaskedKeepRate is the keep rate p of all of the paper's tables.
@@ -124,11 +125,11 @@ func ScaleScores() []ScaleScore {
 }
 
 // PublishedF1 finds the macro F1 that the paper has for a cell, in percent, and says whether it has one.
-func PublishedF1(c Cell) (percent float64, found bool) {
+func PublishedF1(c record.Cell) (percent float64, found bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {
 			for _, e := range row.Entries {
-				if e.Published != nil && e.Metric == MacroF1 && e.Cell.Key() == c.Key() {
+				if e.Published != nil && e.Metric == record.MacroF1 && e.Cell.Key() == c.Key() {
 					return *e.Published, true
 				}
 			}

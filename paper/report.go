@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"nodemask/record"
 )
 
 // section is an artifact in the report.
@@ -49,22 +51,14 @@ func (v Verdict) Mark() string {
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// ReportOptions say how a report is written.
-type ReportOptions struct {
-	Holm bool // correct for the number of comparisons in each table, see [Results.WithHolm]
-}
-
 // WriteReport writes all artifacts as one HTML page that needs nothing else: a summary with the verdict on each claim,
 // then each table and figure with its command, where its numbers come from, and its data.
-func WriteReport(w io.Writer, artifacts []Artifact, records []Record, o ReportOptions) error {
-	r := NewResults(records)
-	if o.Holm {
-		r = r.WithHolm()
-	}
+func WriteReport(w io.Writer, artifacts []Artifact, records []record.Record, o TableOptions) error {
+	r := record.NewResults(records)
 	var sections []section
 	counts := map[Outcome]int{}
 	for _, a := range artifacts {
-		s, err := newSection(a, r)
+		s, err := newSection(a, r, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
@@ -79,11 +73,11 @@ func WriteReport(w io.Writer, artifacts []Artifact, records []Record, o ReportOp
 		return err
 	}
 	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
-		"NotRun": counts[NotRun], "Trials": len(records), "Fewest": fewest, "Most": most, "Version": Version()})
+		"NotRun": counts[NotRun], "Trials": len(records), "Fewest": fewest, "Most": most, "Version": record.Version()})
 }
 
 // trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
-func trialsPerCell(artifacts []Artifact, r *Results) (fewest, most int) {
+func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
 	fewest = math.MaxInt
 	for _, a := range artifacts {
 		if a.Elsewhere {
@@ -97,7 +91,7 @@ func trialsPerCell(artifacts []Artifact, r *Results) (fewest, most int) {
 	return min(fewest, most), most
 }
 
-func newSection(a Artifact, r *Results) (section, error) {
+func newSection(a Artifact, r *record.Results, o TableOptions) (section, error) {
 	s := section{Artifact: a, Command: "nodemask reproduce " + a.ID, CellCount: len(a.Cells())}
 	s.Of = 10 * s.CellCount
 	var csv string
@@ -116,7 +110,7 @@ func newSection(a Artifact, r *Results) (section, error) {
 			return s, err
 		}
 	} else {
-		t := a.Table(r)
+		t := a.Table(r, o)
 		fragment, err := t.Render("html")
 		if err != nil {
 			return s, err
@@ -135,7 +129,7 @@ func newSection(a Artifact, r *Results) (section, error) {
 }
 
 // describe collects where an artifact's numbers come from.
-func (s *section) describe(r *Results) {
+func (s *section) describe(r *record.Results) {
 	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var least, most uint64
 	for _, c := range s.Cells() {

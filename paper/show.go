@@ -8,16 +8,24 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"nodemask/nmgnn"
 	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
 )
 
 // IsChart says whether an artifact is drawn, not tabulated.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// Table is an artifact with what results have of it: means ± standard deviations, the published value and the
+// TableOptions say how tables are made. The zero value corrects nothing, as the paper.
+type TableOptions struct {
+	// Holm corrects a table for the number of comparisons that it makes, by Holm's method. The verdicts on claims do not
+	// change: they are the paper's, which corrects nothing.
+	Holm bool
+}
+
+// Table returns an artifact with what results have of it: means ± standard deviations, the published value and the
 // difference from it behind, and in bold what is significantly better than what it is compared with.
-func (a Artifact) Table(r *Results) plots.Table {
+func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil), TextColumns: len(a.Labels)}
 	published := make([]bool, len(a.Columns))
 	for _, row := range a.Rows {
@@ -31,7 +39,10 @@ func (a Artifact) Table(r *Results) plots.Table {
 			t.Header = append(t.Header, "paper", "Δ")
 		}
 	}
-	adjusted := a.adjusted(r)
+	var adjusted map[string]float64
+	if o.Holm {
+		adjusted = a.adjusted(r)
+	}
 	for _, row := range a.Rows {
 		var cells []plots.Field
 		for _, label := range row.Labels {
@@ -45,9 +56,9 @@ func (a Artifact) Table(r *Results) plots.Table {
 			}
 			paper, difference := plots.Field{}, plots.Field{}
 			if e.Published != nil {
-				paper.Text = fmt.Sprintf("%.*f", e.Metric.digits(), *e.Published)
+				paper.Text = fmt.Sprintf("%.*f", e.Metric.Digits(), *e.Published)
 				if !math.IsNaN(number) {
-					difference.Text = signed(number-*e.Published, e.Metric.digits())
+					difference.Text = signed(number-*e.Published, e.Metric.Digits())
 				}
 			}
 			cells = append(cells, paper, difference)
@@ -67,20 +78,16 @@ func signed(x float64, digits int) string {
 }
 
 // against is what an entry is compared with: what there is of it; none with fewer than two pairs of trials.
-func (e Entry) against(r *Results) (Comparison, bool) {
+func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	if e.Against == nil {
-		return Comparison{}, false
+		return record.Comparison{}, false
 	}
 	c := r.Compare(e.Cell, e.Metric, *e.Against, e.Metric)
 	return c, c.Trials >= 2
 }
 
-// adjusted are the p-values of a table's comparisons by Holm's method, by the entries' cells and metrics; nil if they are
-// not to be corrected.
-func (a Artifact) adjusted(r *Results) map[string]float64 {
-	if !r.holm {
-		return nil
-	}
+// adjusted are the p-values of a table's comparisons by Holm's method, by the entries' cells and metrics.
+func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	var keys []string
 	var p []float64
 	for _, row := range a.Rows {
@@ -90,7 +97,7 @@ func (a Artifact) adjusted(r *Results) map[string]float64 {
 			}
 		}
 	}
-	all, err := nmgnn.Holm(p)
+	all, err := stats.Holm(p)
 	if err != nil {
 		panic(err) // Compare gives probabilities
 	}
@@ -102,17 +109,15 @@ func (a Artifact) adjusted(r *Results) map[string]float64 {
 }
 
 // show is an entry as text, and its mean; NaN if it has not been run.
-func (e Entry) show(r *Results, adjusted map[string]float64) (plots.Field, float64) {
+func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
 		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
 	}
-	m, digits := stat.Mean(values, nil), e.Metric.digits()
-	cell := plots.Field{Text: fmt.Sprintf("%.*f", digits, m), Note: fmt.Sprintf("%d trials", len(values))}
-	if len(values) == 1 {
+	summary, digits := stats.Summarize(values), e.Metric.Digits()
+	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N)}
+	if summary.N == 1 {
 		cell.Note = "1 trial"
-	} else if sd := stat.StdDev(values, nil); sd > 0 {
-		cell.Text += fmt.Sprintf(" ± %.*f", digits, sd)
 	}
 	if c, is := e.against(r); is {
 		corrected := ""
@@ -122,11 +127,11 @@ func (e Entry) show(r *Results, adjusted map[string]float64) (plots.Field, float
 		cell.Bold = c.Better()
 		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(), probability(c.P), c.Trials, corrected)
 	}
-	return cell, m
+	return cell, summary.Mean
 }
 
 // Charts are an artifact with what results have of it, one for each panel. Panels without any are left out.
-func (a Artifact) Charts(r *Results) []plots.Chart {
+func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	var charts []plots.Chart
 	for _, curve := range a.Curves {
 		s := curve.series(r)
@@ -148,11 +153,11 @@ func (a Artifact) Charts(r *Results) []plots.Chart {
 }
 
 // series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or more.
-func (c Curve) series(r *Results) plots.Series {
+func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
-		if _, l, h, err := nmgnn.ConfidenceInterval95(values); err == nil && len(values) > 2 { // of two, it would be wider than any chart
+		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 { // of two, it would be wider than any chart
 			low, high = l, h
 			if c.Losses == nil { // of percentages there are none beyond these
 				low, high = max(l, 0), min(h, 100)
@@ -185,7 +190,7 @@ func (c Curve) series(r *Results) plots.Series {
 }
 
 // losses are the histories of a curve's trials.
-func (c Curve) losses(r *Results) [][]float64 {
+func (c Curve) losses(r *record.Results) [][]float64 {
 	var histories [][]float64
 	for _, trial := range r.Trials(*c.Losses) {
 		history := trial.TrainLosses
@@ -200,7 +205,7 @@ func (c Curve) losses(r *Results) [][]float64 {
 }
 
 // Points is what an artifact that is a chart draws, as a table: a row for each point.
-func (a Artifact) Points(r *Results) plots.Table {
+func (a Artifact) Points(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
 	for _, c := range a.Charts(r) {
 		for _, s := range c.Series {

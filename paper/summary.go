@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nodemask/plots"
+	"nodemask/record"
 )
 
 // SummaryID is what the table of all verdicts is called.
@@ -13,7 +14,7 @@ const SummaryID = "summary"
 const paperTrials = 10
 
 // Summary is the verdict on every claim of the artifacts, each with the command that computes what it rests on.
-func Summary(artifacts []Artifact, r *Results) plots.Table {
+func Summary(artifacts []Artifact, r *record.Results) plots.Table {
 	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "our figures", "command"}, TextColumns: 4,
 		Caption: "Bold: the paper's claims; the others are ours. A claim about several sizes or settings is reproduced if it holds for each of them."}
 	if fewest, most := trialsPerCell(artifacts, r); most > 0 && fewest < paperTrials {

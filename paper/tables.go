@@ -6,13 +6,9 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
-
-// fair is a cell without masking or attention dropout: the baseline that masking is to be compared with.
-func (c Cell) fair() Cell {
-	return c.Masked(1).With(func(s *nmgnn.Settings) { s.AttentionDropout = 0 })
-}
 
 func tableGAT(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + dataTitle(data),
@@ -24,8 +20,8 @@ func tableGAT(id, data string) Artifact {
 		for _, size := range Sizes() {
 			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
 			for _, model := range []string{"gat", "sgat"} {
-				plain := NewCell(data, model, setting, size)
-				entries := []Entry{{Cell: plain, Metric: MacroF1}, {Cell: plain.fair(), Metric: MacroF1, Against: &plain}, {Cell: plain.Masked(MaskedKeepRate), Metric: MacroF1, Against: &plain}}
+				plain := record.NewCell(data, model, setting, size)
+				entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: plain.Masked(MaskedKeepRate), Metric: record.MacroF1, Against: &plain}}
 				for _, p := range AttentionScores() {
 					if data != "cora" || p.Setting != setting || p.TrainPercent != size {
 						continue
@@ -57,18 +53,18 @@ func tableMAD() Artifact {
 		case !p.AttentionDropout:
 			name += ", no att. dropout"
 		}
-		for _, metric := range []Metric{MADHidden, MADLogits, MADSoftmax} {
+		for _, metric := range []record.Metric{record.MADHidden, record.MADLogits, record.MADSoftmax} {
 			row := Row{Labels: []string{name, strings.TrimPrefix(string(metric), "MAD of the ")}}
 			for i, setting := range bothSettings() {
-				plain := NewCell("cora", p.Model, setting, 10)
+				plain := record.NewCell("cora", p.Model, setting, 10)
 				e := Entry{Cell: plain, Metric: metric}
 				switch {
 				case p.Masked:
 					e.Cell, e.Against = plain.Masked(MaskedKeepRate), &plain
 				case !p.AttentionDropout:
-					e.Cell = plain.fair()
+					e.Cell = plain.Fair()
 				}
-				if metric == MADSoftmax {
+				if metric == record.MADSoftmax {
 					e.Published = publish([]float64{p.Inductive, p.Transductive}[i])
 				}
 				row.Entries = append(row.Entries, e)
@@ -88,8 +84,8 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 	for _, size := range sizes {
 		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}}
 		for _, setting := range settings {
-			plain := NewCell(data, "gin", setting, size)
-			entries := []Entry{{Cell: plain, Metric: MacroF1}, {Cell: plain.Masked(MaskedKeepRate), Metric: MacroF1, Against: &plain}}
+			plain := record.NewCell(data, "gin", setting, size)
+			entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Masked(MaskedKeepRate), Metric: record.MacroF1, Against: &plain}}
 			for i := range entries {
 				if score, found := GINScore(data, setting, size, i == 1); found {
 					entries[i].Published = &score
@@ -109,12 +105,12 @@ func tableScale(id, data string) Artifact {
 		Labels:  []string{"train"},
 		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}}
 	for _, size := range Sizes() {
-		plain := NewCell(data, "gin", datasets.Inductive, size)
+		plain := record.NewCell(data, "gin", datasets.Inductive, size)
 		plain.Cached = true
 		masked := plain.Masked(MaskedKeepRate)
 		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}, Entries: []Entry{
-			{Cell: plain, Metric: MacroF1}, {Cell: plain, Metric: Nodes}, {Cell: plain, Metric: NodesReached},
-			{Cell: plain, Metric: MacroF1Cached}, {Cell: masked, Metric: MacroF1Cached, Against: &plain}, {Cell: plain, Metric: NodesCached}}}
+			{Cell: plain, Metric: record.MacroF1}, {Cell: plain, Metric: record.Nodes}, {Cell: plain, Metric: record.NodesReached},
+			{Cell: plain, Metric: record.MacroF1Cached}, {Cell: masked, Metric: record.MacroF1Cached, Against: &plain}, {Cell: plain, Metric: record.NodesCached}}}
 		for _, p := range ScaleScores() {
 			if p.Data == data && p.TrainPercent == size {
 				row.Entries[1].Published, row.Entries[5].Published = publish(float64(p.Nodes)), publish(float64(p.NodesCached))
@@ -133,10 +129,10 @@ func tableScale(id, data string) Artifact {
 func keepRates() []float64 { return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} }
 
 // overKeepRates is a curve of a cell over the keep rate.
-func overKeepRates(name string, c Cell) Curve {
+func overKeepRates(name string, c record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range keepRates() {
-		curve.Points = append(curve.Points, Point{p, Entry{Cell: c.Masked(p), Metric: MacroF1}})
+		curve.Points = append(curve.Points, Point{p, Entry{Cell: c.Masked(hyper.KeepRate(p)), Metric: record.MacroF1}})
 	}
 	return curve
 }
@@ -147,7 +143,7 @@ func figKeepRateGIN() Artifact {
 	a := Artifact{ID: "fig-keep-rate-gin", Title: "GIN + NM on Cora over the keep rate, 10 % to train on", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: "Mean of the trials, with a 95 % confidence interval."}
 	for _, setting := range bothSettings() {
-		a.Curves = append(a.Curves, overKeepRates(string(setting), NewCell("cora", "gin", setting, 10)))
+		a.Curves = append(a.Curves, overKeepRates(string(setting), record.NewCell("cora", "gin", setting, 10)))
 	}
 	return a
 }
@@ -156,7 +152,7 @@ func figKeepRateGAT() Artifact {
 	a := Artifact{ID: "fig-keep-rate-gat", Title: "GAT + NM and SGAT + NM on Cora over the keep rate, 10 % to train on, inductive", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: "Mean of the trials, with a 95 % confidence interval."}
 	for _, model := range []string{"gat", "sgat"} {
-		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", NewCell("cora", model, datasets.Inductive, 10)))
+		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", record.NewCell("cora", model, datasets.Inductive, 10)))
 	}
 	return a
 }
@@ -165,7 +161,7 @@ func figDepth() Artifact {
 	a := Artifact{ID: "fig-depth", Title: "GIN + NM on Cora over the keep rate, by depth, 10 % to train on, transductive", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: "Mean of the trials, with a 95 % confidence interval. There is no batch normalisation and there are no residual connections, as the paper names none."}
 	for _, layers := range []int{2, 4, 8, 16} {
-		c := NewCell("cora", "gin", datasets.Transductive, 10).With(func(s *nmgnn.Settings) { s.Layers = layers })
+		c := record.NewCell("cora", "gin", datasets.Transductive, 10).With(func(s *hyper.Parameters) { s.Layers = layers })
 		a.Curves = append(a.Curves, overKeepRates(fmt.Sprintf("%d layers", layers), c))
 	}
 	return a
@@ -175,8 +171,8 @@ func figLoss(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Losses of GIN on " + dataTitle(data) + ", 10 % to train on", XLabel: "epoch", YLabel: "cross-entropy",
 		About: "Mean over the trials that have not stopped yet, for as long as half of them have not."}
 	for _, setting := range bothSettings() {
-		for _, keep := range []float64{1, MaskedKeepRate} {
-			c := NewCell(data, "gin", setting, 10).Masked(keep)
+		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {
+			c := record.NewCell(data, "gin", setting, 10).Masked(keep)
 			c.History = true
 			name := "w/o NM"
 			if keep != 1 {
@@ -192,29 +188,29 @@ func figLoss(id, data string) Artifact {
 type choice struct {
 	name   string
 	models []string
-	change func(Cell) Cell
+	change func(record.Cell) record.Cell
 }
 
-func setting(change func(*nmgnn.Settings)) func(Cell) Cell {
-	return func(c Cell) Cell { return c.With(change) }
+func having(change func(*hyper.Parameters)) func(record.Cell) record.Cell {
+	return func(c record.Cell) record.Cell { return c.With(change) }
 }
 
 func choices() []choice {
 	both := []string{"gin", "gat"}
 	return []choice{
-		{"as in the other tables", both, func(c Cell) Cell { return c }},
-		{"without dropout of features", both, setting(func(s *nmgnn.Settings) { s.Dropout = 0 })},
-		{"plain without attention dropout", []string{"gat"}, setting(func(s *nmgnn.Settings) { s.AttentionDropout = 0 })},
-		{"stopping on validation F1", both, setting(func(s *nmgnn.Settings) { s.StopOn = nmgnn.StopOnF1 })},
-		{"arrivals with edges to train nodes", both, func(c Cell) Cell {
+		{"as in the other tables", both, func(c record.Cell) record.Cell { return c }},
+		{"without dropout of features", both, having(func(s *hyper.Parameters) { s.Dropout = 0 })},
+		{"plain without attention dropout", []string{"gat"}, having(func(s *hyper.Parameters) { s.AttentionDropout = 0 })},
+		{"stopping on validation F1", both, having(func(s *hyper.Parameters) { s.StopOn = hyper.StopOnF1 })},
+		{"arrivals with edges to train nodes", both, func(c record.Cell) record.Cell {
 			if c.Setting == datasets.Inductive {
 				c.Arrivals = datasets.TrainEdges
 			}
 			return c
 		}},
-		{"masking over train nodes", both, setting(func(s *nmgnn.Settings) { s.MaskOver = nmgnn.MaskTrain })},
-		{"rescaling by 1/p", both, setting(func(s *nmgnn.Settings) { s.Rescale = s.KeepRate != 1 })},
-		{"a split for each trial", both, func(c Cell) Cell { c.Resplit = true; return c }},
+		{"masking over train nodes", both, having(func(s *hyper.Parameters) { s.MaskOver = hyper.MaskTrain })},
+		{"rescaling by 1/p", both, having(func(s *hyper.Parameters) { s.Rescale = s.KeepRate != 1 })},
+		{"a split for each trial", both, func(c record.Cell) record.Cell { c.Resplit = true; return c }},
 	}
 }
 
@@ -236,15 +232,15 @@ func tableWhen() Artifact {
 			row := Row{Labels: []string{strings.ToUpper(model), choice.name}}
 			for _, size := range []int{10, 50} {
 				for _, s := range bothSettings() {
-					c := NewCell("cora", model, s, size)
+					c := record.NewCell("cora", model, s, size)
 					plain, masked := choice.change(c), choice.change(c.Masked(MaskedKeepRate))
-					if plain.Settings.MaskOver == nmgnn.MaskTrain {
-						plain.Settings.MaskOver = nmgnn.MaskAll // nothing is masked
+					if plain.Parameters.MaskOver == hyper.MaskTrain {
+						plain.Parameters.MaskOver = hyper.MaskAll // nothing is masked
 					}
 					if s == datasets.Inductive {
-						masked.Settings.MaskOver = nmgnn.MaskAll // the train graph has train nodes alone
+						masked.Parameters.MaskOver = hyper.MaskAll // the train graph has train nodes alone
 					}
-					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: MacroF1}, Entry{Cell: masked, Metric: MacroF1, Against: &plain})
+					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: record.MacroF1}, Entry{Cell: masked, Metric: record.MacroF1, Against: &plain})
 				}
 			}
 			a.Rows = append(a.Rows, row)
@@ -260,12 +256,12 @@ func tableScores() Artifact {
 	for _, model := range []string{"gin", "gat", "sgat"} {
 		for _, s := range bothSettings() {
 			for _, size := range []int{10, 50} {
-				plain := NewCell("cora", model, s, size)
+				plain := record.NewCell("cora", model, s, size)
 				row := Row{Labels: []string{strings.ToUpper(model), string(s), fmt.Sprintf("%d %%", size)}}
-				for _, m := range []Metric{MacroF1, MicroF1, Accuracy} {
+				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
 					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: m})
 				}
-				for _, m := range []Metric{MacroF1, MicroF1, Accuracy} {
+				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
 					row.Entries = append(row.Entries, Entry{Cell: plain.Masked(MaskedKeepRate), Metric: m, Against: &plain})
 				}
 				a.Rows = append(a.Rows, row)
@@ -278,7 +274,7 @@ func tableScores() Artifact {
 // sideBySide makes a table with a row for each variant and columns for Cora, 10 and 50 %, in both settings.
 func sideBySide(a Artifact, variants []struct {
 	name string
-	of   func(Cell) Cell
+	of   func(record.Cell) record.Cell
 }, models []string) Artifact {
 	a.Labels = []string{"model", "trained with"}
 	for _, size := range []int{10, 50} {
@@ -288,11 +284,11 @@ func sideBySide(a Artifact, variants []struct {
 	}
 	for _, model := range models {
 		for i, v := range variants {
-			row := Row{Labels: []string{modelTitle(model), v.name}}
+			row := Row{Labels: []string{hyper.Title(model), v.name}}
 			for _, size := range []int{10, 50} {
 				for _, s := range bothSettings() {
-					plain := NewCell("cora", model, s, size)
-					e := Entry{Cell: v.of(plain), Metric: MacroF1}
+					plain := record.NewCell("cora", model, s, size)
+					e := Entry{Cell: v.of(plain), Metric: record.MacroF1}
 					if i > 0 {
 						first := variants[0].of(plain)
 						e.Against = &first
@@ -306,35 +302,25 @@ func sideBySide(a Artifact, variants []struct {
 	return a
 }
 
-func modelTitle(model string) string {
-	switch model {
-	case "sage":
-		return "GraphSAGE (mean)"
-	case "gatv2":
-		return "GATv2"
-	}
-	return strings.ToUpper(model)
-}
-
 func tableRegularisers() Artifact {
-	regularised := func(name nmgnn.RegulariserName) func(Cell) Cell {
-		return func(c Cell) Cell {
-			return c.fair().With(func(s *nmgnn.Settings) { s.Dropout, s.Regulariser, s.RegulariserRate = 0, name, 0.5 })
+	regularised := func(name hyper.RegulariserName) func(record.Cell) record.Cell {
+		return func(c record.Cell) record.Cell {
+			return c.Fair().With(func(s *hyper.Parameters) { s.Dropout, s.Regulariser, s.RegulariserRate = 0, name, 0.5 })
 		}
 	}
 	return sideBySide(Artifact{ID: "table-regularisers", Title: "Node masking beside DropEdge, DropNode and dropout on Cora",
 		About: "Each is alone, at a rate of 0.5, without any other dropout; tested against nothing at all."},
 		[]struct {
 			name string
-			of   func(Cell) Cell
+			of   func(record.Cell) record.Cell
 		}{
-			{"nothing", func(c Cell) Cell { return c.fair().With(func(s *nmgnn.Settings) { s.Dropout = 0 }) }},
-			{"node masking", func(c Cell) Cell {
-				return c.Masked(MaskedKeepRate).With(func(s *nmgnn.Settings) { s.Dropout = 0 })
+			{"nothing", func(c record.Cell) record.Cell { return c.Fair().With(func(s *hyper.Parameters) { s.Dropout = 0 }) }},
+			{"node masking", func(c record.Cell) record.Cell {
+				return c.Masked(MaskedKeepRate).With(func(s *hyper.Parameters) { s.Dropout = 0 })
 			}},
-			{"DropEdge", regularised(nmgnn.DropEdgeRegulariser)},
-			{"DropNode", regularised(nmgnn.DropNodeRegulariser)},
-			{"dropout", regularised(nmgnn.DropoutRegulariser)},
+			{"DropEdge", regularised(hyper.DropEdgeRegulariser)},
+			{"DropNode", regularised(hyper.DropNodeRegulariser)},
+			{"dropout", regularised(hyper.DropoutRegulariser)},
 		}, []string{"gin", "sgat"})
 }
 
@@ -343,10 +329,10 @@ func tableModels() Artifact {
 		About: "The paper expects its technique to help other models that aggregate. GATv2 is without attention dropout in both rows."},
 		[]struct {
 			name string
-			of   func(Cell) Cell
+			of   func(record.Cell) record.Cell
 		}{
-			{"plain", func(c Cell) Cell { return c.fair() }},
-			{"node masking", func(c Cell) Cell { return c.Masked(MaskedKeepRate) }},
+			{"plain", func(c record.Cell) record.Cell { return c.Fair() }},
+			{"node masking", func(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }},
 		}, []string{"gcn", "sage", "gatv2"})
 }
 

@@ -15,7 +15,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
-	"nodemask/paper"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+	"nodemask/stats"
 )
 
 // benchFlags are the flags of bench.
@@ -66,13 +70,13 @@ var peerModels = map[string][]string{
 
 func (f *benchFlags) check() error {
 	for _, m := range f.models {
-		if !slices.Contains(nmgnn.Models(), m) {
-			return misusef("--models %s: known are %s", m, strings.Join(nmgnn.Models(), ", "))
+		if !slices.Contains(hyper.Models(), m) {
+			return misusef("--models %s: known are %s", m, strings.Join(hyper.Models(), ", "))
 		}
 	}
 	for _, p := range f.keepRates {
-		if !(p > 0 && p <= 1) {
-			return misusef("--keep-rates %v: expected probabilities above 0 and up to 1", p)
+		if _, err := hyper.NewKeepRate(p); err != nil {
+			return misusef("--keep-rates: %w", err)
 		}
 	}
 	for _, p := range f.peers {
@@ -122,12 +126,11 @@ func (f *benchFlags) run(c *cobra.Command) error {
 
 // lanes are the contenders for one model on one data set; the first is what the others are compared with.
 func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*lane, error) {
-	s, err := nmgnn.Preset(nmgnn.PresetFor(m))
+	s, err := hyper.For(m)
 	if err != nil {
 		return nil, err
 	}
-	s.Model = m
-	s = s.WithMasking(keepRate)
+	s = s.WithMasking(hyper.KeepRate(keepRate))
 	about := lane{Data: data, Model: m, KeepRate: keepRate}
 	var lanes []*lane
 	for _, b := range f.backends {
@@ -178,7 +181,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
 		}
 		ratio := ""
 		if first.Error == "" {
-			ratio = fmt.Sprintf("%.1f", median(l.Train)/median(first.Train))
+			ratio = fmt.Sprintf("%.1f", stats.Median(l.Train)/stats.Median(first.Train))
 		}
 		t.AppendRow([]any{l.Data, l.Model, l.KeepRate, l.Library, spread(l.Train), ratio, spread(l.Validate), fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB)})
 	}
@@ -190,12 +193,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
 	return nil
 }
 
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
-}
-
-func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", median(x), slices.Min(x)) }
+func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", stats.Median(x), slices.Min(x)) }
 
 // newContenderCommand is one contender of ours: it speaks the protocol of [lane] on its standard input and output.
 func newContenderCommand() *cobra.Command {
@@ -207,7 +205,7 @@ func newContenderCommand() *cobra.Command {
 	c.Flags().StringVar(&m, "model", "gin", "")
 	c.Flags().Float64Var(&keepRate, "keep-rate", 1, "")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		backend, err := nmgnn.OpenBackend(backendID)
+		b, err := backend.Open(backendID)
 		if err != nil {
 			return err
 		}
@@ -215,17 +213,16 @@ func newContenderCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := nmgnn.Preset(nmgnn.PresetFor(m))
+		s, err := hyper.For(m)
 		if err != nil {
-			return err
+			return misuse{err}
 		}
-		s.Model = m
-		s = s.WithMasking(keepRate)
+		s = s.WithMasking(hyper.KeepRate(keepRate))
 		if err := s.Check(); err != nil {
 			return misuse{err}
 		}
 		begin := time.Now()
-		trainer, err := nmgnn.NewTrainer(backend, s.Build(g.NumClasses()), g, view, s.Options(view))
+		trainer, err := train.New(b, nmgnn.Build(s, g.NumClasses()), g, view, train.OptionsOf(s, view))
 		if err != nil {
 			return err
 		}
@@ -234,7 +231,7 @@ func newContenderCommand() *cobra.Command {
 			return err
 		}
 		out := json.NewEncoder(c.OutOrStdout())
-		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": paper.Version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
 			return err
 		}
 		return compete(c.Context(), c.InOrStdin(), out, trainer)

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/train"
 )
 
 // lane is a contender: a process that prints a line of JSON once it is ready and has run one epoch, and then answers each
@@ -181,7 +181,7 @@ func (l *lane) stop() {
 }
 
 // compete answers questions for a trainer of ours.
-func compete(ctx context.Context, in io.Reader, out *json.Encoder, trainer *nmgnn.Trainer) error {
+func compete(ctx context.Context, in io.Reader, out *json.Encoder, trainer *train.Trainer) error {
 	questions := bufio.NewScanner(in)
 	for questions.Scan() {
 		var name string

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 	"nodemask/paper"
 )
 
@@ -26,7 +27,7 @@ func newDemoCommand() *cobra.Command {
 			return demo(c, backendID, trials)
 		},
 	}
-	c.Flags().StringVar(&backendID, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	c.Flags().StringVar(&backendID, "backend", "", backendHelp)
 	c.Flags().IntVar(&trials, "trials", trials, "trials a cell")
 	return c
 }
@@ -34,7 +35,7 @@ func newDemoCommand() *cobra.Command {
 // demo measures Cora at 10 % in both settings, in the inductive one with both readings of how nodes arrive.
 func demo(c *cobra.Command, backendID string, trials int) error {
 	const trainPercent = 10
-	backend, err := openBackend(c.ErrOrStderr(), backendID)
+	b, err := openBackend(c.ErrOrStderr(), backendID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 	if err != nil {
 		return err
 	}
-	settings, err := nmgnn.Preset("standard")
+	parameters, err := hyper.For("gin")
 	if err != nil {
 		return err
 	}
@@ -57,16 +58,16 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		{datasets.Inductive, datasets.TrainEdges, "inductive, arrivals with edges to train nodes"},
 	} {
 		cells := table.Row{row.label}
-		for _, keepRate := range []float64{1, paper.MaskedKeepRate} {
-			settings.KeepRate = keepRate
-			x := nmgnn.Experiment{Graph: graph, Settings: settings, Setting: row.setting, Arrivals: row.arrivals, TrainPercent: trainPercent, SplitSeed: 1}
-			results, err := runTrials(c.Context(), c.ErrOrStderr(), backend, x, nmgnn.Seeds(1, trials), 0, nil)
+		for _, keepRate := range []hyper.KeepRate{1, paper.MaskedKeepRate} {
+			parameters.KeepRate = keepRate
+			x := train.Experiment{Graph: graph, Parameters: parameters, Setting: row.setting, Arrivals: row.arrivals, TrainPercent: trainPercent, SplitSeed: 1}
+			results, err := runTrials(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(1, trials), 0, nil)
 			if err != nil {
 				return err
 			}
-			mean, std := meanStd(results, func(r *nmgnn.Result) float64 { return r.Test.MacroF1 })
-			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate != 1)
-			cells = append(cells, fmt.Sprintf("%.2f ± %.2f", mean, std), fmt.Sprintf("%.2f", published))
+			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
+			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
+			cells = append(cells, measured.Text(2), fmt.Sprintf("%.2f", published))
 		}
 		t.AppendRow(cells)
 	}

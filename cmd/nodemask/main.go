@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 
+	"nodemask/record"
+
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
-
-	"nodemask/paper"
 )
 
 // misuse marks an error as the caller's: a flag, argument or name that cannot be. It ends the command with exit code 2;
@@ -53,7 +53,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nodemask",
 		Short:         "Train graph neural networks with and without node masking",
-		Version:       paper.Version(),
+		Version:       record.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

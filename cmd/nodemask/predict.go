@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/cached"
 )
 
 func newPredictCommand() *cobra.Command {
@@ -32,7 +32,7 @@ features that the model was trained with, in their order; edges have a source an
 	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
 	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
 	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
-	flags.StringVar(&backendID, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	flags.StringVar(&backendID, "backend", "", backendHelp)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		for _, name := range []string{"model", "cache", "nodes", "edges"} {
 			if !flags.Changed(name) {
@@ -45,19 +45,19 @@ features that the model was trained with, in their order; edges have a source an
 }
 
 func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string) error {
-	m, err := nmgnn.LoadModel(modelFile)
+	m, err := cached.LoadModel(modelFile)
 	if err != nil {
 		return err
 	}
-	kept, err := nmgnn.LoadCache(cacheFile, m)
+	kept, err := cached.LoadCache(cacheFile, m)
 	if err != nil {
 		return err
 	}
-	backend, err := openBackend(c.ErrOrStderr(), backendID)
+	b, err := openBackend(c.ErrOrStderr(), backendID)
 	if err != nil {
 		return err
 	}
-	p, err := nmgnn.NewPredictor(backend, m, kept)
+	p, err := cached.NewPredictor(b, m, kept)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	out := bufio.NewWriter(c.OutOrStdout())
 	lines := json.NewEncoder(out)
 	begin := time.Now()
-	if err := p.Predict(c.Context(), newcomers, func(p nmgnn.Prediction) error { return lines.Encode(p) }); err != nil {
+	if err := p.Predict(c.Context(), newcomers, func(p cached.Prediction) error { return lines.Encode(p) }); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {

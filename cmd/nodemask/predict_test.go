@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/cached"
+	"nodemask/stats"
 )
 
 // writeArrivals writes the nodes of Cora that are not in the train set as CSV files, with all of their edges.
@@ -82,7 +83,7 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 		require.Contains(t, errs, "edges left out")
 		var predictions, labels []int32
 		for line := range bytes.Lines([]byte(out)) {
-			var p nmgnn.Prediction
+			var p cached.Prediction
 			require.NoError(t, json.Unmarshal(line, &p))
 			if v, found := isTest[p.ID]; found {
 				predictions = append(predictions, int32(slices.Index(g.Classes, p.Class)))
@@ -90,7 +91,7 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 			}
 		}
 		require.Len(t, predictions, len(split.Test))
-		m, err := nmgnn.Evaluate(predictions, labels, g.NumClasses())
+		m, err := stats.Evaluate(predictions, labels, g.NumClasses())
 		require.NoError(t, err)
 		require.InDelta(t, trial.MacroF1Cached, 100*m.MacroF1, 1e-9, model)
 

@@ -6,9 +6,9 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
+	"nodemask/nmgnn/train"
 
-	"nodemask/nmgnn"
+	"golang.org/x/term"
 )
 
 // progressLine is one line on a terminal that follows the trials; it is silent anywhere else.
@@ -24,7 +24,7 @@ type progressLine struct {
 	text         string
 }
 
-func newProgressLine(w io.Writer, x nmgnn.Experiment, trials, jobs int) *progressLine {
+func newProgressLine(w io.Writer, x train.Experiment, trials, jobs int) *progressLine {
 	p := &progressLine{w: w, trials: trials, jobs: jobs, now: time.Now}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.live = true
@@ -41,7 +41,7 @@ func newProgressLine(w io.Writer, x nmgnn.Experiment, trials, jobs int) *progres
 	return p
 }
 
-func (p *progressLine) epoch(e nmgnn.Progress) {
+func (p *progressLine) epoch(e train.Progress) {
 	if !p.live || p.now().Sub(p.shown) < 100*time.Millisecond {
 		return
 	}
@@ -59,7 +59,7 @@ func (p *progressLine) left() string {
 	return fmt.Sprintf(" · %s left", time.Duration(max(left, 0)*1e9).Round(time.Second))
 }
 
-func (p *progressLine) trial(_ int, r *nmgnn.Result) {
+func (p *progressLine) trial(_ int, r *train.Result) {
 	p.done++
 	p.spent += r.Seconds
 }

@@ -14,6 +14,7 @@ import (
 
 	"nodemask/paper"
 	"nodemask/plots"
+	"nodemask/record"
 )
 
 func newReportCommand() *cobra.Command {
@@ -53,7 +54,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return misusef("--results %s: no folder of results there", folder)
 		}
-		records, err := paper.OpenStore(folder).Load()
+		records, err := record.OpenStore(folder).Load()
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 				output = "report.html"
 			}
 			if err := writeFile(output, func(w io.Writer) error {
-				return paper.WriteReport(w, artifacts, records, paper.ReportOptions{Holm: holm})
+				return paper.WriteReport(w, artifacts, records, paper.TableOptions{Holm: holm})
 			}); err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 		}
 		var text string
 		if summary {
-			text, err = paper.Summary(artifacts, paper.NewResults(records)).Render(plots.Format(format))
+			text, err = paper.Summary(artifacts, record.NewResults(records)).Render(plots.Format(format))
 		} else {
 			text, err = renderAll(artifacts, records, plots.Format(format), holm)
 		}
@@ -88,14 +89,11 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 }
 
 // renderAll writes artifacts one below the other; charts are the numbers that they draw.
-func renderAll(artifacts []paper.Artifact, records []paper.Record, format plots.Format, holm bool) (string, error) {
-	r := paper.NewResults(records)
-	if holm {
-		r = r.WithHolm()
-	}
+func renderAll(artifacts []paper.Artifact, records []record.Record, format plots.Format, holm bool) (string, error) {
+	r := record.NewResults(records)
 	var parts []string
 	for _, a := range artifacts {
-		t := a.Table(r)
+		t := a.Table(r, paper.TableOptions{Holm: holm})
 		if a.IsChart() {
 			t = a.Points(r)
 		}
@@ -133,7 +131,7 @@ func newResultsCommand() *cobra.Command {
 	c.PersistentFlags().StringVar(&folder, "results", "results", "folder of results")
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the cells, and how many trials each has", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := paper.OpenStore(folder).Load()
+			records, err := record.OpenStore(folder).Load()
 			if err != nil {
 				return err
 			}
@@ -150,7 +148,7 @@ func newResultsCommand() *cobra.Command {
 			return nil
 		}},
 		&cobra.Command{Use: "show CELL", Short: "Print a cell's records, a line of JSON each", Args: misuseArgs(cobra.ExactArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			records, err := paper.OpenStore(folder).Load()
+			records, err := record.OpenStore(folder).Load()
 			if err != nil {
 				return err
 			}
@@ -171,7 +169,7 @@ func newResultsCommand() *cobra.Command {
 			return nil
 		}},
 		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that its settings are its cell's", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := paper.OpenStore(folder).Load()
+			records, err := record.OpenStore(folder).Load()
 			if err != nil {
 				return err
 			}
@@ -179,7 +177,7 @@ func newResultsCommand() *cobra.Command {
 			return nil
 		}},
 		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			added, err := paper.OpenStore(folder).Merge(args...)
+			added, err := record.OpenStore(folder).Merge(args...)
 			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
 			return err
 		}},

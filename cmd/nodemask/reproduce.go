@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
 	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/record/measure"
 )
 
 // reproduceFlags are the flags of reproduce.
@@ -44,7 +46,7 @@ everything is computed but Reddit, whose data are to be fetched first ('nodemask
 	flags.SortFlags = false
 	flags.IntVar(&f.trials, "trials", 10, "trials of each cell")
 	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
-	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the cells")
 	flags.StringVar(&f.folder, "results", "results", "folder of results")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
@@ -93,10 +95,10 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	w := c.ErrOrStderr()
 	var last time.Time
-	err = paper.Reproduce(c.Context(), b, paper.OpenStore(f.folder), artifacts, paper.Options{
+	err = measure.Missing(c.Context(), b, record.OpenStore(f.folder), paper.CellsOf(artifacts), measure.Options{
 		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
-		Open: f.open,
-		Progress: func(s paper.State) {
+		Open: f.open, Also: paper.CellsOf(paper.Artifacts()),
+		Progress: func(s measure.State) {
 			if s.Last == nil || (time.Since(last) < 10*time.Second && s.Done < s.Total) {
 				return
 			}
@@ -138,15 +140,15 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	count, far := 0, 0
 	for lines.Scan() {
 		count++
-		old, err := paper.ParseRecord(lines.Bytes())
+		old, err := record.ParseRecord(lines.Bytes())
 		if err != nil {
 			return misusef("%s: line %d: %w", f.again, count, err)
 		}
-		b, err := nmgnn.OpenBackend(old.Backend)
+		b, err := backend.Open(old.Backend)
 		if err != nil {
 			return err
 		}
-		again, differences, err := paper.Again(c.Context(), b, f.open, old)
+		again, differences, err := measure.Again(c.Context(), b, f.open, old)
 		if err != nil {
 			return err
 		}
@@ -155,8 +157,8 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 		case len(differences) == 0:
 			fmt.Fprintf(c.OutOrStdout(), "%s: the same to the last digit\n", name)
 			continue
-		case elsewhere && paper.Near(old, again):
-			fmt.Fprintf(c.OutOrStdout(), "%s: within %v points, as another processor or version may have it: %s\n", name, paper.Tolerance, strings.Join(differences, "; "))
+		case elsewhere && measure.Near(old, again):
+			fmt.Fprintf(c.OutOrStdout(), "%s: within %v points, as another processor or version may have it: %s\n", name, measure.Tolerance, strings.Join(differences, "; "))
 			continue
 		}
 		far++

@@ -12,6 +12,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
+	"nodemask/record"
 )
 
 func TestTheCommandOfEveryCellTrainsThatCell(t *testing.T) {
@@ -37,14 +38,14 @@ func TestTheCommandOfEveryCellTrainsThatCell(t *testing.T) {
 }
 
 // someResults writes two trials of a cell and of its masked twin, and returns their folder.
-func someResults(t *testing.T) (folder string, cell paper.Cell) {
+func someResults(t *testing.T) (folder string, cell record.Cell) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "results")
-	cell = paper.NewCell("cora", "gin", datasets.Transductive, 10)
-	for _, c := range []paper.Cell{cell, cell.Masked(0.5)} {
+	cell = record.NewCell("cora", "gin", datasets.Transductive, 10)
+	for _, c := range []record.Cell{cell, cell.Masked(0.5)} {
 		for seed := range uint64(2) {
 			f1 := 78.5 + float64(seed) + 10*(1-c.Settings.KeepRate)
-			require.NoError(t, paper.OpenStore(folder).Add(paper.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
 				Settings: c.Settings, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
 		}
 	}
@@ -121,7 +122,7 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 
 	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
 	require.Zero(t, code, diagnostics)
-	var record paper.Record
+	var record record.Record
 	require.NoError(t, json.Unmarshal([]byte(out), &record))
 	record.Data = "sbm:nodes=100,classes=2"
 	record.Cell = record.CellOf().Key()

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"nodemask/nmgnn/train"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-
-	"nodemask/nmgnn"
 )
 
 // newScoreTable is a table of scores: numbers to the right from the second column on.
@@ -27,23 +27,22 @@ func newScoreTable(header ...any) table.Writer {
 }
 
 // trialTable lists the trials, and their mean and standard deviation.
-func trialTable(results []*nmgnn.Result) string {
+func trialTable(results []*train.Result) string {
 	columns := []struct {
 		name  string
-		score func(*nmgnn.Result) float64
+		score func(*train.Result) float64
 	}{
-		{"macro F1 %", func(r *nmgnn.Result) float64 { return r.Test.MacroF1 }},
-		{"micro F1 %", func(r *nmgnn.Result) float64 { return r.Test.MicroF1 }},
-		{"accuracy %", func(r *nmgnn.Result) float64 { return r.Test.Accuracy }},
+		{"macro F1 %", func(r *train.Result) float64 { return r.Test.MacroF1 }},
+		{"micro F1 %", func(r *train.Result) float64 { return r.Test.MicroF1 }},
+		{"accuracy %", func(r *train.Result) float64 { return r.Test.Accuracy }},
 	}
 	if results[0].Cached != nil {
 		columns = slices.Insert(columns, 1, columns[0])
-		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *nmgnn.Result) float64 { return r.Cached.MacroF1 }
+		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }
 	}
 	header, footer := []any{"seed"}, table.Row{"mean ± std"}
 	for _, c := range columns {
-		mean, std := meanStd(results, c.score)
-		header, footer = append(header, c.name), append(footer, fmt.Sprintf("%.2f ± %.2f", mean, std))
+		header, footer = append(header, c.name), append(footer, scores(results, c.score).Text(2))
 	}
 	t := newScoreTable(append(header, "best epoch", "epochs", "seconds")...)
 	for _, r := range results {

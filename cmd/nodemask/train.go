@@ -10,30 +10,29 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn"
-	"nodemask/paper"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+	"nodemask/record/measure"
+	"nodemask/stats"
 )
 
-// trainFlags are the flags of train: an experiment, and how to run it.
+// trainFlags are the flags of train: a cell, and how to run it.
 type trainFlags struct {
-	data, dataDir     string
-	setting, arrivals string
-	trainPercent      int
-	trials            int
-	seed, splitSeed   uint64
-	resplit           bool
-	preset            string
-	settings          nmgnn.Settings
-	rawFeatures       bool
-	cacheInference    bool
-	saveModel         string
-	saveCache         string
-	backend           string
-	jobs              int
-	json              bool
+	data, dataDir, model, setting, preset string
+	trainPercent                          int
+	trials                                int
+	seed, splitSeed                       uint64
+	axes                                  []*axisFlag
+	cacheInference                        bool
+	saveModel                             string
+	saveCache                             string
+	backend                               string
+	jobs                                  int
+	json                                  bool
 }
 
 func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
@@ -45,8 +44,8 @@ func trainCommand(f *trainFlags) *cobra.Command {
 		Short: "Train a model on a graph, a number of times, and report its macro F1",
 		Long: `Train a model on a graph, a number of times, and report its macro F1.
 
-All trials share one split and differ in first weights, masks and dropout (--resplit draws a split for each).
-The same seed gives the same numbers to the last digit on the same backend.`,
+Without --keep-rate nothing is masked. All trials share one split and differ in first weights, masks and dropout
+(--resplit draws a split for each). The same seed gives the same numbers to the last digit on the same backend.`,
 		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
   nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
 		Args: misuseArgs(cobra.NoArgs),
@@ -55,104 +54,53 @@ The same seed gives the same numbers to the last digit on the same backend.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
-	flags.StringVar(&f.settings.Model, "model", "gin", "model: "+strings.Join(nmgnn.Models(), ", "))
+	flags.StringVar(&f.model, "model", "gin", "model: "+strings.Join(hyper.Models(), ", "))
 	flags.StringVar(&f.setting, "setting", string(datasets.Inductive), "inductive (train on the train nodes and the edges among them) or transductive (all nodes and edges are there)")
 	flags.IntVar(&f.trainPercent, "train", 10, "size of the train set, in percent of the nodes")
-	flags.Float64Var(&f.settings.KeepRate, "keep-rate", 1, "node masking: probability that a node is kept in an epoch; 1 is off")
 	flags.IntVar(&f.trials, "trials", 10, "number of trials")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
-	flags.BoolVar(&f.resplit, "resplit", false, "draw a split for each trial, from the trial's seed")
-	flags.StringVar(&f.preset, "preset", "", "settings that the flags below change: "+strings.Join(nmgnn.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
-	flags.IntVar(&f.settings.Layers, "layers", 2, "number of layers")
-	flags.IntVar(&f.settings.Hidden, "hidden", 64, "width of hidden layers")
-	flags.IntVar(&f.settings.MLPLayers, "mlp-layers", 1, "linear layers in each GIN layer's MLP")
-	flags.Float64Var(&f.settings.Epsilon, "epsilon", 0, "GIN's epsilon; 0 is GIN-0")
-	flags.Float64Var(&f.settings.Dropout, "dropout", 0.5, "probability that an entry of a layer's input is dropped (preset gat: 0.6)")
-	flags.BoolVar(&f.settings.LearnEpsilon, "learn-epsilon", false, "train GIN's epsilon, from --epsilon on")
-	flags.IntVar(&f.settings.Heads, "heads", 8, "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)")
-	flags.Float64Var(&f.settings.AttentionDropout, "attention-dropout", 0.6, "probability that an attention weight is dropped (gat, sgat, gatv2; with node masking 0 unless given)")
-	flags.StringVar((*string)(&f.settings.Regulariser), "regulariser", "", "beside or instead of node masking: dropedge, dropnode or dropout, at --regulariser-rate")
-	flags.Float64Var(&f.settings.RegulariserRate, "regulariser-rate", 0.5, "probability of an edge, node or entry being dropped by the regulariser")
-	flags.Float64Var(&f.settings.LearningRate, "learning-rate", 0.01, "learning rate of Adam (preset gat: 0.005)")
-	flags.Float64Var(&f.settings.WeightDecay, "weight-decay", 5e-4, "L2, added to the gradient")
-	flags.IntVar(&f.settings.MaxEpochs, "max-epochs", 1000, "most epochs of a trial")
-	flags.IntVar(&f.settings.Patience, "patience", 50, "epochs without a better validation score before a trial stops")
-	flags.StringVar((*string)(&f.settings.StopOn), "stop-on", string(nmgnn.StopOnLoss), "validation score that stopping follows: loss or f1")
-	flags.BoolVar(&f.rawFeatures, "raw-features", false, "do not divide each node's features by the sum of their absolute values")
-	flags.StringVar(&f.arrivals, "arrivals", string(datasets.AllEdges), "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)")
-	flags.StringVar((*string)(&f.settings.MaskOver), "mask-over", string(nmgnn.MaskAll), "nodes that can be masked: all, or only the train nodes (train)")
-	flags.BoolVar(&f.settings.Rescale, "rescale", false, "divide what is kept by the keep rate; not in the paper")
+	flags.StringVar(&f.preset, "preset", "", "settings that the flags below change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
+	f.axes = addAxes(flags)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes")
 	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
 	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
-	flags.StringVar(&f.backend, "backend", "", "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
 }
 
-// merge takes the preset's value for every setting whose flag was not given.
-func (f *trainFlags) merge(c *cobra.Command) error {
+// cell is what the flags describe: the preset, changed by every axis whose flag was given.
+func (f *trainFlags) cell() (record.Cell, error) {
 	if f.preset == "" {
-		f.preset = nmgnn.PresetFor(f.settings.Model)
+		f.preset = hyper.PresetFor(f.model)
 	}
-	preset, err := nmgnn.Preset(f.preset)
+	p, err := hyper.Preset(f.preset)
 	if err != nil {
-		return misuse{err}
+		return record.Cell{}, err
 	}
-	given := f.settings
-	preset.NormalizeFeatures = preset.NormalizeFeatures && !f.rawFeatures
-	preset.Model = given.Model
-	f.settings = preset.WithMasking(given.KeepRate)
-	if given.Regulariser != nmgnn.NoRegulariser {
-		f.settings.Regulariser, f.settings.RegulariserRate = given.Regulariser, given.RegulariserRate
-	} else if c.Flags().Changed("regulariser-rate") {
-		return misusef("--regulariser-rate without --regulariser: expected one of %v", nmgnn.Regularisers())
+	p.Model = f.model
+	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
+	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
+		return record.Cell{}, err
 	}
-	for name, take := range map[string]func(){
-		"learn-epsilon":     func() { f.settings.LearnEpsilon = given.LearnEpsilon },
-		"heads":             func() { f.settings.Heads = given.Heads },
-		"attention-dropout": func() { f.settings.AttentionDropout = given.AttentionDropout },
-		"layers":            func() { f.settings.Layers = given.Layers },
-		"hidden":            func() { f.settings.Hidden = given.Hidden },
-		"mlp-layers":        func() { f.settings.MLPLayers = given.MLPLayers },
-		"epsilon":           func() { f.settings.Epsilon = given.Epsilon },
-		"dropout":           func() { f.settings.Dropout = given.Dropout },
-		"learning-rate":     func() { f.settings.LearningRate = given.LearningRate },
-		"weight-decay":      func() { f.settings.WeightDecay = given.WeightDecay },
-		"max-epochs":        func() { f.settings.MaxEpochs = given.MaxEpochs },
-		"patience":          func() { f.settings.Patience = given.Patience },
-		"stop-on":           func() { f.settings.StopOn = given.StopOn },
-		"mask-over":         func() { f.settings.MaskOver = given.MaskOver },
-		"rescale":           func() { f.settings.Rescale = given.Rescale },
-	} {
-		if c.Flags().Changed(name) {
-			take()
-		}
+	if err := setAxes(&c, f.axes); err != nil {
+		return record.Cell{}, err
 	}
-	return nil
+	return c, c.Parameters.Check()
 }
 
 func (f *trainFlags) run(c *cobra.Command) error {
-	if err := f.merge(c); err != nil {
-		return err
-	}
-	if err := f.settings.Check(); err != nil {
-		return misuse{err}
-	}
-	setting, err := datasets.ParseSetting(f.setting)
+	cell, err := f.cell()
 	if err != nil {
 		return misuse{err}
 	}
-	arrivals, err := datasets.ParseArrivals(f.arrivals)
-	if err != nil {
-		return misuse{err}
-	}
+	setting := cell.Setting
 	switch {
-	case setting == datasets.Transductive && arrivals != datasets.AllEdges:
-		return misusef("--arrivals %s: nodes arrive in the inductive setting only", arrivals)
+	case setting == datasets.Transductive && cell.Arrivals == datasets.TrainEdges:
+		return misusef("--arrivals %s: nodes arrive in the inductive setting only", cell.Arrivals)
 	case f.cacheInference && setting != datasets.Inductive:
 		return misusef("--cache-inference: nodes arrive in the inductive setting only")
 	case f.saveCache != "" && (f.saveModel == "" || setting != datasets.Inductive):
@@ -164,7 +112,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	backend, err := openBackend(c.ErrOrStderr(), f.backend)
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err
 	}
@@ -172,20 +120,20 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return dataError(err)
 	}
-	x := nmgnn.Experiment{Graph: graph, Settings: f.settings, Setting: setting, Arrivals: arrivals,
-		TrainPercent: f.trainPercent, SplitSeed: f.splitSeed, Resplit: f.resplit, CacheInference: f.cacheInference, Smoothness: f.json, Keep: f.saveCache != ""}
+	x := measure.Experiment(cell, graph)
+	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json, f.saveCache != ""
 	out := c.OutOrStdout()
-	var emit func(*nmgnn.Result) error
+	var emit func(*train.Result) error
 	if f.json {
 		encoder := json.NewEncoder(out)
-		emit = func(r *nmgnn.Result) error { return encoder.Encode(paper.NewRecord(x, backend, r)) }
+		emit = func(r *train.Result) error { return encoder.Encode(measure.Record(x, b, r)) }
 	}
-	results, err := runTrials(c.Context(), c.ErrOrStderr(), backend, x, nmgnn.Seeds(f.seed, f.trials), f.jobs, emit)
+	results, err := runTrials(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(f.seed, f.trials), f.jobs, emit)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x))
 		fmt.Fprintln(out, trialTable(results))
 		if n := results[0].Nodes; n != nil {
-			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Settings.Layers, n.All, n.Cached)
+			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
 		}
 	}
 	if err == nil && f.saveModel != "" {
@@ -195,10 +143,10 @@ func (f *trainFlags) run(c *cobra.Command) error {
 }
 
 // save writes the model of the best trial, and its cache.
-func (f *trainFlags) save(c *cobra.Command, x nmgnn.Experiment, results []*nmgnn.Result) error {
+func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[0]
-	score := func(r *nmgnn.Result) float64 {
-		if x.Settings.StopOn == nmgnn.StopOnF1 {
+	score := func(r *train.Result) float64 {
+		if x.Parameters.StopOn == hyper.StopOnF1 {
 			return -r.Validation.MacroF1
 		}
 		return r.History[r.BestEpoch-1].ValidationLoss
@@ -223,26 +171,9 @@ func (f *trainFlags) save(c *cobra.Command, x nmgnn.Experiment, results []*nmgnn
 	return nil
 }
 
-// openBackend opens a backend and says on w which one it is, and why not a better one.
-func openBackend(w io.Writer, id string) (*nmgnn.Backend, error) {
-	b, err := nmgnn.OpenBackend(id)
-	if err != nil {
-		var problem *nmgnn.BackendError
-		if errors.As(err, &problem) && problem.Unknown {
-			return nil, misuse{err}
-		}
-		return nil, err
-	}
-	fmt.Fprintf(w, "backend: %s\n", b)
-	if b.ID == "go" && len(b.Skipped) > 0 {
-		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
-	}
-	return b, nil
-}
-
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
 // seeds. When it is interrupted, the results so far come with the error.
-func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Experiment, seeds []uint64, jobs int, emit func(*nmgnn.Result) error) ([]*nmgnn.Result, error) {
+func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
 		if b.Plugin == "" {
@@ -251,7 +182,7 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 	}
 	line := newProgressLine(w, x, len(seeds), min(jobs, len(seeds)))
 	defer line.clear()
-	finished := make([]*nmgnn.Result, len(seeds))
+	finished := make([]*train.Result, len(seeds))
 	emitted := 0
 	var broken error
 	flush := func(skipMissing bool) {
@@ -266,7 +197,7 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, err := x.Run(ctx, b, seeds, nmgnn.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *nmgnn.Result) {
+	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *train.Result) {
 		finished[i] = r
 		line.trial(i, r)
 		if flush(false); broken != nil {
@@ -274,7 +205,7 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 		}
 	}})
 	flush(true)
-	var results []*nmgnn.Result
+	var results []*train.Result
 	for _, r := range finished {
 		if r != nil {
 			results = append(results, r)
@@ -290,10 +221,10 @@ func runTrials(ctx context.Context, w io.Writer, b *nmgnn.Backend, x nmgnn.Exper
 }
 
 // title is the experiment in one line.
-func title(x nmgnn.Experiment) string {
+func title(x train.Experiment) string {
 	masking := "no node masking"
-	if x.Settings.KeepRate != 1 {
-		masking = fmt.Sprintf("node masking, keep rate %v", x.Settings.KeepRate)
+	if p := x.Parameters.KeepRate; p.Active() {
+		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
 	}
 	joined := ""
 	if x.Setting == datasets.Inductive && x.Arrivals == datasets.TrainEdges {
@@ -304,17 +235,14 @@ func title(x nmgnn.Experiment) string {
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
 	return fmt.Sprintf("%s%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, x.TrainPercent, joined,
-		x.Settings.Layers, strings.ToUpper(x.Settings.Model), masking)
+		x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)
 }
 
-// meanStd are the mean and the sample's standard deviation of scores in percent; the deviation of one is 0.
-func meanStd(results []*nmgnn.Result, score func(*nmgnn.Result) float64) (mean, std float64) {
-	scores := make([]float64, len(results))
+// scores summarizes scores of trials in percent.
+func scores(results []*train.Result, score func(*train.Result) float64) stats.Summary {
+	percent := make([]float64, len(results))
 	for i, r := range results {
-		scores[i] = 100 * score(r)
+		percent[i] = 100 * score(r)
 	}
-	if mean, std = stat.MeanStdDev(scores, nil); len(scores) < 2 {
-		std = 0
-	}
-	return mean, std
+	return stats.Summarize(percent)
 }

@@ -19,6 +19,10 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/theorem"
 )
 
 type treeFlags struct {
@@ -86,6 +90,9 @@ of them.`,
 
 // misuse checks what can be checked without the graph.
 func (f treeFlags) misuse(changed func(string) bool) error {
+	if _, err := hyper.NewKeepRate(f.keepRate); err != nil {
+		return misusef("--keep-rate: %w", err)
+	}
 	switch {
 	case changed("data") == changed("edges"):
 		return misusef("--data and --edges: expected one of them, for instance --data cora")
@@ -97,8 +104,6 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--mask and --keep-rate: expected one of them")
 	case changed("seed") && !changed("keep-rate") && !f.check:
 		return misusef("--seed: it is that of --keep-rate and --check, and both are missing")
-	case !(f.keepRate > 0 && f.keepRate <= 1):
-		return misusef("--keep-rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", f.keepRate)
 	case f.cached && changed("edges"):
 		return misusef("--cached: it needs the labels of a data set, to split it as for training: use --data")
 	case f.cached && f.count:
@@ -200,7 +205,7 @@ func (f treeFlags) choose(g *treeGraph) error {
 		}
 	case f.keepRate < 1:
 		delta := make([]float32, g.edges.NumNodes())
-		nmgnn.Mask{KeepRate: f.keepRate}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
+		nmgnn.Mask{KeepRate: hyper.KeepRate(f.keepRate)}.Draw(rand.New(rand.NewPCG(f.seed, 0)), delta)
 		g.mask = make([]bool, len(delta))
 		for v := range delta {
 			g.mask[v] = delta[v] == 0
@@ -345,7 +350,7 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 
 // checkTheorem runs untrained networks on the tree and on the graph.
 func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) error {
-	backend, err := nmgnn.OpenBackend("go") // one run each: not worth compiling for another
+	b, err := backend.Open("go") // one run each: not worth compiling for another
 	if err != nil {
 		return err
 	}
@@ -354,26 +359,26 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 		data = &datasets.Graph{Name: f.edges, Edges: g.edges, Features: randomFeatures(g.edges.NumNodes(), 16, f.seed)}
 	}
 	worst := 0.0
-	for _, name := range nmgnn.Models() {
-		s, err := nmgnn.Preset(nmgnn.PresetFor(name))
+	for _, name := range hyper.Models() {
+		s, err := hyper.For(name)
 		if err != nil {
 			return err
 		}
-		s.Model, s.Layers = name, f.hops
-		m, err := nmgnn.Untrained(backend, s.Build(2), data.Features.Width, f.seed)
+		s.Layers = f.hops
+		m, err := infer.Untrained(b, nmgnn.Build(s, 2), data.Features.Width, f.seed)
 		if err != nil {
 			return err
 		}
-		check, err := nmgnn.CheckTheorem1(ctx, backend, m, data, g.root, nmgnn.TheoremOptions{Mask: g.mask, Limit: f.limit})
+		check, err := theorem.Check(ctx, b, m, data, g.root, theorem.Options{Mask: g.mask, Limit: f.limit})
 		if err != nil {
 			return err
 		}
 		if !check.Holds() {
-			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference, nmgnn.Tolerance)
+			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference, theorem.Tolerance)
 		}
 		worst = max(worst, check.Difference)
 	}
-	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the graph, within %g\n", f.hops, strings.Join(nmgnn.Models(), ", "), f.root, max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
+	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the graph, within %g\n", f.hops, strings.Join(hyper.Models(), ", "), f.root, max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
 	return err
 }
 

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"nodemask/nmgnn/backend"
+)
+
+// backendHelp is what --backend says.
+const backendHelp = "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)"
+
+// openBackend opens a backend and says on w which one it is, and why not a better one.
+func openBackend(w io.Writer, id string) (*backend.Backend, error) {
+	b, err := backend.Open(id)
+	if err != nil {
+		var problem *backend.Error
+		if errors.As(err, &problem) && problem.Unknown {
+			return nil, misuse{err}
+		}
+		return nil, err
+	}
+	fmt.Fprintf(w, "backend: %s\n", b)
+	if b.ID == "go" && len(b.Skipped) > 0 {
+		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
+	}
+	return b, nil
+}

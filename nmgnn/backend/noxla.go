@@ -1,0 +1,11 @@
+//go:build !(cgo && ((linux && (amd64 || arm64)) || (darwin && arm64)))
+
+package backend
+
+import "github.com/gomlx/compute"
+
+const haveXLA = false
+
+func newXLA(string) (compute.Backend, error) { return nil, errNoXLA }
+
+func installedPlugins() map[string]string { return nil }

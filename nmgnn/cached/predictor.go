@@ -1,0 +1,290 @@
+package cached
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/kernels"
+)
+
+// Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
+// features, and for each of its neighbours the neighbour's features and one row a hidden layer: nothing else of the
+// graph, however large that is.
+//
+// Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the model's
+// own layers run. Shapes are rounded up to powers of two, so that few programs are compiled.
+type Predictor struct {
+	backend  *backend.Backend
+	saved    *Model
+	model    nmgnn.Model
+	cache    *Cache
+	known    map[string]int32
+	programs map[batchShape]*batchProgram
+}
+
+// Prediction is the class of a new node.
+type Prediction struct {
+	ID          string  `json:"id"`
+	Class       string  `json:"class"`
+	Probability float64 `json:"probability"` // of that class, by the softmax
+	Neighbours  int     `json:"neighbours"`  // train nodes that it was computed from
+}
+
+// NewPredictor makes a predictor; nothing is compiled before the first prediction.
+func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
+	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
+		return nil, fmt.Errorf("cached: a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width, len(c.Hidden), m.Features, m.Settings.Layers-1)
+	}
+	p := &Predictor{backend: b, saved: m, model: nmgnn.Build(m.Settings, len(m.Classes)), cache: c,
+		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
+	for i, id := range c.IDs {
+		p.known[id] = int32(i)
+	}
+	return p, nil
+}
+
+// Known finds a node of the cache by its id.
+func (p *Predictor) Known(id []byte) (int32, bool) {
+	v, found := p.known[string(id)]
+	return v, found
+}
+
+const largestBatch = 512
+
+// Predict calls emit for each newcomer, in order. It ends with the context's error when that is cancelled, and with emit's
+// if that fails.
+func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
+	defer gomlx.Guard(&err, "predicting")
+	features := n.Features
+	if features.Width != p.saved.Features {
+		return fmt.Errorf("cached: %d features a node: the model was trained with %d", features.Width, p.saved.Features)
+	}
+	if p.saved.Settings.NormalizeFeatures {
+		features = features.RowNormalized()
+	}
+	features = features.Stored(p.cache.Features.IsSparse())
+	for from := 0; from < len(n.IDs); from += largestBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+largestBatch, len(n.IDs))
+		probabilities, err := p.batch(features, n.Known, from, to)
+		if err != nil {
+			return err
+		}
+		for i, class := range probabilities.Classes()[:to-from] {
+			v := from + i
+			err := emit(Prediction{ID: n.IDs[v], Class: p.saved.Classes[class], Probability: float64(probabilities.Row(i)[class]), Neighbours: len(n.Known[v])})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// batchShape is what a compiled batch has room for: new nodes first, then cached ones, then one that is there to be
+// padded with; entries of the graph and, if features are sparse, of the features.
+type batchShape struct{ newcomers, nodes, edges, features int }
+
+// batchProgram is the model over a graph of that shape, whose contents are put into variables before each run.
+type batchProgram struct {
+	shape  batchShape
+	store  *model.Store
+	data   *nmgnn.Loaded
+	hidden []*model.Variable // h̃ of the nodes behind the newcomers, for each hidden layer
+	exec   *model.Exec
+}
+
+// batch computes the class probabilities of newcomers from…to-1; rows beyond them mean nothing.
+func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to int) (infer.Representation, error) {
+	place := map[int32]int32{} // of cached nodes, behind the newcomers
+	var cached []int32
+	entries := 0
+	for v := from; v < to; v++ {
+		entries += len(known[v])
+		for _, u := range known[v] {
+			if _, there := place[u]; !there {
+				place[u] = int32(len(cached))
+				cached = append(cached, u)
+			}
+		}
+	}
+	shape := batchShape{newcomers: atLeast(to - from), edges: atLeast(entries + 1)}
+	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
+	filler := shape.nodes - 1
+
+	// The rows of all nodes, with padding in the last one, where it does no harm.
+	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
+	degrees := make([]float32, shape.nodes)
+	x := batchFeatures{width: features.Width, sparse: features.IsSparse()}
+	for v := range shape.nodes {
+		switch u := v - shape.newcomers; {
+		case v < to-from:
+			for _, neighbour := range known[from+v] {
+				edges.Indices = append(edges.Indices, int32(shape.newcomers)+place[neighbour])
+			}
+			degrees[v] = float32(len(known[from+v]))
+			x.add(features, from+v)
+		case u >= 0 && u < len(cached):
+			degrees[v] = float32(p.cache.Degrees[cached[u]])
+			x.add(p.cache.Features, int(cached[u]))
+		case v == filler:
+			for len(edges.Indices) < shape.edges {
+				edges.Indices = append(edges.Indices, int32(filler))
+			}
+			shape.features = x.fill()
+		default:
+			x.end()
+		}
+		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
+	}
+	program, err := p.program(shape, edges, x.finish())
+	if err != nil {
+		return infer.Representation{}, err
+	}
+	if err := program.data.SetDegrees(degrees); err != nil {
+		return infer.Representation{}, err
+	}
+	for i, h := range p.cache.Hidden {
+		rows := make([]float32, (shape.nodes-shape.newcomers)*h.Width)
+		for at, u := range cached {
+			copy(rows[at*h.Width:], h.Row(int(u)))
+		}
+		if err := program.hidden[i].SetValue(tensors.FromFlatDataAndDimensions(rows, shape.nodes-shape.newcomers, h.Width)); err != nil {
+			return infer.Representation{}, err
+		}
+	}
+	output, err := program.exec.Call1()
+	if err != nil {
+		return infer.Representation{}, fmt.Errorf("cached: predicting: %w", gomlx.Error(err))
+	}
+	defer output.MustFinalizeAll()
+	values, err := tensors.CopyFlatData[float32](output)
+	return infer.Representation{Rows: shape.newcomers, Width: len(p.saved.Classes), Values: values}, err
+}
+
+// atLeast rounds up to a power of two.
+func atLeast(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+
+// program is the program for a shape, with a batch's graph and features in its variables.
+func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Features) (*batchProgram, error) {
+	if program := p.programs[shape]; program != nil {
+		return program, program.data.Replace(edges, x)
+	}
+	program := &batchProgram{shape: shape, store: model.NewStore()}
+	var err error
+	// Only this kernel's shapes depend on nothing but the number of entries.
+	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
+	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x, plan, false); err != nil {
+		return nil, err
+	}
+	into := kernels.NewConstants(program.store, "/"+infer.DataScope+"/hidden")
+	for i, h := range p.cache.Hidden {
+		rows := shape.nodes - shape.newcomers
+		program.hidden = append(program.hidden, into.Floats(fmt.Sprint(i), make([]float32, rows*h.Width), rows, h.Width))
+	}
+	if into.Err() != nil {
+		return nil, into.Err()
+	}
+	if err := program.data.SetDegrees(make([]float32, shape.nodes)); err != nil {
+		return nil, err
+	}
+	program.exec, err = model.NewExec(p.backend.Backend, program.store, func(scope *model.Scope, graph *Graph) *Node {
+		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: program.data.Neighbours(false, nil), Features: program.data.Features(graph, false),
+			After: func(layer int, h *Node) *Node {
+				if layer == len(p.cache.Hidden) {
+					return h
+				}
+				// ĥ of new nodes as just computed, h̃ of the others as it is cached.
+				return Concatenate([]*Node{firstRows(h, shape.newcomers), program.hidden[layer].NodeValue(graph)}, 0)
+			}})
+		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cached: %w", gomlx.Error(err))
+	}
+	if _, err := program.exec.Compile(); err != nil {
+		return nil, fmt.Errorf("cached: compiling for %s: %w", p.backend.ID, gomlx.Error(err))
+	}
+	if err := infer.SetWeights(program.store, p.saved.Weights); err != nil {
+		return nil, err
+	}
+	p.programs[shape] = program
+	return program, nil
+}
+
+func firstRows(x *Node, rows int) *Node {
+	if x.Shape().Dimensions[0] == rows {
+		return x
+	}
+	return SliceAxis(x, 0, AxisRangeFromStart(rows))
+}
+
+// Close frees the compiled programs.
+func (p *Predictor) Close() {
+	for _, program := range p.programs {
+		program.exec.Finalize()
+		program.store.Finalize()
+	}
+	p.programs = nil
+}
+
+// batchFeatures gathers rows from several places.
+type batchFeatures struct {
+	width  int
+	sparse bool
+	f      datasets.Features
+}
+
+func (b *batchFeatures) add(from datasets.Features, row int) {
+	if !b.sparse {
+		b.f.Dense = append(b.f.Dense, from.Dense[row*b.width:(row+1)*b.width]...)
+		b.f.Rows++
+		return
+	}
+	begin, end := from.Offsets[row], from.Offsets[row+1]
+	b.f.Columns = append(b.f.Columns, from.Columns[begin:end]...)
+	b.f.Values = append(b.f.Values, from.Values[begin:end]...)
+	b.end()
+}
+
+// end ends a row; a row without entries is zero.
+func (b *batchFeatures) end() {
+	if b.f.Rows++; b.sparse {
+		if b.f.Offsets == nil {
+			b.f.Offsets = []int64{0}
+		}
+		b.f.Offsets = append(b.f.Offsets, int64(len(b.f.Columns)))
+	} else if missing := b.f.Rows*b.width - len(b.f.Dense); missing > 0 {
+		b.f.Dense = append(b.f.Dense, make([]float32, missing)...)
+	}
+}
+
+// fill ends the last row, with zeros until the number of entries is a power of two, and returns it.
+func (b *batchFeatures) fill() int {
+	if b.sparse {
+		for want := atLeast(len(b.f.Columns) + 1); len(b.f.Columns) < want; {
+			b.f.Columns = append(b.f.Columns, 0)
+			b.f.Values = append(b.f.Values, 0)
+		}
+	}
+	b.end()
+	return len(b.f.Columns)
+}
+
+func (b *batchFeatures) finish() datasets.Features {
+	b.f.Width = b.width
+	return b.f
+}

@@ -1,0 +1,34 @@
+package hyper
+
+import "fmt"
+
+// KeepRate is the paper's "node masking rate" p: the probability that a node is kept in an epoch, above 0 and up to 1. At 1
+// every node is kept and node masking is inactive; the zero value stands for 1. (Dropout rates elsewhere are the probability
+// of the opposite.)
+type KeepRate float64
+
+// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0; unlike in
+// the zero value, 0 is one: a model whose nodes are all masked learns nothing from neighbours.
+func NewKeepRate(p float64) (KeepRate, error) {
+	if !(p > 0 && p <= 1) {
+		return 0, fmt.Errorf("keep rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", p)
+	}
+	return KeepRate(p), nil
+}
+
+// Probability returns the probability that a node is kept.
+func (p KeepRate) Probability() float64 {
+	if p == 0 {
+		return 1
+	}
+	return float64(p)
+}
+
+// Active says whether any node can be masked.
+func (p KeepRate) Active() bool { return p.Probability() != 1 }
+
+// Check returns an error unless the rate is one.
+func (p KeepRate) Check() error {
+	_, err := NewKeepRate(p.Probability())
+	return err
+}

@@ -1,0 +1,217 @@
+// Package hyper describes a model and its training in names and numbers alone: what a command takes, a record keeps and a
+// saved model remembers. It computes nothing; nmgnn.Build makes a model of it.
+package hyper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Parameters are the hyperparameters of a model and its training. Start from [Preset] and change what is to differ.
+type Parameters struct {
+	Preset string `json:"preset"` // where the values came from
+	Model  string `json:"model"`  // one of [Models]
+
+	Layers    int     `json:"layers"`     // depth k
+	Hidden    int     `json:"hidden"`     // width of all layers but the last, all heads together
+	MLPLayers int     `json:"mlp_layers"` // linear layers in each GIN layer's MLP
+	Epsilon   float64 `json:"epsilon"`    // of GIN
+	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
+
+	LearnEpsilon     bool    `json:"learn_epsilon,omitempty"`     // GIN-ε
+	Heads            int     `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
+	AttentionDropout float64 `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
+
+	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
+	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped
+
+	KeepRate KeepRate `json:"keep_rate"` // node masking
+	MaskOver MaskOver `json:"mask_over"` // which nodes can be masked
+	Rescale  bool     `json:"rescale"`   // divide what is kept by KeepRate; not in the paper
+
+	LearningRate      float64 `json:"learning_rate"`
+	WeightDecay       float64 `json:"weight_decay"`
+	NormalizeFeatures bool    `json:"normalize_features"`
+	MaxEpochs         int     `json:"max_epochs"`
+	Patience          int     `json:"patience"`
+	StopOn            StopOn  `json:"stop_on"`
+}
+
+// StopOn names the validation score that early stopping follows.
+type StopOn string
+
+const (
+	StopOnLoss StopOn = "loss" // the lowest loss
+	StopOnF1   StopOn = "f1"   // the highest macro F1
+)
+
+// MaskOver names the nodes that can be masked.
+type MaskOver string
+
+const (
+	MaskAll   MaskOver = "all"   // every node of the train graph
+	MaskTrain MaskOver = "train" // the train nodes; in the inductive setting these are all there are
+)
+
+// RegulariserName names what can stand beside node masking or in its place.
+type RegulariserName string
+
+const (
+	NoRegulariser       RegulariserName = ""
+	DropEdgeRegulariser RegulariserName = "dropedge"
+	DropNodeRegulariser RegulariserName = "dropnode"
+	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's
+)
+
+// Regularisers lists the names of regularisers.
+func Regularisers() []RegulariserName {
+	return []RegulariserName{DropEdgeRegulariser, DropNodeRegulariser, DropoutRegulariser}
+}
+
+// Models lists the names of models.
+func Models() []string { return []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"} }
+
+// attends says whether a model has attention heads.
+func attends(model string) bool { return model == "gat" || model == "gatv2" }
+
+// Presets lists the names of presets.
+func Presets() []string { return []string{"standard", "gat"} }
+
+// PresetFor returns the name of a model's preset: "gat" for models that attend, whose authors' values it has, else
+// "standard".
+func PresetFor(model string) string {
+	if attends(model) || model == "sgat" {
+		return "gat"
+	}
+	return "standard"
+}
+
+// Preset returns the parameters of that name. "standard" is GIN-0 as it reproduces the paper's results without node masking:
+// the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018), with the paper's
+// early stopping. It returns an error for an unknown name.
+func Preset(name string) (Parameters, error) {
+	p := Parameters{
+		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
+		KeepRate: 1, MaskOver: MaskAll,
+		LearningRate: 0.01, WeightDecay: 5e-4, NormalizeFeatures: true,
+		MaxEpochs: 1000, Patience: 50, StopOn: StopOnLoss,
+	}
+	switch name {
+	case "standard":
+	case "gat":
+		p.Model, p.Heads, p.Dropout, p.AttentionDropout, p.LearningRate = "gat", 8, 0.6, 0.6, 0.005
+	default:
+		return Parameters{}, fmt.Errorf("no preset %q: expected one of %s", name, strings.Join(Presets(), ", "))
+	}
+	return p, nil
+}
+
+// For returns the preset parameters of a model: those of [PresetFor]. It returns an error for an unknown model.
+func For(model string) (Parameters, error) {
+	if !slices.Contains(Models(), model) {
+		return Parameters{}, unknownModel(model)
+	}
+	p, err := Preset(PresetFor(model))
+	p.Model = model
+	return p, err
+}
+
+func unknownModel(model string) error {
+	return fmt.Errorf("no model %q: expected one of %s", model, strings.Join(Models(), ", "))
+}
+
+// WithMasking returns the parameters with node masking at a keep rate. Below 1 attention dropout goes, as in the paper; to
+// have both, set AttentionDropout afterwards.
+func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
+	if p.KeepRate = keepRate; keepRate.Active() {
+		p.AttentionDropout = 0
+	}
+	return p
+}
+
+// Check returns an error that names the first parameter out of its range, and the range.
+func (p Parameters) Check() error {
+	if !slices.Contains(Models(), p.Model) {
+		return unknownModel(p.Model)
+	}
+	type count struct {
+		name        string
+		value, most int
+	}
+	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP", p.MLPLayers, 16},
+		{"epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
+	if attends(p.Model) {
+		counts = append(counts, count{"attention heads", p.Heads, 1024})
+	}
+	for _, c := range counts {
+		if c.value < 1 || c.value > c.most {
+			return fmt.Errorf("%s: %d: expected 1 to %d", c.name, c.value, c.most)
+		}
+	}
+	// SGAT's heads matter to attention dropout alone.
+	if drawsPerHead := attends(p.Model) || p.Model == "sgat" && p.AttentionDropout > 0; drawsPerHead && p.Layers > 1 && p.Hidden%max(p.Heads, 1) != 0 {
+		return fmt.Errorf("hidden width %d: expected a multiple of the %d attention heads that share it", p.Hidden, p.Heads)
+	}
+	if err := p.KeepRate.Check(); err != nil {
+		return err
+	}
+	if p.MaskOver != MaskAll && p.MaskOver != MaskTrain {
+		return fmt.Errorf("no masking over %q: expected %q or %q", p.MaskOver, MaskAll, MaskTrain)
+	}
+	if p.Regulariser != NoRegulariser && !slices.Contains(Regularisers(), p.Regulariser) {
+		return fmt.Errorf("no regulariser %q: expected one of %v", p.Regulariser, Regularisers())
+	}
+	if p.Regulariser == NoRegulariser && p.RegulariserRate != 0 {
+		return fmt.Errorf("a regulariser's rate of %v without a regulariser: expected one of %v", p.RegulariserRate, Regularisers())
+	}
+	for _, r := range []struct {
+		what string
+		rate float64
+	}{{"dropout", p.Dropout}, {"attention dropout", p.AttentionDropout}, {"regulariser's rate", p.RegulariserRate}} {
+		if err := CheckDropRate(r.what, r.rate); err != nil {
+			return err
+		}
+	}
+	return p.checkTraining()
+}
+
+func (p Parameters) checkTraining() error {
+	switch {
+	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
+		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
+	case !(p.WeightDecay >= 0) || math.IsInf(p.WeightDecay, 0):
+		return fmt.Errorf("weight decay %v: expected a number from 0 up", p.WeightDecay)
+	case math.IsNaN(p.Epsilon) || math.IsInf(p.Epsilon, 0):
+		return fmt.Errorf("epsilon %v: expected a finite number", p.Epsilon)
+	}
+	return p.StopOn.Check()
+}
+
+// Check returns an error unless early stopping knows the score.
+func (s StopOn) Check() error {
+	if s != StopOnLoss && s != StopOnF1 {
+		return fmt.Errorf("no early stopping on %q: expected %q or %q", s, StopOnLoss, StopOnF1)
+	}
+	return nil
+}
+
+// CheckDropRate returns an error that names what the rate is of, unless it is a probability below 1 of being dropped.
+func CheckDropRate(what string, rate float64) error {
+	if !(rate >= 0 && rate < 1) {
+		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
+	}
+	return nil
+}
+
+// Title returns a model's name as people write it: "GATv2" for "gatv2".
+func Title(model string) string {
+	switch model {
+	case "sage":
+		return "GraphSAGE"
+	case "gatv2":
+		return "GATv2"
+	}
+	return strings.ToUpper(model)
+}

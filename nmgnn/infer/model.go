@@ -1,0 +1,150 @@
+// Package infer runs a model with its weights, trained or not, over any graph.
+package infer
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/kernels"
+)
+
+// Model is a model with its weights, trained or not: what can be run over any graph.
+type Model struct {
+	nmgnn.Model
+	// Weights by path.
+	Weights []Weight
+	// NormalizeFeatures divides each row of the features by its sum first.
+	NormalizeFeatures bool
+}
+
+// Options say how a model is run over a graph. The zero value runs it as after training.
+type Options struct {
+	// Mask says which nodes are masked; nil: none.
+	Mask []bool
+	// Degrees are |N_v|, where the rows of the graph do not tell, as for a part of a larger one; nil: they do.
+	Degrees []int32
+}
+
+// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits. The features
+// are as they come, before any normalization. It compiles a program for this graph each time: to predict many nodes that
+// arrive later, use a cached.Predictor.
+func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options) (all []Representation, err error) {
+	defer gomlx.Guard(&err, "computing representations")
+	store := model.NewStore()
+	defer store.Finalize()
+	exec, err := m.program(b, store, edges, x, o)
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	if err := SetWeights(store, m.Weights); err != nil {
+		return nil, err
+	}
+	outputs, err := exec.Call()
+	if err != nil {
+		return nil, fmt.Errorf("infer: %w", gomlx.Error(err))
+	}
+	return Representations(outputs)
+}
+
+// program compiles the model for one graph; its weights have no values yet.
+func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features, o Options) (*model.Exec, error) {
+	n := edges.NumNodes()
+	if o.Mask != nil && len(o.Mask) != n {
+		return nil, fmt.Errorf("infer: a mask of %d entries for %d nodes", len(o.Mask), n)
+	}
+	if o.Degrees != nil && len(o.Degrees) != n {
+		return nil, fmt.Errorf("infer: %d degrees for %d nodes", len(o.Degrees), n)
+	}
+	if m.NormalizeFeatures {
+		x = x.RowNormalized()
+	}
+	data, err := nmgnn.Load(store, "/"+DataScope, edges, x, b.PlanFor(x.Density()), false)
+	if err != nil {
+		return nil, err
+	}
+	if o.Degrees != nil {
+		degrees := make([]float32, n)
+		for v, degree := range o.Degrees {
+			degrees[v] = float32(degree)
+		}
+		if err := data.SetDegrees(degrees); err != nil {
+			return nil, err
+		}
+	}
+	var delta *model.Variable
+	if o.Mask != nil {
+		values := make([]float32, n)
+		for v, masked := range o.Mask {
+			if !masked {
+				values[v] = 1
+			}
+		}
+		into := kernels.NewConstants(store, "/"+DataScope)
+		if delta = into.Floats("delta", values, n, 1); into.Err() != nil {
+			return nil, into.Err()
+		}
+	}
+	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, graph *Graph) []*Node {
+		p := nmgnn.Pass{Scope: scope.At(ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(graph, false)}
+		if delta != nil {
+			p.Mask = delta.NodeValue(graph)
+		}
+		return m.Model.Forward(p)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("infer: %w", gomlx.Error(err))
+	}
+	if _, err := exec.Compile(); err != nil {
+		exec.Finalize()
+		return nil, fmt.Errorf("infer: compiling for %s: %w", b.ID, gomlx.Error(err))
+	}
+	return exec, nil
+}
+
+// Untrained gives a model for so many features a node the weights that training begins with, as it draws them from
+// the seed.
+func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
+	defer gomlx.Guard(&err, "making a model")
+	w.Model = m
+	if err := m.Check(); err != nil {
+		return w, err
+	}
+	if features < 1 {
+		return w, fmt.Errorf("infer: %d features a node: a model needs at least one", features)
+	}
+	store := model.NewStore()
+	defer store.Finalize()
+	// What the weights are depends on no graph: one node will do.
+	alone, _, err := csr.FromEdges(1, nil, csr.Options{})
+	if err != nil {
+		return w, err
+	}
+	x := datasets.Features{Rows: 1, Width: features, Dense: make([]float32, features)}
+	exec, err := w.program(b, store, alone, x, Options{})
+	if err != nil {
+		return w, err
+	}
+	defer exec.Finalize()
+	for v := range store.IterVariables() {
+		if !v.Trainable {
+			continue
+		}
+		value, err := FirstValue(store, v, seed)
+		if err != nil {
+			return w, err
+		}
+		if err := v.SetValue(value); err != nil {
+			return w, err
+		}
+	}
+	w.Weights, err = WeightsOf(store)
+	return w, err
+}

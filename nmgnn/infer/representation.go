@@ -1,0 +1,73 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"nodemask/nmgnn/internal/gomlx"
+)
+
+// Representation is one layer's output for all nodes of a graph: row v is h_v.
+type Representation struct {
+	Rows, Width int
+	Values      []float32 // row-major
+}
+
+// Row returns h_v, sharing memory.
+func (r Representation) Row(v int) []float32 { return r.Values[v*r.Width : (v+1)*r.Width] }
+
+// Classes returns the place of the greatest number of each row: the class that logits or probabilities predict.
+func (r Representation) Classes() []int32 {
+	classes := make([]int32, r.Rows)
+	for v := range classes {
+		row := r.Row(v)
+		for c, x := range row {
+			if x > row[classes[v]] {
+				classes[v] = int32(c)
+			}
+		}
+	}
+	return classes
+}
+
+// Softmax returns each row as probabilities.
+func (r Representation) Softmax() Representation {
+	p := Representation{Rows: r.Rows, Width: r.Width, Values: make([]float32, len(r.Values))}
+	for v := range r.Rows {
+		from, to := r.Row(v), p.Row(v)
+		highest, sum := math.Inf(-1), 0.0
+		for _, x := range from {
+			highest = max(highest, float64(x))
+		}
+		for _, x := range from {
+			sum += math.Exp(float64(x) - highest)
+		}
+		for c, x := range from {
+			to[c] = float32(math.Exp(float64(x)-highest) / sum)
+		}
+	}
+	return p
+}
+
+// Representations copies a program's outputs, each [rows, width], to the host and frees them.
+func Representations(outputs []*tensors.Tensor) ([]Representation, error) {
+	defer Finalize(outputs)
+	all := make([]Representation, len(outputs))
+	for i, output := range outputs {
+		all[i] = Representation{Rows: output.Shape().Dimensions[0], Width: output.Shape().Dimensions[1]}
+		var err error
+		if all[i].Values, err = tensors.CopyFlatData[float32](output); err != nil {
+			return nil, fmt.Errorf("infer: reading layer %d: %w", i+1, gomlx.Error(err))
+		}
+	}
+	return all, nil
+}
+
+// Finalize frees a program's outputs.
+func Finalize(outputs []*tensors.Tensor) {
+	for _, output := range outputs {
+		output.MustFinalizeAll()
+	}
+}

@@ -1,0 +1,89 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/gomlx"
+)
+
+// Scopes of a model's store: below ModelScope is what is trained, below DataScope the graphs.
+const (
+	ModelScope = "model"
+	DataScope  = "data"
+)
+
+// Weight is one trained variable.
+type Weight struct {
+	Path       string
+	Dimensions []int
+	Values     []float32 // row-major
+}
+
+// WeightsOf copies the trained variables of a store.
+func WeightsOf(store *model.Store) ([]Weight, error) {
+	var all []Weight
+	for v := range store.IterVariables() {
+		if !v.Trainable {
+			continue
+		}
+		value, err := v.Value()
+		if err != nil {
+			return nil, fmt.Errorf("infer: variable %s: %w", v.Path(), gomlx.Error(err))
+		}
+		w := Weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
+		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
+			return nil, fmt.Errorf("infer: variable %s: %w", v.Path(), gomlx.Error(err))
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// SetWeights gives the trained variables of a store their values. It returns an error unless there is one of the right shape
+// for each.
+func SetWeights(store *model.Store, all []Weight) error {
+	weights := make(map[string]Weight, len(all))
+	for _, w := range all {
+		weights[w.Path] = w
+	}
+	for v := range store.IterVariables() {
+		if !v.Trainable {
+			continue
+		}
+		w, found := weights[v.Path()]
+		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
+			return fmt.Errorf("infer: the model has no weights %s of shape %v: they are of other settings, or for other features", v.Path(), v.Shape().Dimensions)
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
+			return fmt.Errorf("infer: variable %s: %w", w.Path, gomlx.Error(err))
+		}
+	}
+	return nil
+}
+
+// FirstValue draws a variable's first values from the seed. It does so on the host, so that they are the same on every
+// backend.
+func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
+	shape := v.Shape()
+	if shape.DType != dtypes.Float32 {
+		return nil, fmt.Errorf("infer: variable %s is of type %s: only float32 is trained", v.Path(), shape.DType)
+	}
+	limit, found := nmgnn.FirstBound(store, v.Path())
+	if !found && shape.Rank() >= 2 {
+		// Made without nmgnn.Weights: Glorot for matrices, zero for the rest.
+		limit = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
+	}
+	r := nmgnn.HostRandom(seed, "weights"+v.Path())
+	values := make([]float32, shape.Size())
+	for i := range values {
+		values[i] = float32((2*r.Float64() - 1) * limit)
+	}
+	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
+}

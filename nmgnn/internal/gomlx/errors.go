@@ -1,0 +1,39 @@
+// Package gomlx turns what GoMLX reports into errors of one line.
+package gomlx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all functions
+// they passed through. The result unwraps to err.
+func Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return brief{err}
+}
+
+type brief struct{ error }
+
+// Error returns the first line.
+func (b brief) Error() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(b.error.Error()), "\n")
+	return line
+}
+
+// Unwrap returns the whole error.
+func (b brief) Unwrap() error { return b.error }
+
+// Guard is to be deferred: it turns the panics by which computations report errors while they are built into an error
+// that says what was being done. Panics with anything but an error are defects of ours, and go on.
+func Guard(err *error, doing string) {
+	switch r := recover().(type) {
+	case nil:
+	case error:
+		*err = fmt.Errorf("%s: %w", doing, Error(r))
+	default:
+		panic(r)
+	}
+}

@@ -1,0 +1,108 @@
+package kernels
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+)
+
+// Attention is what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·h_u over the entries (v, u) of row v, with α the softmax
+// of the scores over the entries of the row. Each head weighs its share of the width, in order.
+type Attention struct {
+	// Scores [slots, heads] are given for each entry, or if nil, are LeakyReLU(source_u + target_v), with the slope below zero:
+	// Source [columns, heads], Target [rows, heads].
+	Scores         *Node
+	Source, Target *Node
+	Slope          float64
+	// Values is h [columns, width].
+	Values *Node
+	// Present [slots, 1] is 1 for the entries that count and 0 for those left out; nil: all count.
+	Present *Node
+	// Keep [slots, heads] multiplies α, as dropout does; nil: nothing is dropped.
+	Keep *Node
+	// Gradients asks for gradients towards scores (or Source and Target) and Values.
+	Gradients bool
+}
+
+// attendByParts is [Product.Attend] by the other methods of a product.
+func attendByParts(p Product, a Attention) *Node {
+	e := a.Scores
+	if e == nil {
+		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
+	}
+	scores, value := StopGradient(e), StopGradient(a.Values)
+	headCount := e.Shape().Dimensions[1]
+	// α_vu = q_vu / Σ_w q_vw. Dividing the sum over u instead of each α spares passes over the entries.
+	present, scores := Among(p, scores, a.Present)
+	shifted := alone(Sub(scores, p.Spread(p.Highest(scores))))
+	q := alone(Where(present, Exp(shifted), ZerosLike(scores)))
+	sum := p.Total(q)
+	empty := Equal(sum, ZerosLike(sum))
+	inverse := Where(empty, ZerosLike(sum), Inverse(Where(empty, OnesLike(sum), sum)))
+	kept := q
+	if a.Keep != nil {
+		kept = alone(Mul(q, a.Keep))
+	}
+	y := perHead(p.Times(value, kept), inverse)
+	if !a.Gradients {
+		return y
+	}
+	// With v the gradient of y, and v' = v / Σ_w q_vw:
+	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
+	return WithAdjoints(y, Argument{a.Values, func(v *Node) *Node { return p.Back(perHead(v, inverse), kept) }},
+		Argument{e, func(v *Node) *Node {
+			v = alone(perHead(v, inverse))
+			shared := sumHeads(Mul(v, y), headCount)
+			return Sub(Mul(kept, p.Agreement(v, value, headCount)), Mul(q, p.Spread(shared)))
+		}})
+}
+
+// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over the entries of each row, for each column of e [slots, heads] on its own.
+// present is as in [Attention].
+func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
+	there, e := Among(p, e, present)
+	// Subtracting the greatest score changes nothing but keeps exp in range, so no gradient goes through it.
+	shifted := Sub(e, StopGradient(p.Spread(p.Highest(e))))
+	q := Where(there, Exp(Where(there, shifted, ZerosLike(shifted))), ZerosLike(shifted))
+	sum := Total(p, q, gradients)
+	// Rows without entries have a sum of zero, which nothing is divided by.
+	sum = Where(GreaterThan(sum, ZerosLike(sum)), sum, OnesLike(sum))
+	return Mul(q, Targets(p, Inverse(sum), gradients))
+}
+
+// Among marks the entries of e [slots, width] that count, neither padding nor left out by present [slots, 1] (nil: none is);
+// and returns e with [Lowest] in place of the others, out of any maximum's way.
+func Among(p Product, e, present *Node) (is, among *Node) {
+	g := e.Graph()
+	if present == nil {
+		present = Valid(p, g)
+	}
+	is = BroadcastToDims(GreaterThan(present, ZerosLike(present)), e.Shape().Dimensions...)
+	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
+}
+
+// HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].
+func HeadProducts(x, a *Node) *Node {
+	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
+	return ReduceSum(Mul(Reshape(x, x.Shape().Dimensions[0], heads, width), Reshape(a, 1, heads, width)), 2)
+}
+
+// perHead multiplies each head's share of x [rows, width] by its weight [rows, heads].
+func perHead(x, weights *Node) *Node {
+	width, n := x.Shape().Dimensions[1], weights.Shape().Dimensions[1]
+	if n == 1 {
+		return Mul(x, weights)
+	}
+	rows := x.Shape().Dimensions[0]
+	return Reshape(Mul(Reshape(x, rows, n, width/n), Reshape(weights, rows, n, 1)), rows, width)
+}
+
+// sumHeads adds up each head's share of x: [rows, width] → [rows, heads].
+func sumHeads(x *Node, heads int) *Node {
+	width := x.Shape().Dimensions[1]
+	share := make([][]float32, width)
+	for i := range share {
+		share[i] = make([]float32, heads)
+		share[i][i/(width/heads)] = 1
+	}
+	return DotGeneral(x, []int{1}, nil, Const(x.Graph(), share), []int{0}, nil)
+}

@@ -1,0 +1,171 @@
+package kernels
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/nmgnn/fused"
+)
+
+// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.
+type fusedPattern struct {
+	rows, entries   int
+	offsets, column *model.Variable // [rows+1, 1], [entries, 1]
+	rowVar          *model.Variable // [entries, 1], once asked for
+	makeRow         func() *model.Variable
+}
+
+func newFused(into *Constants, m csr.Matrix) *fusedPattern {
+	p := &fusedPattern{rows: m.Rows, entries: m.NumEntries(), offsets: into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), column: into.Ints("column", m.Indices, m.NumEntries(), 1)}
+	p.makeRow = func() *model.Variable {
+		row := into.Ints("row", m.RowIndices(), m.NumEntries(), 1)
+		if into.err != nil {
+			panic(into.err)
+		}
+		return row
+	}
+	return p
+}
+
+// narrow is offsets as kernels read them; there are no more entries than int32 can number.
+func narrow(offsets []int64) []int32 {
+	narrowed := make([]int32, len(offsets))
+	for i, o := range offsets {
+		narrowed[i] = int32(o)
+	}
+	return narrowed
+}
+
+// in is the pattern in a computation.
+func (p *fusedPattern) in(g *Graph) fused.Matrix {
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
+}
+
+func (p *fusedPattern) slots() int      { return p.entries }
+func (p *fusedPattern) slotOf() []int32 { return nil }
+func (p *fusedPattern) times(h, weights *Node) *Node {
+	return p.in(h.Graph()).Times(h, weights, nil)
+}
+func (p *fusedPattern) gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedPattern) total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
+func (p *fusedPattern) highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
+	return p.in(x.Graph()).Agreement(x, h, heads)
+}
+
+func (p *fusedPattern) spread(x *Node) *Node {
+	if p.rowVar == nil {
+		p.rowVar = p.makeRow()
+	}
+	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
+}
+
+func (p *fusedPattern) replace(m csr.Matrix) error {
+	if err := p.offsets.SetValue(tensors.FromFlatDataAndDimensions(narrow(m.Offsets), p.rows+1, 1)); err != nil {
+		return err
+	}
+	if p.rowVar != nil {
+		if err := p.rowVar.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
+			return err
+		}
+	}
+	return p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1))
+}
+
+// fusedProduct has what package fused does in fewer passes than the parts would take.
+type fusedProduct struct {
+	*parts
+	forward, adjoint *fusedPattern
+}
+
+func (p *fusedProduct) Back(v, weights *Node) *Node {
+	if weights == nil {
+		return p.adjoint.times(v, nil)
+	}
+	g := v.Graph()
+	return p.adjoint.in(g).Times(v, weights, p.transposedAt().NodeValue(g))
+}
+
+func (p *fusedProduct) TotalBack(e *Node) *Node {
+	g := e.Graph()
+	return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
+}
+
+func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
+	return s.drop(x, p.Slots(), heads, rate) // slots are entries
+}
+
+// Mean weighs entries, which costs nothing while they are added up.
+func (p *fusedProduct) Mean(h, divisor, keep *Node, gradients bool) *Node {
+	weights := p.Spread(Inverse(divisor))
+	if keep != nil {
+		weights = Mul(weights, keep)
+	}
+	return Sum(p, h, weights, gradients)
+}
+
+// Attend visits each entry once, and once or twice for the gradients.
+func (p *fusedProduct) Attend(a Attention) *Node {
+	if a.Present != nil {
+		return attendByParts(p, a) // package fused leaves no entries out
+	}
+	g := a.Values.Graph()
+	m, value := p.forward.in(g), StopGradient(a.Values)
+	var s fused.Scores
+	if a.Scores != nil {
+		s.E = StopGradient(a.Scores)
+	} else {
+		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target), Const(g, [][]float32{{float32(a.Slope)}})
+	}
+	y, alpha, kept := m.Attend(s, value, a.Keep)
+	if !a.Gradients {
+		return y
+	}
+	// All gradients come from one v; what they share is computed once.
+	type gradients struct{ scores, target *Node }
+	backward := remember(func(v *Node) gradients {
+		scores, target := m.AttendBackward(s, value, alpha, kept, v)
+		return gradients{scores, target}
+	})
+	towards := []Argument{{a.Values, func(v *Node) *Node { return p.Back(v, kept) }}}
+	if a.Scores != nil {
+		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return backward(v).scores }})
+	} else {
+		towards = append(towards, Argument{a.Source, func(v *Node) *Node { return p.TotalBack(backward(v).scores) }},
+			Argument{a.Target, func(v *Node) *Node { return backward(v).target }})
+	}
+	return WithAdjoints(y, towards...)
+}
+
+// PairScores takes one pass over h, and one for the gradients.
+func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
+	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
+	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
+	half := func(x *Node, i int) *Node { return SliceAxis(x, 1, AxisRange(i*dims[0], (i+1)*dims[0])) }
+	type gradients struct{ x, a, b *Node }
+	backward := remember(func(v *Node) gradients {
+		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
+		return gradients{gx, Reshape(ga, dims...), Reshape(gb, dims...)}
+	})
+	// Both results travel side by side, since gradients come to one node.
+	source, target = fused.Score(x, fa, fb, dims[0])
+	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
+		Argument{h, func(v *Node) *Node { return backward(v).x }},
+		Argument{a, func(v *Node) *Node { return backward(v).a }},
+		Argument{b, func(v *Node) *Node { return backward(v).b }})
+	return half(both, 0), half(both, 1)
+}
+
+// ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.
+func ELU(x *Node) *Node {
+	fixed := StopGradient(x)
+	if x.Rank() == 2 && fused.Available(x.Graph()) {
+		return WithAdjoints(fused.ELU(fixed), Argument{x, func(v *Node) *Node { return fused.ELUBackward(fixed, v) }})
+	}
+	zero, one := ZerosLike(x), OnesLike(x)
+	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))
+	y := Where(positive, fixed, Sub(e, one))
+	return WithAdjoints(y, Argument{x, func(v *Node) *Node { return Mul(v, Where(positive, one, e)) }})
+}

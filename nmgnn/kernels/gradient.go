@@ -1,0 +1,76 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Linear applies a linear map to x [m, width], giving [rows, width], and takes the map's adjoint for its gradient. What
+// automatic differentiation derives for a gather or a product is a scatter in random order, or a transposition every epoch.
+// It panics if apply does not give that many rows.
+func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
+	y := apply(StopGradient(x))
+	if y.Shape().Dimensions[0] != rows {
+		panic(fmt.Errorf("kernels: a linear map returned %s: expected %d rows", y.Shape(), rows))
+	}
+	return WithAdjoints(y, Argument{x, adjoint})
+}
+
+// Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the function's
+// result to one of X's shape.
+type Argument struct {
+	X       *Node
+	Adjoint func(v *Node) *Node
+}
+
+// WithAdjoints returns y, a function of the arguments, with these gradients. What y was computed from is cut off from
+// differentiation.
+//
+// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where v
+// arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the gradient that
+// comes back by this way is ignored, and never computed.
+func WithAdjoints(y *Node, arguments ...Argument) *Node {
+	var arrived, links *Node
+	for _, a := range arguments {
+		start := IdentityWithCustomGradient(a.X, func(_, _ *Node) *Node { return a.Adjoint(arrived) })
+		corner := make([]SliceAxisSpec, a.X.Rank())
+		for i := range corner {
+			corner[i] = AxisElem(0)
+		}
+		link := Reshape(Slice(start, corner...))
+		if link = Sub(link, StopGradient(link)); links == nil {
+			links = link
+		} else {
+			links = Add(links, link)
+		}
+	}
+	return IdentityWithCustomGradient(Add(StopGradient(y), links), func(_, v *Node) *Node {
+		arrived = v
+		return v
+	})
+}
+
+// remember computes f once for each node.
+func remember[T any](f func(v *Node) T) func(v *Node) T {
+	made := map[*Node]T{}
+	return func(v *Node) T {
+		if _, done := made[v]; !done {
+			made[v] = f(v)
+		}
+		return made[v]
+	}
+}
+
+// padRows appends rows of zeros until there are rows of them. GoMLX's Pad has no gradient; Concatenate has.
+func padRows(x *Node, rows int) *Node {
+	missing := rows - x.Shape().Dimensions[0]
+	if missing == 0 {
+		return x
+	}
+	dimensions := slices.Clone(x.Shape().Dimensions)
+	dimensions[0] = missing
+	return Concatenate([]*Node{x, Zeros(x.Graph(), shapes.Make(x.DType(), dimensions...))}, 0)
+}

@@ -1,0 +1,167 @@
+package kernels
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+)
+
+// pattern is what a kernel that XLA compiles itself has to provide for one direction of a matrix; parts makes a [Product] of
+// two.
+type pattern interface {
+	times(h, weights *Node) *Node
+	gather(h *Node) *Node
+	spread(x *Node) *Node
+	total(e *Node) *Node
+	highest(e *Node) *Node
+	agreement(x, h *Node, heads int) *Node
+	slots() int
+	slotOf() []int32 // slot of each entry; nil: at its own place
+	replace(m csr.Matrix) error
+}
+
+// parts is a [Product] put together from patterns.
+type parts struct {
+	constants        *Constants
+	matrix           csr.Matrix
+	symmetric        bool
+	forward, adjoint pattern
+	lazy             map[string]*model.Variable // what only some computations need, once asked for
+}
+
+func (p *parts) Rows() int                               { return p.matrix.Rows }
+func (p *parts) Slots() int                              { return p.forward.slots() }
+func (p *parts) Times(h, weights *Node) *Node            { return p.forward.times(h, weights) }
+func (p *parts) Gather(h *Node) *Node                    { return p.forward.gather(h) }
+func (p *parts) Spread(x *Node) *Node                    { return p.forward.spread(x) }
+func (p *parts) Total(e *Node) *Node                     { return p.forward.total(e) }
+func (p *parts) Highest(e *Node) *Node                   { return p.forward.highest(e) }
+func (p *parts) Agreement(x, h *Node, heads int) *Node   { return p.forward.agreement(x, h, heads) }
+func (p *parts) PairScores(h, a, b *Node) (y, z *Node)   { return HeadProducts(h, a), HeadProducts(h, b) }
+func (p *parts) Attend(a Attention) *Node                { return attendByParts(p, a) }
+func (p *parts) TotalBack(e *Node) *Node                 { return p.adjoint.total(p.transposed(e)) }
+func (p *parts) Mean(h, by, keep *Node, grad bool) *Node { return Div(Sum(p, h, keep, grad), by) }
+
+func (p *parts) Back(v, weights *Node) *Node {
+	if weights == nil {
+		return p.adjoint.times(v, nil)
+	}
+	return p.adjoint.times(v, p.transposed(weights))
+}
+
+func (p *parts) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
+	g := s.key.Graph()
+	// Numbered by entry, not by slot, so that all kernels drop the same ones.
+	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
+	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
+	positions := entry
+	if heads > 1 {
+		positions = Add(BroadcastToDims(Mul(entry, Const(g, uint32(heads))), shape.Dimensions...), Iota(g, shape, 1))
+	}
+	keep := s.Keep(positions, rate)
+	if x == nil {
+		return keep
+	}
+	return Mul(x, keep)
+}
+
+// position numbers the entries row by row, whatever the kernel.
+func (p *parts) position() *model.Variable {
+	return p.Ints("position", 0, func(m csr.Matrix) []int32 {
+		number := make([]int32, m.NumEntries())
+		for i := range number {
+			number[i] = int32(i)
+		}
+		return number
+	})
+}
+
+func (p *parts) Replace(m csr.Matrix) error {
+	if err := check(m); err != nil {
+		return err
+	}
+	if m.Rows != p.matrix.Rows || m.NumEntries() != p.matrix.NumEntries() {
+		return errors.New("kernels: only a matrix with as many rows and entries can take another's place")
+	}
+	p.matrix = m
+	return p.forward.replace(m)
+}
+
+// transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
+func (p *parts) transposedAt() *model.Variable {
+	return once(p, "transposed", p.adjoint, int32(p.forward.slots()), func(m csr.Matrix) []int32 {
+		_, from := m.Transpose()
+		if slotOf := p.forward.slotOf(); slotOf != nil {
+			for i, entry := range from {
+				from[i] = slotOf[entry]
+			}
+		}
+		return from
+	})
+}
+
+// transposed moves what belongs to the entries into the slots of the adjoint: e [slots, width], zero in padding.
+func (p *parts) transposed(e *Node) *Node {
+	return Gather(padRows(e, p.forward.slots()+1), p.transposedAt().NodeValue(e.Graph()))
+}
+
+func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
+	return once(p, name, p.forward, padding, of)
+}
+
+func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
+	return once(p, name, p.forward, 0, of)
+}
+
+// once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
+func once[T int32 | float32](p *parts, name string, direction pattern, padding T, of func(m csr.Matrix) []T) *model.Variable {
+	if v := p.lazy[name]; v != nil {
+		return v
+	}
+	data := perSlot(direction, of(p.matrix), padding)
+	into := NewConstants(p.constants.store, p.constants.path)
+	v := into.add(name, tensors.FromFlatDataAndDimensions(data, len(data), 1))
+	if into.err != nil {
+		panic(into.err)
+	}
+	p.lazy[name] = v
+	return v
+}
+
+// perSlot puts what belongs to each entry into the entries' slots, and padding everywhere else.
+func perSlot[T any](p pattern, perEntry []T, padding T) []T {
+	slotOf := p.slotOf()
+	if slotOf == nil {
+		return perEntry
+	}
+	spread := slices.Repeat([]T{padding}, p.slots())
+	for i, x := range perEntry {
+		spread[slotOf[i]] = x
+	}
+	return spread
+}
+
+// emptyPattern is a matrix without entries. It has one slot, of padding, since no node is empty.
+type emptyPattern struct{ rows int }
+
+func (p emptyPattern) slots() int               { return 1 }
+func (p emptyPattern) slotOf() []int32          { return []int32{} }
+func (p emptyPattern) times(h, _ *Node) *Node   { return p.zeros(h, p.rows) }
+func (p emptyPattern) gather(h *Node) *Node     { return p.zeros(h, 1) }
+func (p emptyPattern) spread(x *Node) *Node     { return p.zeros(x, 1) }
+func (p emptyPattern) total(e *Node) *Node      { return p.zeros(e, p.rows) }
+func (p emptyPattern) highest(e *Node) *Node    { return AddScalar(p.zeros(e, p.rows), Lowest) }
+func (p emptyPattern) replace(csr.Matrix) error { return nil } // with another one without entries
+func (p emptyPattern) agreement(x, _ *Node, heads int) *Node {
+	return Zeros(x.Graph(), shapes.Make(x.DType(), 1, heads))
+}
+func (p emptyPattern) zeros(x *Node, rows int) *Node {
+	return Zeros(x.Graph(), shapes.Make(x.DType(), rows, x.Shape().Dimensions[1]))
+}

@@ -1,0 +1,173 @@
+// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, features by weights.
+//
+// [Product] is the seam for speed: layers are written against it, by way of nmgnn.Neighbours and nmgnn.Input, and never ask
+// which implementation runs. There is one for each [Kernel]; which of them a backend uses is chosen once, in a [Plan].
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+)
+
+// Kernel names a way of multiplying a sparse matrix with a dense one.
+type Kernel string
+
+const (
+	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the fastest
+	// there.
+	FusedKernel Kernel = "fused"
+	// ChainKernel adds up gathers, one for each place in a row, which XLA compiles into a single loop: nothing as large as
+	// entries × width is ever made. By far the fastest of what XLA can compile itself, as for a GPU.
+	ChainKernel Kernel = "chain"
+	// ScatterKernel gathers one row an entry and adds each to its result, in order: the plainest way.
+	ScatterKernel Kernel = "scatter"
+)
+
+// Kernels lists all kernels.
+func Kernels() []Kernel { return []Kernel{FusedKernel, ChainKernel, ScatterKernel} }
+
+// Plan says how a graph and its features are computed with. The backend chooses one: see backend.Backend.PlanFor.
+type Plan struct {
+	Kernel Kernel // for sums over neighbours, and for sparse features
+	// DenseFeatures stores features densely, zeros and all.
+	DenseFeatures bool
+	// Transposed keeps dense features in both orders: the pure-Go backend would otherwise transpose them every epoch.
+	Transposed bool
+}
+
+// Options say how a [Product] is made.
+type Options struct {
+	Kernel Kernel
+	// Symmetric says that the matrix is its own transpose, as an undirected graph's is.
+	Symmetric bool
+	// Gradients asks for products with the transposed matrix too, which gradients need.
+	Gradients bool
+}
+
+// Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
+//
+// Each entry has a slot, and what belongs to the entries is a node [slots, width]. Slots without an entry are padding:
+// anything may stand there, except among weights and what is totalled, which are zero there.
+//
+// Times, Back, Gather, Spread, Total, TotalBack, Highest and Agreement cut their results off from differentiation or leave
+// that to automatic differentiation; [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax], [RowMax], Mean and Attend have gradients of
+// their own.
+type Product interface {
+	// Times returns Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
+	// entries, each head its share of the width, in order; nil: all ones.
+	Times(h, weights *Node) *Node
+	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the slots
+	// of this matrix; nil: all ones.
+	Back(v, weights *Node) *Node
+
+	// Gather returns h [columns, width] at each entry's column: [slots, width].
+	Gather(h *Node) *Node
+	// Spread returns x [rows, width] at each entry's row: [slots, width].
+	Spread(x *Node) *Node
+	// Total adds up the entries of each row: e [slots, width] → [rows, width].
+	Total(e *Node) *Node
+	// TotalBack adds up the entries of each column: e [slots, width] → [columns, width].
+	TotalBack(e *Node) *Node
+	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width], Lowest for rows
+	// without entries.
+	Highest(e *Node) *Node
+	// Agreement returns the inner product of each head's share of x [rows, width] and h [columns, width] for each entry:
+	// [slots, heads].
+	Agreement(x, h *Node, heads int) *Node
+
+	// Mean returns Σ over the entries of a row, divided by divisor [rows, 1]. keep [slots, 1] multiplies the entries; nil: all
+	// ones. With gradients, the result has one towards h.
+	Mean(h, divisor, keep *Node, gradients bool) *Node
+	// Attend returns Σ over the entries of a row, weighed by the softmax of scores: see [Attention].
+	Attend(a Attention) *Node
+	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
+	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
+	PairScores(h, a, b *Node) (source, target *Node)
+	// DropEntries returns x [slots, heads] with numbers set to zero with probability rate and the others divided by 1-rate; a
+	// nil x stands for ones. All kernels drop the same entries for the same stream.
+	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
+
+	// Rows returns the number of rows.
+	Rows() int
+	// Slots returns the number of slots.
+	Slots() int
+	// Ints returns a variable [slots, 1] with a number for each entry, made by of the first time the name is asked for, in
+	// the order of the matrix; padding elsewhere. It panics if the variable cannot be made.
+	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
+	// Floats is Ints for other numbers; padding has 0.
+	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
+	// Replace puts another pattern, with as many rows and entries, in the place of this one, for computations that are
+	// compiled already. Only products without gradients can be replaced, and none of [ChainKernel], whose programs depend on the
+	// pattern.
+	Replace(m csr.Matrix) error
+}
+
+// Lowest is below every score that can still be exponentiated and subtracted from without overflow.
+const Lowest = -1e30
+
+// New makes a product of a matrix; what it needs goes into variables below path, which are not trained. The matrix's values
+// are left out: pass them as weights. It returns an error for a matrix whose indices leave it, that has more entries than
+// can be numbered, or that the kernel does not know.
+func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
+	if err := check(m); err != nil {
+		return nil, err
+	}
+	constants := NewConstants(store, path)
+	p := &parts{constants: constants, matrix: m, symmetric: o.Symmetric, lazy: map[string]*model.Variable{}}
+	if m.NumEntries() == 0 {
+		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
+		return p, nil
+	}
+	var make func(into *Constants, m csr.Matrix) pattern
+	switch o.Kernel {
+	case FusedKernel:
+		make = func(into *Constants, m csr.Matrix) pattern { return newFused(into, m) }
+	case ChainKernel:
+		make = func(into *Constants, m csr.Matrix) pattern { return newChain(into, m) }
+	case ScatterKernel:
+		make = func(into *Constants, m csr.Matrix) pattern { return newScatter(into, m) }
+	default:
+		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
+	}
+	p.forward = make(constants, m)
+	p.adjoint = p.forward
+	behind := NewConstants(store, path+"_transposed")
+	if o.Gradients && !o.Symmetric {
+		transposed, _ := m.Transpose()
+		p.adjoint = make(behind, transposed)
+	}
+	if err := errors.Join(constants.err, behind.err); err != nil {
+		return nil, fmt.Errorf("kernels: %w", err)
+	}
+	if forward, is := p.forward.(*fusedPattern); is {
+		return &fusedProduct{parts: p, forward: forward, adjoint: p.adjoint.(*fusedPattern)}, nil
+	}
+	return p, nil
+}
+
+// check is made once for each matrix: kernels trust its indices.
+func check(m csr.Matrix) error {
+	if m.NumEntries() > math.MaxInt32 {
+		return fmt.Errorf("kernels: a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
+	}
+	if len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
+		return fmt.Errorf("kernels: %d offsets for %d rows and %d entries: expected one more than rows, from 0 to the number of entries", len(m.Offsets), m.Rows, m.NumEntries())
+	}
+	for r := range m.Rows {
+		if m.Offsets[r] > m.Offsets[r+1] {
+			return fmt.Errorf("kernels: row %d runs from entry %d to %d: expected ascending offsets", r, m.Offsets[r], m.Offsets[r+1])
+		}
+	}
+	for i, c := range m.Indices {
+		if c < 0 || int(c) >= m.Columns {
+			return fmt.Errorf("kernels: entry %d is in column %d: expected 0 to %d", i, c, m.Columns-1)
+		}
+	}
+	return nil
+}

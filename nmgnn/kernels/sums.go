@@ -1,0 +1,81 @@
+package kernels
+
+import (
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/csr"
+)
+
+// Sum returns Σ over the entries of a row: h [columns, width] → [rows, width]. keep [slots, 1] multiplies the entries; nil:
+// all ones. With gradients, the result has one towards h, and none towards keep.
+func Sum(p Product, h, keep *Node, gradients bool) *Node {
+	apply := func(h *Node) *Node { return p.Times(h, keep) }
+	if !gradients {
+		return apply(h)
+	}
+	return Linear(h, p.Rows(), apply, func(v *Node) *Node { return p.Back(v, keep) })
+}
+
+// WeightedSum returns Σ weights_vu·h_u over the entries of a row: weights [slots, heads], h [columns, width] → [rows, width].
+// Each head weighs its share of the width, in order. With gradients, the result has them towards both.
+func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
+	heads := weights.Shape().Dimensions[1]
+	weights = Mul(weights, Valid(p, h.Graph()))
+	fixed, value := StopGradient(weights), StopGradient(h)
+	y := p.Times(value, fixed)
+	if !gradients {
+		return y
+	}
+	return WithAdjoints(y, Argument{h, func(v *Node) *Node { return p.Back(v, fixed) }},
+		Argument{weights, func(v *Node) *Node { return p.Agreement(v, value, heads) }})
+}
+
+// Sources returns h [columns, width] at each entry's column: [slots, width].
+func Sources(p Product, h *Node, gradients bool) *Node {
+	if !gradients {
+		return p.Gather(h)
+	}
+	return Linear(h, p.Slots(), p.Gather, func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
+}
+
+// Targets returns h [rows, width] at each entry's row: [slots, width].
+func Targets(p Product, h *Node, gradients bool) *Node {
+	if !gradients {
+		return p.Spread(h)
+	}
+	return Linear(h, p.Slots(), p.Spread, func(v *Node) *Node { return totalOf(p, v) })
+}
+
+// Total returns the sum of the entries of each row, whatever stands in padding: e [slots, width] → [rows, width].
+func Total(p Product, e *Node, gradients bool) *Node {
+	total := func(e *Node) *Node { return totalOf(p, e) }
+	if !gradients {
+		return total(e)
+	}
+	return Linear(e, p.Rows(), total, p.Spread)
+}
+
+func totalOf(p Product, e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
+
+// RowMax returns the greatest entry of each row, 0 for rows without entries: e [slots, width] → [rows, width]. present [slots, 1]
+// is 1 for the entries that count; nil: all. With gradients, entries that are equally great share the gradient.
+func RowMax(p Product, e, present *Node, gradients bool) *Node {
+	fixed := StopGradient(e)
+	is, among := Among(p, fixed, present)
+	top := p.Highest(among)
+	greatest := ConvertDType(And(is, Equal(fixed, p.Spread(top))), e.DType())
+	count := p.Total(greatest)
+	y := Where(Equal(count, ZerosLike(count)), ZerosLike(top), top)
+	if !gradients {
+		return y
+	}
+	share := Div(greatest, p.Spread(Max(count, OnesLike(count))))
+	return WithAdjoints(y, Argument{e, func(v *Node) *Node { return Mul(share, p.Spread(v)) }})
+}
+
+// Valid returns 1 for each slot that has an entry and 0 for padding: [slots, 1].
+func Valid(p Product, g *Graph) *Node {
+	return p.Floats("valid", func(m csr.Matrix) []float32 { return slices.Repeat([]float32{1}, m.NumEntries()) }).NodeValue(g)
+}

@@ -1,0 +1,125 @@
+package nmgnn
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn/kernels"
+)
+
+// Loaded is a graph and its features in variables of a model's store: what a [Model] runs over.
+type Loaded struct {
+	near      *adjacency
+	sparse    *sparseFeatures // nil if dense
+	dense     *model.Variable
+	denseT    *model.Variable // Xᵀ, if the backend profits from it
+	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
+}
+
+// Load stores a graph and its features below path. With gradients, what training needs is stored too. It returns an error
+// unless there is a row of features for each node, or if the kernel does not take the graph.
+func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, plan kernels.Plan, gradients bool) (*Loaded, error) {
+	n := edges.NumNodes()
+	if x.Rows != n {
+		return nil, fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, n)
+	}
+	d := &Loaded{}
+	var err error
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: edges.IsSymmetric(), Gradients: gradients}); err != nil {
+		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
+	}
+	if x.IsSparse() && !plan.DenseFeatures {
+		if d.sparse, err = newSparseFeatures(store, path+"/features", matrixOf(x), kernels.Options{Kernel: plan.Kernel, Gradients: gradients}); err != nil {
+			return nil, fmt.Errorf("nmgnn: the features: %w", err)
+		}
+		return d, nil
+	}
+	into := kernels.NewConstants(store, path)
+	values := x.Stored(false).Dense
+	d.dense = into.Floats("features", values, n, x.Width)
+	if gradients && plan.Transposed {
+		d.denseT = into.Floats("features_transposed", transposed(values, n, x.Width), x.Width, n)
+	}
+	if gradients && x.IsSparse() {
+		d.positions = into.Ints("position", densePositions(x), n, x.Width)
+	}
+	return d, into.Err()
+}
+
+func matrixOf(x datasets.Features) csr.Matrix {
+	return csr.Matrix{Rows: x.Rows, Columns: x.Width, Offsets: x.Offsets, Indices: x.Columns, Values: x.Values}
+}
+
+// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients.
+func (d *Loaded) WithEdges(path string, edges *csr.Graph) (*Loaded, error) {
+	other := *d
+	o := kernels.Options{Kernel: d.near.options.Kernel, Symmetric: edges.IsSymmetric()}
+	var err error
+	if other.near, err = newAdjacency(d.near.store, path, edges.Matrix(), o); err != nil {
+		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
+	}
+	return &other, nil
+}
+
+// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are stored.
+// What a zero is numbered does not matter.
+func densePositions(f datasets.Features) []int32 {
+	positions := make([]int32, f.Rows*f.Width)
+	for r := range f.Rows {
+		for i := f.Offsets[r]; i < f.Offsets[r+1]; i++ {
+			positions[r*f.Width+int(f.Columns[i])] = int32(i)
+		}
+	}
+	return positions
+}
+
+func transposed(x []float32, rows, columns int) []float32 {
+	t := make([]float32, len(x))
+	for r := range rows {
+		for c := range columns {
+			t[c*rows+r] = x[r*columns+c]
+		}
+	}
+	return t
+}
+
+// Neighbours returns the graph for one pass of a model. Without train no gradient is prepared; with a nil generator, as
+// outside training, nothing is dropped.
+func (d *Loaded) Neighbours(train bool, random *kernels.Random) Neighbours {
+	return Neighbours{adjacency: d.near, train: train, random: random, kept: new(*Node)}
+}
+
+// Features returns the features in computation g.
+func (d *Loaded) Features(g *Graph, train bool) Input {
+	if d.sparse != nil {
+		return sparseInput{sparseFeatures: d.sparse, graph: g, train: train}
+	}
+	x := dense{node: d.dense.NodeValue(g), positions: d.positions}
+	if d.denseT != nil && train {
+		x.transposed = d.denseT.NodeValue(g)
+	}
+	return x
+}
+
+// SetDegrees says what |N_v| is, where the rows hold only a part of the neighbours, as in a part of a larger graph.
+func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
+
+// Replace puts another graph and its features, of the same shapes, in the place of these, for computations that are compiled
+// already. It is for graphs loaded without gradients, and not with [kernels.ChainKernel].
+func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
+	if err := d.near.replace(edges.Matrix()); err != nil {
+		return err
+	}
+	if d.sparse == nil {
+		return d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Dense, x.Rows, x.Width))
+	}
+	if err := d.sparse.values.SetValue(tensors.FromFlatDataAndDimensions(x.Values, len(x.Values), 1)); err != nil {
+		return err
+	}
+	return d.sparse.product.Replace(matrixOf(x))
+}

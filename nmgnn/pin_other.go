@@ -1,6 +1,0 @@
-//go:build !linux
-
-package nmgnn
-
-// onOneCore does nothing where threads cannot be tied to cores: jobs then share the backend's threads.
-func onOneCore(int) error { return nil }

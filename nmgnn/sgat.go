@@ -1,0 +1,34 @@
+package nmgnn
+
+import (
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// SGAT is the masked layer of the simplified GAT (eq. 9), in which all of v and its neighbours weigh alike:
+//
+//	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
+type SGAT struct {
+	Width int // outputs
+	// Dropout is of the weights 1/|v∪N_v|, in training: the probability of being dropped. The paper has none with node
+	// masking. Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
+	Dropout float64
+	Heads   int
+}
+
+// Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
+func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
+	g := h.Graph()
+	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
+	near = near.WithSelf()
+	var mean *Node
+	if near.Drops(l.Dropout) {
+		near.random.Next() // left out, so that seeds keep the numbers that results were recorded with
+		alike := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
+		mean = near.Attention(alike, wh, l.Dropout)
+	} else {
+		mean = near.Mean(wh)
+	}
+	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
+}

@@ -1,0 +1,107 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/stats"
+)
+
+// represent runs the model over a phase: all layers' representations of all its nodes.
+func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
+	exec := t.represents[phase]
+	if exec == nil {
+		var err error
+		exec, err = model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
+			return t.forward(scope, graph, phase)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+		}
+		t.represents[phase] = exec
+	}
+	outputs, err := exec.Call()
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+	}
+	return infer.Representations(outputs)
+}
+
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, the last of them the logits, by the weights that
+// training left.
+func (t *Trainer) Representations() (all []infer.Representation, err error) {
+	defer gomlx.Guard(&err, "train: computing representations")
+	return t.represent(t.phases.test)
+}
+
+// Predict returns the class of every node of the test graph, by the weights that training left, without mask or dropout.
+func (t *Trainer) Predict() (classes []int32, err error) {
+	defer gomlx.Guard(&err, "train: predicting")
+	all, err := t.represent(t.phases.test)
+	if err != nil {
+		return nil, err
+	}
+	return last(all).Classes(), nil
+}
+
+// Cache returns what nodes that arrive later need, by the weights that training left.
+func (t *Trainer) Cache() (c *cached.Cache, err error) {
+	defer gomlx.Guard(&err, "train: filling the cache")
+	train := t.view.Train
+	all, err := t.represent(t.phases.train)
+	if err != nil {
+		return nil, err
+	}
+	features := t.features
+	if len(train.Nodes) != features.Rows {
+		features = features.Select(train.Nodes)
+	}
+	return cached.New(t.graph, train, features, all[:len(all)-1]), nil
+}
+
+// PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
+// cache.
+func (t *Trainer) PredictCached() (classes []int32, err error) {
+	defer gomlx.Guard(&err, "train: predicting from the cache")
+	if t.arrivals == nil {
+		edges, err := cached.Edges(t.view)
+		if err != nil {
+			return nil, err
+		}
+		if t.arrivals, err = t.phases.test.WithEdges("/"+infer.DataScope+"/cached/edges", edges); err != nil {
+			return nil, err
+		}
+	}
+	all, err := t.represent(t.arrivals)
+	if err != nil {
+		return nil, err
+	}
+	return last(all).Classes(), nil
+}
+
+// Smoothness measures MAD over all nodes of the test graph, by the weights that training left.
+func (t *Trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
+	all, err := t.Representations()
+	if err != nil {
+		return s, err
+	}
+	logits := last(all)
+	measure := func(r infer.Representation) (mad float64) {
+		if err == nil {
+			mad, err = stats.MAD(ctx, r.Values, r.Rows, r.Width)
+		}
+		return mad
+	}
+	if len(all) > 1 {
+		s.Hidden = measure(all[len(all)-2])
+	}
+	s.Logits, s.Softmax = measure(logits), measure(logits.Softmax())
+	return s, err
+}

@@ -1,0 +1,34 @@
+// Package train trains models: a trainer compiled once for a view of a graph, trials of it with early stopping, and
+// experiments of many trials side by side.
+package train
+
+import "math"
+
+// EarlyStopping follows a validation score, lower is better, and says when to stop: after Patience epochs in a row
+// without a new best.
+type EarlyStopping struct {
+	Patience int
+
+	best  float64
+	epoch int // of the best, from 1
+	seen  int
+}
+
+// Observe takes the score of the next epoch and says whether it is the best so far. NaN never is.
+func (e *EarlyStopping) Observe(score float64) (best bool) {
+	if e.seen == 0 {
+		e.best = math.Inf(1)
+	}
+	e.seen++
+	if score < e.best {
+		e.best, e.epoch = score, e.seen
+		return true
+	}
+	return false
+}
+
+// Stop says whether patience has run out.
+func (e *EarlyStopping) Stop() bool { return e.seen-e.epoch >= e.Patience }
+
+// BestEpoch is the epoch of the best score, counted from 1; 0 if there was none.
+func (e *EarlyStopping) BestEpoch() int { return e.epoch }

@@ -1,0 +1,158 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/stats"
+)
+
+// Experiment is what trials are run of: hyperparameters on a data set, in a setting, at a size of the train set. The trials
+// differ in their seed alone.
+type Experiment struct {
+	Graph      *datasets.Graph
+	Parameters hyper.Parameters
+
+	Setting      datasets.Setting
+	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting
+	TrainPercent int
+	SplitSeed    uint64
+	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
+	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
+	Resplit bool
+
+	// Smoothness measures MAD after each trial.
+	Smoothness bool
+	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting.
+	CacheInference bool
+	// Keep fills a cache after each trial, for new nodes to be predicted from later.
+	Keep bool
+}
+
+func (x Experiment) check() error {
+	if err := x.Parameters.Check(); err != nil {
+		return err
+	}
+	if x.CacheInference && x.Setting != datasets.Inductive {
+		return fmt.Errorf("train: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
+	}
+	return nil
+}
+
+// Result is a trial and where it belongs.
+type Result struct {
+	*Trial
+	SplitSeed uint64
+	SplitHash string
+	Nodes     *cached.NodeCounts // in the inductive setting
+	MAD       *stats.Smoothness  // if the experiment measures it
+	Cached    *stats.Metrics     // of the test nodes predicted from the cache, if the experiment does that
+	Cache     *cached.Cache      // if the experiment keeps it
+}
+
+// Saved is the trained model of a result of x, ready to be saved.
+func (r *Result) Saved(x Experiment) *cached.Model {
+	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+}
+
+// Progress is one epoch of one trial.
+type Progress struct {
+	Trial int // position in the list of seeds
+	Seed  uint64
+	Epoch int
+	Last  Epoch
+}
+
+// RunOptions say how trials are run. The zero value runs them one after the other and reports nothing.
+type RunOptions struct {
+	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
+	Progress func(Progress)     // called after each epoch, never by two trials at once
+	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
+}
+
+// Run runs one trial a seed and returns their results in the order of the seeds. When the context is cancelled, or a
+// trial fails, the results so far come with the error; those missing are nil.
+func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	results := make([]*Result, len(seeds))
+	todo := make(chan int, len(seeds))
+	for i := range seeds {
+		todo <- i
+	}
+	close(todo)
+	var reporting sync.Mutex
+	return results, InParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
+		for i := range todo {
+			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
+				if o.Progress != nil {
+					reporting.Lock()
+					defer reporting.Unlock()
+					o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
+				}
+			})
+			if err != nil {
+				if errors.Is(err, ctx.Err()) {
+					return err
+				}
+				return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+			}
+			reporting.Lock()
+			results[i] = r
+			if o.Done != nil {
+				o.Done(i, r)
+			}
+			reporting.Unlock()
+		}
+		return nil
+	})
+}
+
+// measure adds to a result what is computed from the trained weights.
+func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
+	if x.Setting == datasets.Inductive {
+		counts := cached.CountNodes(t.view, len(t.model.Layers))
+		r.Nodes = &counts
+	}
+	if x.Smoothness {
+		s, err := t.Smoothness(ctx)
+		if err != nil {
+			return err
+		}
+		r.MAD = &s
+	}
+	if x.Keep {
+		var err error
+		if r.Cache, err = t.Cache(); err != nil {
+			return err
+		}
+	}
+	if x.CacheInference {
+		predictions, err := t.PredictCached()
+		if err != nil {
+			return err
+		}
+		m, err := stats.Evaluate(t.testScored(predictions), t.labels.test, t.classes)
+		if err != nil {
+			return err
+		}
+		r.Cached = &m
+	}
+	return nil
+}
+
+// Seeds are the seeds of a number of trials: first, first+1, ….
+func Seeds(first uint64, trials int) []uint64 {
+	seeds := make([]uint64, trials)
+	for i := range seeds {
+		seeds[i] = first + uint64(i)
+	}
+	return seeds
+}

@@ -1,0 +1,79 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/kernels"
+)
+
+// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and patience.
+type Options struct {
+	Mask              nmgnn.Mask        // zero: node masking is inactive
+	Regulariser       nmgnn.Regulariser // nil: none
+	LearningRate      float64           // of Adam; 0: 0.01
+	WeightDecay       float64           // L2: added to the gradient of every weight and bias, not decoupled
+	MaxEpochs         int               // 0: 1000
+	Patience          int               // epochs without a better validation score before stopping; 0: 50
+	StopOn            hyper.StopOn      // "": hyper.hyper.StopOnLoss
+	NormalizeFeatures bool              // divide each node's features by the sum of their absolute values
+	Plan              *kernels.Plan     // how to compute; nil: what the backend does best
+}
+
+func (o Options) withDefaults() Options {
+	if o.LearningRate == 0 {
+		o.LearningRate = 0.01
+	}
+	if o.MaxEpochs == 0 {
+		o.MaxEpochs = 1000
+	}
+	if o.Patience == 0 {
+		o.Patience = 50
+	}
+	if o.StopOn == "" {
+		o.StopOn = hyper.StopOnLoss
+	}
+	return o
+}
+
+func (o Options) check() error {
+	if err := o.Mask.KeepRate.Check(); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	if o.Regulariser != nil {
+		if err := o.Regulariser.Check(); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	switch {
+	case !(o.LearningRate > 0) || math.IsInf(o.LearningRate, 0):
+		return fmt.Errorf("train: learning rate %v: expected a number above 0", o.LearningRate)
+	case !(o.WeightDecay >= 0) || math.IsInf(o.WeightDecay, 0):
+		return fmt.Errorf("train: weight decay %v: expected a number from 0 up", o.WeightDecay)
+	case o.MaxEpochs < 1:
+		return fmt.Errorf("train: %d epochs: expected at least 1", o.MaxEpochs)
+	case o.Patience < 1:
+		return fmt.Errorf("train: patience %d: expected at least 1 epoch", o.Patience)
+	}
+	if err := o.StopOn.Check(); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
+}
+
+// OptionsOf returns what the parameters say of training on a view.
+func OptionsOf(p hyper.Parameters, view *datasets.View) Options {
+	o := Options{
+		Regulariser:  nmgnn.RegulariserOf(p),
+		Mask:         nmgnn.Mask{KeepRate: p.KeepRate, Rescale: p.Rescale},
+		LearningRate: p.LearningRate, WeightDecay: p.WeightDecay, NormalizeFeatures: p.NormalizeFeatures,
+		MaxEpochs: p.MaxEpochs, Patience: p.Patience, StopOn: p.StopOn,
+	}
+	if p.MaskOver == hyper.MaskTrain {
+		o.Mask.Only = view.Train.Score
+	}
+	return o
+}

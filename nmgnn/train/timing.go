@@ -1,0 +1,48 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+)
+
+// TimeEpochs trains for so many epochs, with validation or without, and returns how long each took, from the draw of the
+// mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1 on
+// after [New], and neither stops early nor keeps the best weights.
+func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
+	defer gomlx.Guard(&err, "training")
+	if t.timing == nil {
+		if err := t.reset(1); err != nil {
+			return nil, err
+		}
+		t.timing = t.newDraws(1)
+	}
+	program := t.epoch
+	if !validate {
+		if t.trainOnly == nil {
+			if t.trainOnly, err = t.compileStep(false); err != nil {
+				return nil, err
+			}
+		}
+		program = t.trainOnly
+	}
+	for range epochs {
+		if err := ctx.Err(); err != nil {
+			return laps, err
+		}
+		begin := time.Now()
+		outputs, err := t.timing.step(program)
+		if err != nil {
+			return laps, fmt.Errorf("train: %w", gomlx.Error(err))
+		}
+		tensors.ToScalar[float32](outputs[0])
+		laps = append(laps, time.Since(begin))
+		infer.Finalize(outputs)
+	}
+	return laps, nil
+}

@@ -1,0 +1,24 @@
+package train
+
+import (
+	"nodemask/nmgnn/infer"
+	"nodemask/stats"
+)
+
+// Epoch is what was measured in one epoch: the loss that was trained on (with mask and dropout, before the update), and
+// the validation scores after it (without them).
+type Epoch struct {
+	TrainLoss, ValidationLoss, ValidationF1 float64
+}
+
+// Trial is one training run.
+type Trial struct {
+	Seed        uint64
+	History     []Epoch
+	BestEpoch   int           // counted from 1; its weights were restored
+	Seconds     float64       // training and evaluation, without compiling
+	Validation  stats.Metrics // at the best epoch, in the validation graph
+	Test        stats.Metrics // in the test graph
+	Predictions []int32       // class of every node of the test graph
+	Weights     []infer.Weight
+}

@@ -1,0 +1,188 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// Axis is one thing that can be chosen of a cell besides its data, model, setting and size. The table of [Axes] is the one
+// place that says how a choice is written: in keys, as a flag of the command, and in legends.
+type Axis struct {
+	Name string // in keys: "keep"
+	Flag string // of the command: "keep-rate"
+	Help string // what the flag's help says
+	// Switch is the value that the flag stands for if it takes none; "": it takes one.
+	Switch string
+	// Get returns a cell's value as text.
+	Get func(c Cell) string
+	// Set gives a cell the value that the text says, or returns an error that says what was expected. Whether values fit
+	// together [hyper.Parameters.Check] says.
+	Set func(c *Cell, text string) error
+
+	words func(value string) string // in legends; nil: the name, then the value
+}
+
+// Choice is an axis on which a cell differs from its model's preset, and its value there.
+type Choice struct {
+	Axis  Axis
+	Value string
+}
+
+// keepAxis is the axis of node masking.
+const keepAxis = "keep"
+
+// Axes lists all axes, in the order of keys.
+func Axes() []Axis {
+	return []Axis{
+		{Name: "arrivals", Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)",
+			Get: func(c Cell) string { return string(c.arrivals()) },
+			Set: func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err }},
+		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
+			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
+			Set: func(c *Cell, text string) error { return setBool(&c.Resplit, text) }},
+		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
+			Get: func(c Cell) string { return number(c.Parameters.KeepRate.Probability()) },
+			Set: func(c *Cell, text string) error {
+				var p float64
+				if err := setFloat(&p, text); err != nil {
+					return err
+				}
+				rate, err := hyper.NewKeepRate(p)
+				c.Parameters.KeepRate = rate
+				return err
+			},
+			words: func(value string) string { return "p = " + value }},
+		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
+		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper", func(p *hyper.Parameters) *bool { return &p.Rescale }),
+		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with the probability of what it drops being dropped behind a colon (dropedge:0.5)",
+			Get: func(c Cell) string { return regulariser(c.Parameters) },
+			Set: setRegulariser},
+		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
+		count("hidden", "hidden", "width of hidden layers", func(p *hyper.Parameters) *int { return &p.Hidden }),
+		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP", func(p *hyper.Parameters) *int { return &p.MLPLayers }),
+		float("epsilon", "epsilon", "GIN's epsilon; 0 is GIN-0", func(p *hyper.Parameters) *float64 { return &p.Epsilon }),
+		boolean("learn-epsilon", "learn-epsilon", "true", "train GIN's epsilon, from --epsilon on", func(p *hyper.Parameters) *bool { return &p.LearnEpsilon }),
+		count("heads", "heads", "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)", func(p *hyper.Parameters) *int { return &p.Heads }),
+		float("dropout", "dropout", "probability that an entry of a layer's input is dropped", func(p *hyper.Parameters) *float64 { return &p.Dropout }),
+		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
+		float("lr", "learning-rate", "learning rate of Adam", func(p *hyper.Parameters) *float64 { return &p.LearningRate }),
+		float("decay", "weight-decay", "L2, added to the gradient", func(p *hyper.Parameters) *float64 { return &p.WeightDecay }),
+		boolean("normalize", "raw-features", "false", "do not divide each node's features by the sum of their absolute values", func(p *hyper.Parameters) *bool { return &p.NormalizeFeatures }),
+		count("epochs", "max-epochs", "most epochs of a trial", func(p *hyper.Parameters) *int { return &p.MaxEpochs }),
+		count("patience", "patience", "epochs without a better validation score before a trial stops", func(p *hyper.Parameters) *int { return &p.Patience }),
+		text("stop", "stop-on", "validation score that stopping follows: loss or f1", func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
+	}
+}
+
+// Choices lists where a cell differs from its model's preset. Attention dropout is compared with what masking leaves of it:
+// masking takes it away by itself.
+func (c Cell) Choices() []Choice {
+	preset, err := hyper.For(c.Parameters.Model)
+	if err != nil {
+		preset = c.Parameters // a model that nobody knows has no preset to differ from
+	}
+	usual := Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset}
+	masked := usual.Masked(c.Parameters.KeepRate)
+	var choices []Choice
+	for _, axis := range Axes() {
+		from := usual
+		if axis.Name == "attention-dropout" {
+			from = masked
+		}
+		if value := axis.Get(c); value != axis.Get(from) {
+			choices = append(choices, Choice{axis, value})
+		}
+	}
+	return choices
+}
+
+func (c Cell) arrivals() datasets.Arrivals {
+	if c.Arrivals == "" {
+		return datasets.AllEdges
+	}
+	return c.Arrivals
+}
+
+func (a Axis) label(value string) string {
+	if a.words != nil {
+		return a.words(value)
+	}
+	return strings.ReplaceAll(a.Name, "-", " ") + " " + value
+}
+
+func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
+	return Axis{Name: name, Flag: flag, Help: help,
+		Get: func(c Cell) string { return string(*field(&c.Parameters)) },
+		Set: func(c *Cell, text string) error { *field(&c.Parameters) = T(text); return nil }}
+}
+
+func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {
+	return Axis{Name: name, Flag: flag, Help: help,
+		Get: func(c Cell) string { return strconv.Itoa(*field(&c.Parameters)) },
+		Set: func(c *Cell, text string) error {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("%q: expected a whole number", text)
+			}
+			*field(&c.Parameters) = n
+			return nil
+		}}
+}
+
+func float(name, flag, help string, field func(*hyper.Parameters) *float64) Axis {
+	return Axis{Name: name, Flag: flag, Help: help,
+		Get: func(c Cell) string { return number(*field(&c.Parameters)) },
+		Set: func(c *Cell, text string) error { return setFloat(field(&c.Parameters), text) }}
+}
+
+func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) Axis {
+	return Axis{Name: name, Flag: flag, Switch: on, Help: help,
+		Get: func(c Cell) string { return strconv.FormatBool(*field(&c.Parameters)) },
+		Set: func(c *Cell, text string) error { return setBool(field(&c.Parameters), text) }}
+}
+
+func number(x float64) string { return fmt.Sprint(x) }
+
+func setFloat(into *float64, text string) error {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%q: expected a number", text)
+	}
+	*into = x
+	return nil
+}
+
+func setBool(into *bool, text string) error {
+	if text != "true" && text != "false" {
+		return fmt.Errorf("%q: expected true or false", text)
+	}
+	*into = text == "true"
+	return nil
+}
+
+// usualRate is a regulariser's rate if none is given.
+const usualRate = 0.5
+
+func regulariser(p hyper.Parameters) string {
+	if p.Regulariser == hyper.NoRegulariser {
+		return ""
+	}
+	return fmt.Sprintf("%s:%v", p.Regulariser, p.RegulariserRate)
+}
+
+func setRegulariser(c *Cell, text string) error {
+	name, rate, given := strings.Cut(text, ":")
+	if !slices.Contains(hyper.Regularisers(), hyper.RegulariserName(name)) {
+		return fmt.Errorf("%q: expected one of %v, and behind a colon its rate", text, hyper.Regularisers())
+	}
+	c.Parameters.Regulariser, c.Parameters.RegulariserRate = hyper.RegulariserName(name), usualRate
+	if !given {
+		return nil
+	}
+	return setFloat(&c.Parameters.RegulariserRate, rate)
+}

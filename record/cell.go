@@ -1,0 +1,115 @@
+// Package record keeps what was measured: cells, the records of their trials, and the store that holds them. It knows
+// nothing of the paper, and computes nothing: package measure runs what a store lacks.
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// Cell is what one number of a table, or one point of a chart, is measured with. Its trials differ in their seed.
+type Cell struct {
+	Data         string // name of the data set
+	Setting      datasets.Setting
+	TrainPercent int
+	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting; "" is with all their edges
+	Resplit      bool              // each trial has a split of its own
+	Parameters   hyper.Parameters
+
+	// Cached also predicts new nodes from cached representations, and History keeps the losses of every epoch. Cells
+	// that differ in these alone are one cell, measured with both.
+	Cached, History bool
+}
+
+// NewCell returns a cell with the model's preset. It panics for a model that does not exist.
+func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
+	p, err := hyper.For(model)
+	if err != nil {
+		panic(err)
+	}
+	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
+}
+
+// Masked returns the cell with node masking at a keep rate, and without attention dropout, as in the paper.
+func (c Cell) Masked(keepRate hyper.KeepRate) Cell {
+	c.Parameters = c.Parameters.WithMasking(keepRate)
+	return c
+}
+
+// With returns the cell with other hyperparameters.
+func (c Cell) With(change func(*hyper.Parameters)) Cell {
+	change(&c.Parameters)
+	return c
+}
+
+// Fair returns the cell without masking or attention dropout: the baseline that masking is to be compared with.
+func (c Cell) Fair() Cell {
+	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
+}
+
+// Key names a cell: the same for all that are measured alike. It lists what differs from the model's preset, and is for
+// people to read and programs to compare, never to be taken apart.
+func (c Cell) Key() string {
+	parts := []string{c.Data, c.Parameters.Model, string(c.Setting), fmt.Sprintf("%d%%", c.TrainPercent)}
+	for _, choice := range c.Choices() {
+		parts = append(parts, choice.Axis.Name+"="+choice.Value)
+	}
+	return strings.Join(parts, "/")
+}
+
+// Label returns the cell's model and what differs from its preset in a few words: "GIN + NM, layers 4". A keep rate of usual
+// is left out.
+func (c Cell) Label(usual hyper.KeepRate) string {
+	label := hyper.Title(c.Parameters.Model)
+	if c.Parameters.KeepRate.Active() {
+		label += " + NM"
+	}
+	for _, choice := range c.Choices() {
+		if choice.Axis.Name == keepAxis && c.Parameters.KeepRate == usual {
+			continue
+		}
+		label += ", " + choice.Axis.label(choice.Value)
+	}
+	return label
+}
+
+// Command returns the command line that runs trials of the cell.
+func (c Cell) Command(trials int) string {
+	parts := []string{"nodemask train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting), "--train", fmt.Sprint(c.TrainPercent), "--trials", fmt.Sprint(trials)}
+	for _, choice := range c.Choices() {
+		parts = append(parts, "--"+choice.Axis.Flag)
+		if choice.Axis.Switch == "" {
+			parts = append(parts, choice.Value)
+		}
+	}
+	if c.Cached {
+		parts = append(parts, "--cache-inference")
+	}
+	return strings.Join(append(parts, "--json"), " ")
+}
+
+// Measures says whether trials of c have all that trials of other have.
+func (c Cell) Measures(other Cell) bool {
+	return (c.Cached || !other.Cached) && (c.History || !other.History)
+}
+
+// Merge returns each cell once, with all that is to be measured of it, in the order of first appearance.
+func Merge(cells []Cell) []Cell {
+	at := map[string]int{}
+	var merged []Cell
+	for _, c := range cells {
+		c.Cached = c.Cached && c.Setting == datasets.Inductive
+		i, known := at[c.Key()]
+		if !known {
+			at[c.Key()] = len(merged)
+			merged = append(merged, c)
+			continue
+		}
+		merged[i].Cached = merged[i].Cached || c.Cached
+		merged[i].History = merged[i].History || c.History
+	}
+	return merged
+}

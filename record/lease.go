@@ -1,0 +1,64 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// leasesFolder is where a store keeps its leases, one locked file for each.
+const leasesFolder = ".running"
+
+// Lease is the right to run a cell's trials: one job of one process has it. The operating system takes it back when the
+// process ends, however it does, so a killed one holds nobody up.
+type Lease struct{ file *os.File }
+
+// Lease returns the right to run a cell's trials on a backend, or nil if somebody else has it.
+func (s *Store) Lease(key, backend string) (*Lease, error) {
+	folder := filepath.Join(s.folder, leasesFolder)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %s", backend, key)
+	path := filepath.Join(folder, fmt.Sprintf("%016x", h.Sum64()))
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		if errors.Is(err, fs.ErrNotExist) { // the folder went with the last lease
+			if err := os.MkdirAll(folder, 0o777); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		got, err := tryLock(f)
+		if err != nil || !got {
+			return nil, errors.Join(err, f.Close())
+		}
+		// Whoever had it before has removed the file: then this lock is on a file that others no longer find.
+		ours, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if there, err := os.Stat(path); err == nil && os.SameFile(ours, there) {
+			return &Lease{f}, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Release gives the cell back.
+func (l *Lease) Release() error {
+	err := os.Remove(l.file.Name())
+	if err == nil {
+		_ = os.Remove(filepath.Dir(l.file.Name())) // unless others have leases there
+	}
+	return errors.Join(err, l.file.Close())
+}

@@ -1,0 +1,217 @@
+// Package measure runs the trials of cells that a store lacks, and runs records again to compare.
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+)
+
+// Options say how cells are measured. The zero value of all but Open will do.
+type Options struct {
+	Trials int // of each cell; 0: 10
+	Jobs   int // trials side by side; 0: 1
+	// Shard of Shards runs its share of the cells alone, from 0 on; Shards 0 is 1.
+	Shard, Shards int
+	// Open reads a data set, once for each that a cell is on.
+	Open func(ctx context.Context, data string) (*datasets.Graph, error)
+	// Progress is called before and after each trial, by one job at a time.
+	Progress func(State)
+	// Epoch is called after each epoch of each trial, by the job that it is of; it must be quick.
+	Epoch func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
+	Now   func() time.Time // for the date of records; nil: time.Now
+	// Also are cells whose trials are wanted by others, with all that those want to be measured of them: it costs little to
+	// measure along with the same trials, and much to run them again for. Cells that are not run are left out.
+	Also []record.Cell
+}
+
+// State is how far the work has come.
+type State struct {
+	Done, Total int            // trials, with those that were there before
+	Before      int            // of Done: there before
+	Running     []string       // keys of the cells in hand, by job; "" for none
+	Left        time.Duration  // estimated from the trials so far; 0: unknown
+	Last        *record.Record // the trial that has just ended
+}
+
+// Missing runs the trials of cells that the store does not have for this backend, and adds each to the store as it ends.
+// The first trial of every cell comes first, so that a part of the work is already a table; then all further trials of each
+// cell together, since they share its compiled program.
+//
+// When the context is cancelled the trials in hand are lost, and no others. Any number of processes may measure into one
+// folder: none runs a trial that another has run or has in hand.
+func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options) error {
+	also := map[string]record.Cell{}
+	for _, c := range record.Merge(o.Also) {
+		also[c.Key()] = c
+	}
+	o.Trials = max(o.Trials, 0)
+	if o.Trials == 0 {
+		o.Trials = 10
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	records, err := store.Load()
+	if err != nil {
+		return err
+	}
+	tasks, total := plan(record.Merge(cells), records, b.ID, o)
+	p := &work{Options: o, also: also, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
+		state: State{Total: total, Running: make([]string, max(o.Jobs, 1))}}
+	for _, t := range tasks {
+		p.missing += len(t.seeds)
+	}
+	p.state.Before = total - p.missing
+	p.state.Done = p.state.Before
+	p.queue = grouped(tasks)
+	return train.Pinned(ctx, b, o.Jobs, p.job)
+}
+
+// job takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
+// done them; if it is killed instead, they are run here.
+func (p *work) job(ctx context.Context, r *train.Runner) error {
+	p.mutex.Lock()
+	job := p.jobs
+	p.jobs++
+	p.mutex.Unlock()
+	var later []task
+	for {
+		p.mutex.Lock()
+		var group []task
+		if len(p.queue) > 0 {
+			group, p.queue = p.queue[0], p.queue[1:]
+		}
+		p.mutex.Unlock()
+		if group == nil {
+			if len(later) == 0 {
+				return nil
+			}
+			group, later = later[:1], later[1:]
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(leasePause):
+			}
+		}
+		for _, t := range group {
+			lease, err := p.store.Lease(t.cell.Key(), p.backend.ID)
+			if err != nil {
+				return err
+			}
+			if lease == nil {
+				later = append(later, t)
+				continue
+			}
+			if err := errors.Join(p.run(ctx, r, job, t), lease.Release()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// leasePause is how long to wait for what others have in hand.
+const leasePause = 200 * time.Millisecond
+
+// work is one call of Missing.
+type work struct {
+	Options
+	also    map[string]record.Cell
+	backend *backend.Backend
+	store   *record.Store
+
+	opening sync.Mutex
+	graphs  map[string]*datasets.Graph
+
+	mutex   sync.Mutex
+	queue   [][]task
+	jobs    int // that have begun
+	state   State
+	begin   time.Time
+	missing int
+}
+
+func (p *work) graph(ctx context.Context, data string) (*datasets.Graph, error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.graphs[data] == nil {
+		g, err := p.Open(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		p.graphs[data] = g
+	}
+	return p.graphs[data], nil
+}
+
+func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error {
+	have, err := p.store.Seeds(t.cell, p.backend.ID) // others may have run some since
+	if err != nil {
+		return err
+	}
+	graph, err := p.graph(ctx, t.cell.Data)
+	if err != nil {
+		return err
+	}
+	cell := t.cell
+	if also, known := p.also[cell.Key()]; known {
+		cell.Cached, cell.History = cell.Cached || also.Cached, cell.History || also.History
+	}
+	x := Experiment(cell, graph)
+	for _, seed := range t.seeds {
+		if have[seed] {
+			p.report(func(s *State) {
+				s.Done++
+				s.Before++
+				s.Last = nil
+				p.missing--
+			})
+			continue
+		}
+		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
+		var epochs func(int, train.Epoch)
+		if p.Epoch != nil {
+			epochs = func(epoch int, e train.Epoch) { p.Epoch(t.cell, seed, epoch, e) }
+		}
+		result, err := r.Trial(ctx, x, seed, epochs)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			return fmt.Errorf("%s, seed %d: %w", t.cell.Key(), seed, err)
+		}
+		trial := Record(x, p.backend, result)
+		trial.Data, trial.Cell, trial.Date = t.cell.Data, t.cell.Key(), p.Now().UTC().Format(time.RFC3339)
+		trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
+		if cell.History {
+			keepHistory(&trial, result.History)
+		}
+		if err := p.store.Add(trial); err != nil {
+			return err
+		}
+		p.report(func(s *State) {
+			s.Done++
+			s.Running[job], s.Last = "", &trial
+			ran := s.Done - s.Before
+			s.Left = time.Duration(float64(time.Since(p.begin)) / float64(ran) * float64(p.missing-ran)).Round(time.Second)
+		})
+	}
+	return nil
+}
+
+func (p *work) report(change func(*State)) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	change(&p.state)
+	if p.Progress != nil {
+		p.Progress(p.state)
+	}
+}

@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"math"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+)
+
+// Experiment returns a cell as it is trained, on its data.
+func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
+	arrivals := c.Arrivals
+	if arrivals == "" {
+		arrivals = datasets.AllEdges
+	}
+	return train.Experiment{Graph: g, Parameters: c.Parameters, Setting: c.Setting, Arrivals: arrivals, TrainPercent: c.TrainPercent,
+		SplitSeed: 1, Resplit: c.Resplit, Smoothness: true, CacheInference: c.Cached && c.Setting == datasets.Inductive}
+}
+
+// Record describes a result of an experiment.
+func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
+	p := x.Parameters
+	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value that stands for it
+	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent, Resplit: x.Resplit, Parameters: p,
+		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
+		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
+		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
+		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
+		Backend: b.ID, Device: b.Device(), Version: record.Version(), MAD: r.MAD}
+	if x.Setting == datasets.Inductive {
+		c.Arrivals = x.Arrivals
+	}
+	if r.Nodes != nil {
+		c.Nodes, c.NodesReached, c.NodesCached = r.Nodes.All, r.Nodes.Reached, r.Nodes.Cached
+	}
+	if r.Cached != nil {
+		f1 := 100 * r.Cached.MacroF1
+		c.MacroF1Cached = &f1
+	}
+	return c
+}
+
+// keepHistory adds the losses of every epoch to a record.
+func keepHistory(c *record.Record, history []train.Epoch) {
+	round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+	for _, e := range history {
+		c.TrainLosses = append(c.TrainLosses, round(e.TrainLoss))
+		c.ValidationLosses = append(c.ValidationLosses, round(e.ValidationLoss))
+	}
+}

@@ -1,0 +1,62 @@
+package record
+
+// Metric names what is read from a
+type Metric string
+
+// What can be read from a  F1 and accuracy are in percent.
+const (
+	MacroF1       Metric = "macro F1"
+	MicroF1       Metric = "micro F1"
+	Accuracy      Metric = "accuracy"
+	MacroF1Cached Metric = "macro F1 with caching"
+	MADHidden     Metric = "MAD of the last hidden representation"
+	MADLogits     Metric = "MAD of the logits"
+	MADSoftmax    Metric = "MAD of the class probabilities"
+	Nodes         Metric = "#nodes"
+	NodesReached  Metric = "#nodes reached"
+	NodesCached   Metric = "#nodes with caching"
+)
+
+// Of returns the metric's value in a record, and whether the record has it.
+func (m Metric) Of(r Record) (float64, bool) {
+	switch m {
+	case MacroF1:
+		return r.MacroF1, true
+	case MicroF1:
+		return r.MicroF1, true
+	case Accuracy:
+		return r.Accuracy, true
+	case MacroF1Cached:
+		if r.MacroF1Cached == nil {
+			return 0, false
+		}
+		return *r.MacroF1Cached, true
+	case Nodes:
+		return float64(r.Nodes), r.Nodes > 0
+	case NodesReached:
+		return float64(r.NodesReached), r.NodesReached > 0
+	case NodesCached:
+		return float64(r.NodesCached), r.NodesCached > 0
+	}
+	if r.MAD == nil {
+		return 0, false
+	}
+	switch m {
+	case MADHidden:
+		return r.MAD.Hidden, true
+	case MADLogits:
+		return r.MAD.Logits, true
+	case MADSoftmax:
+		return r.MAD.Softmax, true
+	}
+	return 0, false
+}
+
+// Digits returns how many digits behind the point a metric is shown with.
+func (m Metric) Digits() int {
+	switch m {
+	case Nodes, NodesReached, NodesCached:
+		return 0
+	}
+	return 2
+}

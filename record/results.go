@@ -1,0 +1,99 @@
+package record
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"nodemask/stats"
+)
+
+// Results are records by cell, the trials of one backend each: that which has most of them.
+type Results struct {
+	trials map[string][]Record
+}
+
+// NewResults sorts records into cells.
+func NewResults(records []Record) *Results {
+	byBackend := map[string]map[string][]Record{}
+	for _, r := range records {
+		if byBackend[r.Cell] == nil {
+			byBackend[r.Cell] = map[string][]Record{}
+		}
+		byBackend[r.Cell][r.Backend] = append(byBackend[r.Cell][r.Backend], r)
+	}
+	results := &Results{trials: map[string][]Record{}}
+	for cell, backends := range byBackend {
+		var best []Record
+		for _, id := range slices.Sorted(maps.Keys(backends)) {
+			if len(backends[id]) > len(best) {
+				best = backends[id]
+			}
+		}
+		slices.SortFunc(best, func(a, b Record) int { return cmp.Compare(a.Seed, b.Seed) })
+		results.trials[cell] = best
+	}
+	return results
+}
+
+// Trials are a cell's records, by seed.
+func (r *Results) Trials(c Cell) []Record { return r.trials[c.Key()] }
+
+// Values are a metric of a cell's trials, by seed, without trials that did not measure it.
+func (r *Results) Values(c Cell, m Metric) []float64 {
+	var values []float64
+	for _, trial := range r.Trials(c) {
+		if value, is := m.Of(trial); is {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Comparison is how two cells differ, over trials of equal seeds.
+type Comparison struct {
+	Trials     int
+	Difference float64 // mean of a minus b
+	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
+}
+
+// Better says whether a is significantly above b.
+func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
+
+// Worse says whether a is significantly below b.
+func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant }
+
+// significant is the paper's level.
+const significant = 0.05
+
+// Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
+func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
+	type draw struct {
+		seed  uint64
+		split string
+	}
+	other := map[draw]float64{}
+	for _, trial := range r.Trials(b) {
+		if value, is := mb.Of(trial); is {
+			other[draw{trial.Seed, trial.SplitHash}] = value
+		}
+	}
+	var x, y []float64
+	for _, trial := range r.Trials(a) {
+		value, is := ma.Of(trial)
+		if against, both := other[draw{trial.Seed, trial.SplitHash}]; is && both {
+			x, y = append(x, value), append(y, against)
+		}
+	}
+	c := Comparison{Trials: len(x), P: 1}
+	if len(x) == 0 {
+		return c
+	}
+	for i := range x {
+		c.Difference += (x[i] - y[i]) / float64(len(x))
+	}
+	if test, err := stats.PairedTTest(x, y); err == nil {
+		c.P = test.P
+	}
+	return c
+}

@@ -1,0 +1,275 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
+// folder at the same time, and be killed at any moment: what they lose is a trial that was not finished.
+type Store struct {
+	folder string
+	mutex  sync.Mutex
+}
+
+// OpenStore opens a folder of results; it is made when something is first added.
+func OpenStore(folder string) *Store { return &Store{folder: folder} }
+
+const (
+	extension   = ".jsonl"
+	longestLine = 1 << 20
+	longestName = 100 // of what a file's name keeps of a data set's
+)
+
+// Add appends a record and returns once it is on the disk.
+func (s *Store) Add(r Record) error {
+	line, err := r.Line()
+	if err != nil {
+		return err
+	}
+	if len(line) >= longestLine {
+		return fmt.Errorf("record: a record of %d bytes: expected less than %d", len(line), longestLine)
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+		return err
+	}
+	return appendLine(s.path(r.Data, r.Model), line)
+}
+
+// path is the file for the records of a data set and model.
+func (s *Store) path(data, model string) string {
+	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
+}
+
+// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, and must
+// not lead out of the folder.
+func fileName(name string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+	kept = strings.TrimLeft(kept, ".")
+	if kept == strings.ToLower(name) && len(kept) <= longestName {
+		return kept
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
+}
+
+// Seeds returns the seeds of a cell's trials that are recorded for a backend, with all that is wanted of them.
+func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
+	have := map[uint64]bool{}
+	records, err := readRecords(s.path(c.Data, c.Parameters.Model))
+	if errors.Is(err, fs.ErrNotExist) {
+		return have, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.Cell == c.Key() && r.Backend == backend && r.CellOf().Measures(c) {
+			have[r.Seed] = true
+		}
+	}
+	return have, nil
+}
+
+// appendLine adds a line to a file that other processes append to as well. A line that was cut short, by a process that
+// was killed while it wrote, is removed first.
+func appendLine(path string, line []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("record: locking %s: %w", path, err)
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	whole, err := lastWhole(f, end)
+	if err != nil {
+		return err
+	}
+	if whole != end {
+		if err := f.Truncate(whole); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteAt(append(line, '\n'), whole); err != nil {
+		return errors.Join(err, f.Truncate(whole))
+	}
+	return f.Sync()
+}
+
+// lastWhole is where the last line that has an end ends.
+func lastWhole(f *os.File, size int64) (int64, error) {
+	tail := make([]byte, min(size, longestLine))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, err
+	}
+	if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
+		return size - int64(len(tail)) + int64(i) + 1, nil
+	}
+	if int64(len(tail)) < size {
+		return 0, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is no file of results", f.Name(), longestLine)
+	}
+	return 0, nil
+}
+
+// Load reads all records, in the order of files and lines. A record of one cell and seed that comes again is left out,
+// as merged files may have it, unless the earlier one lacks a measurement that it has; then it takes its place.
+func (s *Store) Load() ([]Record, error) {
+	files, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var records []Record
+	at := map[TrialID]int{}
+	for _, file := range files {
+		if !file.Type().IsRegular() || filepath.Ext(file.Name()) != extension {
+			continue
+		}
+		read, err := readRecords(filepath.Join(s.folder, file.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range read {
+			id := r.ID()
+			if i, known := at[id]; !known {
+				at[id] = len(records)
+				records = append(records, r)
+			} else if !records[i].CellOf().Measures(r.CellOf()) {
+				records[i] = r
+			}
+		}
+	}
+	return records, nil
+}
+
+// TrialID tells trials apart: one cell, seed and backend give one result.
+type TrialID struct {
+	Cell    string
+	Seed    uint64
+	Backend string
+}
+
+// ID returns what tells the record's trial from others.
+func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
+
+func readRecords(path string) (records []Record, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	lines := bufio.NewReaderSize(f, longestLine)
+	for number := 1; ; number++ {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return records, nil // a line without an end is one that is being written, or never was
+		case err != nil:
+			return nil, fmt.Errorf("%s: line %d: %w", path, number, err)
+		}
+		r, err := ParseRecord(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w: remove the line, and reproduce runs the trial again", path, number, err)
+		}
+		records = append(records, r)
+	}
+}
+
+// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it names
+// is opened to run it again.
+func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
+
+// ParseRecord reads a stored record and checks that it is one: that its parameters are what its cell is called and within
+// their ranges, that its scores can be, and that its backend is one of [Backends].
+func ParseRecord(line []byte) (Record, error) {
+	var r Record
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+		return Record{}, fmt.Errorf("%d bytes behind the record: expected one record a line", len(rest))
+	}
+	if key := r.CellOf().Key(); r.Cell != key {
+		return Record{}, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
+	}
+	scores := []float64{r.MacroF1, r.MicroF1, r.Accuracy}
+	if r.MacroF1Cached != nil {
+		scores = append(scores, *r.MacroF1Cached)
+	}
+	for _, score := range scores {
+		if !(score >= 0 && score <= 100) {
+			return Record{}, fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
+		}
+	}
+	if r.SplitHash == "" || r.Seed == 0 {
+		return Record{}, errors.New("a record without split or seed")
+	}
+	if !slices.Contains(Backends(), r.Backend) {
+		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
+	}
+	if err := r.Parameters.Check(); err != nil {
+		return Record{}, fmt.Errorf("a record whose parameters cannot be: %w", err)
+	}
+	return r, nil
+}
+
+// Merge adds to the store what is in other folders of results and not in it yet, and returns how many trials.
+func (s *Store) Merge(folders ...string) (added int, err error) {
+	have, err := s.Load()
+	if err != nil {
+		return 0, err
+	}
+	known := map[TrialID]Cell{}
+	for _, r := range have {
+		known[r.ID()] = r.CellOf()
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return added, fmt.Errorf("record: no folder %s", folder)
+		}
+		more, err := OpenStore(folder).Load()
+		if err != nil {
+			return added, err
+		}
+		for _, r := range more {
+			id := r.ID()
+			if cell, is := known[id]; is && cell.Measures(r.CellOf()) {
+				continue
+			}
+			if err := s.Add(r); err != nil {
+				return added, err
+			}
+			known[id] = r.CellOf()
+			added++
+		}
+	}
+	return added, nil
+}

@@ -1,0 +1,28 @@
+package record
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// release is the version of this program. Records carry it, so it changes whenever numbers may.
+const release = "0.2.0"
+
+// Version names all that a number can depend on: this program, Go, and the modules that compute.
+func Version() string {
+	modules := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dependency := range info.Deps {
+			switch dependency.Path {
+			case "github.com/gomlx/gomlx":
+				modules += ", gomlx " + dependency.Version
+			case "github.com/gomlx/compute":
+				modules += ", compute " + dependency.Version
+			case "github.com/gomlx/go-xla":
+				modules += ", go-xla " + dependency.Version
+			}
+		}
+	}
+	return fmt.Sprintf("nodemask %s (%s%s)", release, runtime.Version(), modules)
+}

@@ -1,0 +1,266 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// madZeroChord is the length of u_i - u_j up to which a distance counts as zero. Storing a row as float32 turns it by
+// up to 2^-24 radians, so two rows that were parallel end at most 2^-23 apart. As a cosine distance that is 2^-47.
+const madZeroChord = 0x1p-23
+
+// madBlock is how many directions a goroutine takes at a time: few enough to stay in its core's first cache.
+const madBlock = 32
+
+// MAD is the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point the
+// same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem for Graph
+// Neural Networks from the Topological View", with a mask of ones:
+//
+//	D_ij = 1 - h_i·h_j / (|h_i| |h_j|)     cosine distance, i ≠ j
+//	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
+//	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
+//
+// What counts as zero decides by how much D̄_i is divided: with two bundles of rows at a distance of 1 from each other,
+// MAD is 1, but about 1/2 if rounding within the bundles counts as distance. So distances up to 2^-47 ≈ 7e-15 are taken
+// as zero: float32 sets rows that far apart that were parallel. A row of zeros is at a distance of 1 from every other
+// row, other rows of zeros included, as in scikit-learn and so in the paper's code.
+//
+// The result is that of all pairs, in float64, and the same to the last bit on any number of cores. No matrix of pairs is
+// made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ but whose
+// projections on one line are within rounding of each other: at worst, with all rows there, n²·width/2.
+//
+// One node or none has MAD 0. It is an error if h is not nodes×width long, if an entry is not finite (the error names
+// its row and column), or if ctx is done before the result is.
+func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
+	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
+		return 0, fmt.Errorf("stats: MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h), nodes, width)
+	}
+	units, zeros, err := unitRows(h, width)
+	if err != nil || nodes < 2 {
+		return 0, err
+	}
+	sums := squaredChords(units, width)
+	found := directions(units, width)
+	if err := findNear(ctx, found, nodes); err != nil {
+		return 0, err
+	}
+
+	// A row of zeros is at 1 from all others. For the rest, Σ_j D_ij = Σ_j |u_i-u_j|²/2 less what is near enough to be 0.
+	total, counted := float64(zeros), zeros
+	for _, d := range found {
+		far := nodes - d.near
+		if far == 0 {
+			continue
+		}
+		for _, row := range d.rows {
+			total += (sums[row]/2 - d.nearSum + float64(zeros)) / float64(far)
+			counted++
+		}
+	}
+	if counted == 0 {
+		return 0, nil
+	}
+	return min(total/float64(counted), 2), nil
+}
+
+// unitRows is the rows that are not all zero, scaled to length 1, one after the other; and how many are all zero.
+func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
+	units = make([]float64, 0, len(h))
+	for row := 0; row*width < len(h); row++ {
+		values := h[row*width:][:width]
+		square := 0.0
+		for column, v := range values {
+			x := float64(v)
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, 0, fmt.Errorf("stats: MAD: row %d, column %d is %v: expected a finite number", row, column, v)
+			}
+			square += x * x // neither overflows nor vanishes: float64 holds the square of any float32
+		}
+		if square == 0 {
+			zeros++
+			continue
+		}
+		norm := math.Sqrt(square)
+		for _, v := range values {
+			units = append(units, float64(v)/norm)
+		}
+	}
+	return units, zeros, nil
+}
+
+// squaredChords is Σ_j |u_i-u_j|² for every row u_i, by way of their centre c:
+//
+//	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
+//
+// No large numbers are subtracted, so rows that hardly differ keep their digits, unlike with Σ_j (1 - u_i·u_j).
+func squaredChords(units []float64, width int) []float64 {
+	n := len(units) / width
+	sums := make([]float64, n)
+	if n == 0 {
+		return sums
+	}
+	// The mean of differences from one row: its error is small against how far the rows spread, not just against 1.
+	first, centre := units[:width], make([]float64, width)
+	for row := range n {
+		for k, u := range units[row*width:][:width] {
+			centre[k] += u - first[k]
+		}
+	}
+	for k := range centre {
+		centre[k] = first[k] + centre[k]/float64(n)
+	}
+	all := 0.0
+	for row := range n {
+		sums[row] = squaredChord(units[row*width:][:width], centre)
+		all += sums[row]
+	}
+	for row := range sums {
+		sums[row] = float64(n)*sums[row] + all
+	}
+	return sums
+}
+
+// direction is rows that are equal when scaled to length 1.
+type direction struct {
+	rows    []int32
+	unit    []float64
+	shadow  float64 // unit·s for a fixed s of length 1: the shadows of two directions lie no further apart than they do
+	near    int     // rows at distance zero, those of this direction included
+	nearSum float64 // what their distances sum to
+}
+
+// directions gathers equal rows, and sorts what there is by shadow.
+func directions(units []float64, width int) []direction {
+	screen, random := make([]float64, width), rand.New(rand.NewPCG(1, 2))
+	square := 0.0
+	for k := range screen {
+		screen[k] = random.NormFloat64()
+		square += screen[k] * screen[k]
+	}
+	n := len(units) / width
+	rows, shadows := make([]int32, n), make([]float64, n)
+	for row := range n {
+		rows[row] = int32(row)
+		for k, u := range units[row*width:][:width] {
+			shadows[row] += u * screen[k]
+		}
+		shadows[row] /= math.Sqrt(square)
+	}
+	unit := func(row int32) []float64 { return units[int(row)*width:][:width] }
+	compare := func(a, b int32) int {
+		if c := cmp.Compare(shadows[a], shadows[b]); c != 0 {
+			return c
+		}
+		return slices.Compare(unit(a), unit(b))
+	}
+	slices.SortFunc(rows, compare)
+	var found []direction
+	sorted := make([]float64, 0, len(units)) // what is compared with one another lies together
+	for start, end := 0, 0; start < n; start = end {
+		for end = start + 1; end < n && compare(rows[start], rows[end]) == 0; end++ {
+		}
+		sorted = append(sorted, unit(rows[start])...)
+		found = append(found, direction{rows: rows[start:end], unit: sorted[len(sorted)-width:], shadow: shadows[rows[start]]})
+	}
+	return found
+}
+
+// findNear fills in what is near each direction, on all cores. Each is compared with those after it in its shadow's
+// reach. Sums are kept in whole steps, so that it does not matter who adds what when.
+func findNear(ctx context.Context, ds []direction, nodes int) error {
+	const reach = madZeroChord + 1e-10 // more than a shadow's rounding
+	const zero = madZeroChord * madZeroChord
+	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // in 1: nodes times zero fits an uint64
+	type tally struct {
+		rows int
+		sum  uint64 // of squared chords
+	}
+	var taken atomic.Int64
+	tallies := make([][]tally, runtime.GOMAXPROCS(0))
+	workers, ctx := errgroup.WithContext(ctx)
+	for w := range tallies {
+		workers.Go(func() error {
+			mine := make([]tally, len(ds))
+			tallies[w] = mine
+			for {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				end := int(taken.Add(madBlock))
+				start := end - madBlock
+				if start >= len(ds) {
+					return nil
+				}
+				end = min(end, len(ds))
+				// One j meets the whole block while it is at hand: the block stays in the core's cache.
+				for j := start + 1; j < len(ds) && ds[j].shadow-ds[end-1].shadow <= reach; j++ {
+					if j%madBlock == 0 && ctx.Err() != nil {
+						return ctx.Err()
+					}
+					other := &ds[j]
+					for i := start; i < min(j, end); i++ {
+						d := &ds[i]
+						if other.shadow-d.shadow > reach {
+							continue
+						}
+						if square := squaredChord(d.unit, other.unit); square <= zero {
+							s := uint64(square * steps)
+							mine[i].rows += len(other.rows)
+							mine[i].sum += s * uint64(len(other.rows))
+							mine[j].rows += len(d.rows)
+							mine[j].sum += s * uint64(len(d.rows))
+						}
+					}
+				}
+			}
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	for i := range ds {
+		d, sum := &ds[i], uint64(0)
+		d.near = len(d.rows)
+		for _, t := range tallies {
+			d.near += t[i].rows
+			sum += t[i].sum
+		}
+		d.nearSum = float64(sum) / steps / 2
+	}
+	return nil
+}
+
+// squaredChord is |a-b|².
+func squaredChord(a, b []float64) float64 {
+	var s0, s1, s2, s3 float64
+	k := 0
+	b = b[:len(a)]
+	for ; k+4 <= len(a); k += 4 {
+		d0, d1, d2, d3 := a[k]-b[k], a[k+1]-b[k+1], a[k+2]-b[k+2], a[k+3]-b[k+3]
+		s0 += d0 * d0
+		s1 += d1 * d1
+		s2 += d2 * d2
+		s3 += d3 * d3
+	}
+	for ; k < len(a); k++ {
+		d := a[k] - b[k]
+		s0 += d * d
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// Smoothness is [MAD] of three representations of the same nodes: the lower, the more alike the nodes are.
+type Smoothness struct {
+	Hidden  float64 `json:"hidden"`  // the last hidden layer, after its activation; 0 without one
+	Logits  float64 `json:"logits"`  // the last layer
+	Softmax float64 `json:"softmax"` // its probabilities
+}

@@ -1,0 +1,57 @@
+// Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries. It knows nothing of graphs.
+package stats
+
+import (
+	"fmt"
+)
+
+// Metrics is how well classes were predicted on a set of nodes. Shares are between 0 and 1.
+type Metrics struct {
+	MacroF1  float64 // mean of the classes' F1: every class counts alike
+	MicroF1  float64 // F1 over all decisions; with one class a node it equals Accuracy
+	Accuracy float64
+	// Confusion counts nodes: Confusion[i][j] of class i were predicted to be of class j.
+	Confusion [][]int
+}
+
+// Evaluate compares predictions with labels, both [nodes] and in 0…classes-1. Classes that neither occur nor are
+// predicted are left out of the macro F1 (as scikit-learn does by default).
+func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
+	if len(predictions) != len(labels) {
+		return Metrics{}, fmt.Errorf("stats: %d predictions for %d labels", len(predictions), len(labels))
+	}
+	m := Metrics{Confusion: make([][]int, classes)}
+	for c := range m.Confusion {
+		m.Confusion[c] = make([]int, classes)
+	}
+	for i, label := range labels {
+		p := predictions[i]
+		if label < 0 || int(label) >= classes || p < 0 || int(p) >= classes {
+			return Metrics{}, fmt.Errorf("stats: node %d has label %d and prediction %d: expected both in 0 to %d", i, label, p, classes-1)
+		}
+		m.Confusion[label][p]++
+	}
+	if len(labels) == 0 {
+		return m, nil
+	}
+	var correct, falsePositives, falseNegatives, seen int
+	for c := range classes {
+		truePositives, actual, predicted := m.Confusion[c][c], 0, 0
+		for o := range classes {
+			actual += m.Confusion[c][o]
+			predicted += m.Confusion[o][c]
+		}
+		correct += truePositives
+		falsePositives += predicted - truePositives
+		falseNegatives += actual - truePositives
+		if actual+predicted == 0 {
+			continue
+		}
+		seen++
+		m.MacroF1 += 2 * float64(truePositives) / float64(actual+predicted)
+	}
+	m.MacroF1 /= float64(seen)
+	m.MicroF1 = 2 * float64(correct) / float64(2*correct+falsePositives+falseNegatives)
+	m.Accuracy = float64(correct) / float64(len(labels))
+	return m, nil
+}

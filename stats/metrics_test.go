@@ -1,0 +1,70 @@
+package stats
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestMacroF1IsTheMeanOfTheClassesF1(t *testing.T) {
+	// Class 0: 2 of 3 found, 1 wrongly claimed: F1 = 2·2/(3+3) = 2/3. Class 1: 1 of 2, 1 claimed: 2·1/(2+2) = 1/2.
+	// Class 2: 1 of 1, none claimed: 1. Macro = 13/18; accuracy = 4/6.
+	m, err := Evaluate([]int32{0, 0, 1, 0, 1, 2}, []int32{0, 0, 0, 1, 1, 2}, 3)
+	require.NoError(t, err)
+	require.InDelta(t, 13.0/18, m.MacroF1, 1e-12)
+	require.InDelta(t, 4.0/6, m.Accuracy, 1e-12)
+	require.InDelta(t, 4.0/6, m.MicroF1, 1e-12)
+	require.Equal(t, [][]int{{2, 1, 0}, {1, 1, 0}, {0, 0, 1}}, m.Confusion)
+}
+
+func TestAClassNeitherThereNorPredictedIsLeftOutOfMacroF1(t *testing.T) {
+	m, err := Evaluate([]int32{0, 1}, []int32{0, 1}, 5)
+	require.NoError(t, err)
+	require.Equal(t, 1.0, m.MacroF1)
+}
+
+func TestAClassPredictedButNotThereCountsAsZero(t *testing.T) {
+	m, err := Evaluate([]int32{0, 1}, []int32{0, 0}, 2)
+	require.NoError(t, err)
+	require.InDelta(t, (2.0/3+0)/2, m.MacroF1, 1e-12)
+}
+
+func TestMicroF1EqualsAccuracyWithOneClassANode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.Int32Range(0, 3), 1, 50).Draw(t, "labels")
+		predictions := rapid.SliceOfN(rapid.Int32Range(0, 3), len(labels), len(labels)).Draw(t, "predictions")
+		m, err := Evaluate(predictions, labels, 4)
+		require.NoError(t, err)
+		require.InDelta(t, m.Accuracy, m.MicroF1, 1e-12)
+	})
+}
+
+func TestPredictionsThatAreNoClassAreRefused(t *testing.T) {
+	_, err := Evaluate([]int32{3}, []int32{0}, 3)
+	require.ErrorContains(t, err, "node 0 has label 0 and prediction 3: expected both in 0 to 2")
+	_, err = Evaluate([]int32{0, 1}, []int32{0}, 3)
+	require.ErrorContains(t, err, "2 predictions for 1 labels")
+}
+
+func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
+	e := EarlyStopping{Patience: 2}
+	require.True(t, e.Observe(3))
+	require.True(t, e.Observe(2))
+	require.False(t, e.Observe(2), "equal is not better")
+	require.False(t, e.Stop())
+	require.False(t, e.Observe(nan()), "NaN is not better")
+	require.True(t, e.Stop())
+	require.Equal(t, 2, e.BestEpoch())
+}
+
+func ExampleEvaluate() {
+	m, err := Evaluate([]int32{0, 0, 1, 1}, []int32{0, 0, 1, 0}, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("macro F1 %.3f, accuracy %.2f\n", m.MacroF1, m.Accuracy)
+	// Output: macro F1 0.733, accuracy 0.75
+}

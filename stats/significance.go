@@ -1,0 +1,128 @@
+package stats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TTest is what a two-sided paired t-test found. All but N, T, DF and P are in the unit of the values compared.
+type TTest struct {
+	N              int     // pairs
+	MeanDifference float64 // mean of a - b
+	StdDev         float64 // sample standard deviation of a - b, with N-1
+	T              float64 // MeanDifference / (StdDev/√N)
+	DF             float64 // degrees of freedom: N-1
+	P              float64 // probability of a T at least as far from 0, if the true mean difference is 0
+	Low, High      float64 // 95 % confidence interval of the mean difference
+}
+
+// PairedTTest asks whether a and b differ in mean, where a[i] and b[i] belong together: two models' scores with the same
+// split and seed. It assumes that the differences are normally distributed, or that there are many.
+//
+// If all differences are exactly equal, the interval has no width; T is 0 and P is 1 if they are 0, otherwise T is ±Inf
+// and P is 0. It is an error if a and b differ in length, have fewer than 2 values, have one that is NaN or infinite, or
+// if their differences are so large or so small that their variance leaves the range of float64.
+func PairedTTest(a, b []float64) (TTest, error) {
+	if len(a) != len(b) {
+		return TTest{}, fmt.Errorf("stats: t-test of %d values paired with %d: expected as many", len(a), len(b))
+	}
+	differences := make([]float64, len(a))
+	for i := range a {
+		if !finite(a[i]) || !finite(b[i]) {
+			return TTest{}, fmt.Errorf("stats: t-test: pair %d is %v and %v: expected finite numbers", i, a[i], b[i])
+		}
+		differences[i] = a[i] - b[i]
+	}
+	mean, sd, err := meanStdDev(differences)
+	if err != nil {
+		return TTest{}, fmt.Errorf("stats: t-test: %w", err)
+	}
+	n := float64(len(a))
+	r := TTest{N: len(a), MeanDifference: mean, StdDev: sd, DF: n - 1}
+	r.Low, r.High = interval95(mean, sd, n)
+	switch {
+	case sd > 0:
+		r.T = mean / (sd / math.Sqrt(n))
+		// Survival keeps the digits of a small P, 1 - CDF does not.
+		r.P = min(2*distuv.StudentsT{Sigma: 1, Nu: r.DF}.Survival(math.Abs(r.T)), 1)
+	case mean == 0:
+		r.P = 1
+	default:
+		r.T = math.Inf(1)
+		if mean < 0 {
+			r.T = math.Inf(-1)
+		}
+	}
+	return r, nil
+}
+
+// ConfidenceInterval95 is the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of freedom.
+// If all values are equal, the interval has no width. Errors are those of [PairedTTest].
+func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
+	mean, sd, err := meanStdDev(x)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("stats: confidence interval: %w", err)
+	}
+	low, high = interval95(mean, sd, float64(len(x)))
+	return mean, low, high, nil
+}
+
+// Holm adjusts the p-values of several tests, so that the chance of one false alarm among all of them stays below the
+// level that the adjusted values are held against (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values p_k:
+//
+//	adjusted_k = min(1, max_{l ≤ k} (m-l+1)·p_l)
+//
+// The result is in the order given. It is an error if a p-value is not in 0…1.
+func Holm(p []float64) ([]float64, error) {
+	order := make([]int, len(p))
+	for i, v := range p {
+		if !(v >= 0 && v <= 1) {
+			return nil, fmt.Errorf("stats: Holm: p-value %d is %v: expected 0 to 1", i, v)
+		}
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	adjusted, largest := make([]float64, len(p)), 0.0
+	for k, i := range order {
+		largest = max(largest, float64(len(p)-k)*p[i])
+		adjusted[i] = min(largest, 1)
+	}
+	return adjusted, nil
+}
+
+// meanStdDev is the mean of x and its sample standard deviation: exactly 0 if all are equal, and only then.
+func meanStdDev(x []float64) (mean, sd float64, err error) {
+	if len(x) < 2 {
+		return 0, 0, fmt.Errorf("%d values: expected at least 2", len(x))
+	}
+	equal := true
+	for i, v := range x {
+		if !finite(v) {
+			return 0, 0, fmt.Errorf("value %d is %v: expected a finite number", i, v)
+		}
+		equal = equal && v == x[0]
+	}
+	if equal {
+		return x[0], 0, nil
+	}
+	if mean, sd = stat.MeanStdDev(x, nil); sd == 0 || !finite(sd) {
+		return 0, 0, errors.New("the values' variance is not within the range of float64: scale them")
+	}
+	return mean, sd, nil
+}
+
+func interval95(mean, sd, n float64) (low, high float64) {
+	if sd == 0 {
+		return mean, mean
+	}
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	return mean - half, mean + half
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,276 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/aclements/go-moremath/stats"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// Hours of sleep gained with two drugs by ten patients (Student 1908; R's data set sleep).
+var (
+	sleep1 = []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+)
+
+func TestPairedTTestOfStudentsSleepDataIsThatOfR(t *testing.T) {
+	r, err := PairedTTest(sleep1, sleep2)
+	require.NoError(t, err)
+	require.Equal(t, 10, r.N)
+	require.InDelta(t, -1.58, r.MeanDifference, 1e-12)
+	require.InDelta(t, 1.229995, r.StdDev, 1e-6)
+	require.InDelta(t, -4.0621, r.T, 5e-5)
+	require.Equal(t, 9.0, r.DF)
+	require.InDelta(t, 0.002833, r.P, 5e-7)
+	require.InDelta(t, -2.4598858, r.Low, 5e-8)
+	require.InDelta(t, -0.7001142, r.High, 5e-8)
+}
+
+func TestPairedTTestOfThreePairsByHand(t *testing.T) {
+	// Differences 1, 2, 6: mean 3, variance (4+1+9)/2 = 7, T = 3/√(7/3) = √(27/7). With two degrees of freedom,
+	// P = 1 - T/√(T²+2) = 1 - √(27/41).
+	r, err := PairedTTest([]float64{1, 3, 7}, []float64{0, 1, 1})
+	require.NoError(t, err)
+	require.InDelta(t, math.Sqrt(7), r.StdDev, 1e-14)
+	require.InDelta(t, math.Sqrt(27.0/7), r.T, 1e-14)
+	require.InDelta(t, 1-math.Sqrt(27.0/41), r.P, 1e-14)
+}
+
+func TestPairedTTestWithOneDegreeOfFreedomIsCauchy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(1, 1e3).Draw(t, "x")
+		y := rapid.Float64Range(-1e3, -1).Draw(t, "y")
+		r, err := PairedTTest([]float64{x, y}, []float64{0, 0})
+		require.NoError(t, err)
+		require.InDelta(t, (x+y)/(x-y), r.T, 1e-12)
+		require.InDelta(t, 1-2/math.Pi*math.Atan(math.Abs(r.T)), r.P, 1e-8)
+	})
+}
+
+func TestTinyPValuesKeepTheirDigits(t *testing.T) {
+	for _, e := range []float64{0x1p-5, 0x1p-10, 0x1p-20} {
+		// T = √3/e. With two degrees of freedom, P = 1 - T/√(T²+2) = 2/(s·(s+T)), s = √(T²+2).
+		r, err := PairedTTest([]float64{1, 1 + e, 1 - e}, []float64{0, 0, 0})
+		require.NoError(t, err)
+		require.InEpsilon(t, math.Sqrt(3)/e, r.T, 1e-12)
+		s := math.Sqrt(r.T*r.T + 2)
+		require.InEpsilon(t, 2/(s*(s+r.T)), r.P, 1e-10)
+	}
+	// Eleven pairs with a standard deviation of 1 and T = 20 and 100. P by the finite series for ten degrees of freedom
+	// (Abramowitz and Stegun 26.7.4) with 80 digits.
+	for _, known := range []struct{ t, p float64 }{{20, 2.14606231720425181e-9}, {100, 2.44968955541982992e-16}} {
+		a := make([]float64, 11)
+		for i := range a {
+			a[i] = known.t/math.Sqrt(11) + []float64{-1, 1}[i%2]
+		}
+		a[10] = known.t / math.Sqrt(11)
+		r, err := PairedTTest(a, make([]float64, 11))
+		require.NoError(t, err)
+		require.InEpsilon(t, known.t, r.T, 1e-12)
+		require.InEpsilon(t, known.p, r.P, 1e-10)
+	}
+}
+
+func TestPairedTTestIsThatOfMoremath(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		shift := rapid.Float64Range(-2, 2).Draw(t, "shift")
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = random.NormFloat64(), random.NormFloat64()+shift
+		}
+		ours, err := PairedTTest(a, b)
+		require.NoError(t, err)
+		theirs, err := stats.PairedTTest(a, b, 0, stats.LocationDiffers)
+		require.NoError(t, err)
+		require.InDelta(t, theirs.T, ours.T, 1e-9*(1+math.Abs(theirs.T)))
+		require.Equal(t, theirs.DoF, ours.DF)
+		require.InDelta(t, theirs.P, ours.P, 1e-9)
+	})
+}
+
+func TestThe95PercentIntervalTouchesZeroWherePIs5Percent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 60).Draw(t, "n")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range a {
+			a[i] = random.NormFloat64()
+		}
+		r, err := PairedTTest(a, b)
+		require.NoError(t, err)
+		for i := range b {
+			b[i] = r.Low
+		}
+		r, err = PairedTTest(a, b)
+		require.NoError(t, err)
+		require.InDelta(t, 0.05, r.P, 1e-9)
+		require.InDelta(t, 0, r.Low, 1e-10)
+	})
+}
+
+func TestSwappingThePairsTurnsTheSign(t *testing.T) {
+	there, err := PairedTTest(sleep1, sleep2)
+	require.NoError(t, err)
+	back, err := PairedTTest(sleep2, sleep1)
+	require.NoError(t, err)
+	require.Equal(t, TTest{N: 10, MeanDifference: -there.MeanDifference, StdDev: there.StdDev, T: -there.T, DF: 9,
+		P: there.P, Low: -there.High, High: -there.Low}, back)
+}
+
+func TestEqualDifferencesLeaveNoDoubt(t *testing.T) {
+	r, err := PairedTTest([]float64{1, 2, 3}, []float64{1, 2, 3})
+	require.NoError(t, err)
+	require.Equal(t, TTest{N: 3, DF: 2, P: 1}, r)
+	r, err = PairedTTest([]float64{1, 2, 3}, []float64{2, 3, 4})
+	require.NoError(t, err)
+	require.Equal(t, TTest{N: 3, MeanDifference: -1, T: math.Inf(-1), DF: 2, Low: -1, High: -1}, r)
+	r, err = PairedTTest([]float64{0.1, 0.1, 0.1}, []float64{0, 0, 0}) // which do not add up to 0.3
+	require.NoError(t, err)
+	require.Equal(t, TTest{N: 3, MeanDifference: 0.1, T: math.Inf(1), DF: 2, Low: 0.1, High: 0.1}, r)
+}
+
+func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		want string
+	}{
+		{[]float64{1, 2}, []float64{1}, "stats: t-test of 2 values paired with 1: expected as many"},
+		{[]float64{1}, []float64{1}, "stats: t-test: 1 values: expected at least 2"},
+		{nil, nil, "stats: t-test: 0 values: expected at least 2"},
+		{[]float64{1, nan()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},
+		{[]float64{1, 2}, []float64{math.Inf(1), 2}, "stats: t-test: pair 0 is 1 and +Inf: expected finite numbers"},
+		{[]float64{1e308, 2}, []float64{-1e308, 2}, "stats: t-test: value 0 is +Inf: expected a finite number"},
+		{[]float64{1e200, 2}, []float64{1, 2}, "stats: t-test: the values' variance is not within the range of float64: scale them"},
+		{[]float64{1e-200, 0}, []float64{0, 0}, "stats: t-test: the values' variance is not within the range of float64: scale them"},
+	} {
+		_, err := PairedTTest(c.a, c.b)
+		require.EqualError(t, err, c.want)
+	}
+}
+
+func TestConfidenceInterval95IsThatOfThePairedDifferences(t *testing.T) {
+	differences := make([]float64, len(sleep1))
+	for i := range differences {
+		differences[i] = sleep1[i] - sleep2[i]
+	}
+	r, err := PairedTTest(sleep1, sleep2)
+	require.NoError(t, err)
+	mean, low, high, err := ConfidenceInterval95(differences)
+	require.NoError(t, err)
+	require.Equal(t, []float64{r.MeanDifference, r.Low, r.High}, []float64{mean, low, high})
+}
+
+func TestConfidenceInterval95TakesStudentsQuantiles(t *testing.T) {
+	// 0.975 quantiles from the usual tables. Half of the values -1, half 1: standard error √(n/(n-1))/√n = 1/√(n-1).
+	for n, quantile := range map[int]float64{2: 12.7062, 4: 3.1824, 6: 2.5706, 10: 2.2622, 20: 2.0930, 30: 2.0452, 100: 1.9842, 1000: 1.9623} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = []float64{-1, 1}[i%2]
+		}
+		mean, low, high, err := ConfidenceInterval95(x)
+		require.NoError(t, err)
+		require.Zero(t, mean)
+		require.InDelta(t, quantile/math.Sqrt(float64(n-1)), high, 6e-5)
+		require.Equal(t, -high, low)
+	}
+}
+
+func TestConfidenceInterval95OfEqualValuesHasNoWidth(t *testing.T) {
+	mean, low, high, err := ConfidenceInterval95([]float64{0.1, 0.1, 0.1})
+	require.NoError(t, err)
+	require.Equal(t, []float64{0.1, 0.1, 0.1}, []float64{mean, low, high})
+}
+
+func TestConfidenceInterval95RefusesOneValueAndNaN(t *testing.T) {
+	_, _, _, err := ConfidenceInterval95([]float64{1})
+	require.EqualError(t, err, "stats: confidence interval: 1 values: expected at least 2")
+	_, _, _, err = ConfidenceInterval95([]float64{1, nan()})
+	require.EqualError(t, err, "stats: confidence interval: value 1 is NaN: expected a finite number")
+}
+
+func TestHolmByHand(t *testing.T) {
+	for _, c := range []struct{ p, want []float64 }{
+		{nil, []float64{}},
+		{[]float64{0.03}, []float64{0.03}},
+		// 5·0.01, 4·0.02, 3·0.03, then 2·0.04 and 1·0.05, both below 0.09.
+		{[]float64{0.01, 0.02, 0.03, 0.04, 0.05}, []float64{0.05, 0.08, 0.09, 0.09, 0.09}},
+		// Sorted 0.005, 0.01, 0.03, 0.04: 0.02, 0.03, 0.06, 0.04 raised to 0.06.
+		{[]float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
+		// Equal ones get equal values: 3·0.02, then 2·0.02 raised; and 3·0.5 and 2·0.6 are capped.
+		{[]float64{0.02, 0.02, 0.5}, []float64{0.06, 0.06, 0.5}},
+		{[]float64{0.5, 0.6, 1}, []float64{1, 1, 1}},
+		{[]float64{0, 1}, []float64{0, 1}},
+	} {
+		got, err := Holm(c.p)
+		require.NoError(t, err)
+		require.Len(t, got, len(c.want))
+		for i := range got {
+			require.InDelta(t, c.want[i], got[i], 1e-15, "%v", c.p)
+		}
+	}
+}
+
+func TestHolmKeepsTheOrderAndLiesBetweenPAndBonferroni(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 20).Draw(t, "p")
+		given := append([]float64(nil), p...)
+		adjusted, err := Holm(p)
+		require.NoError(t, err)
+		require.Equal(t, given, p, "left alone")
+		for i := range p {
+			require.GreaterOrEqual(t, adjusted[i], p[i])
+			require.LessOrEqual(t, adjusted[i], min(1, float64(len(p))*p[i]))
+			for j := range p {
+				if p[i] <= p[j] {
+					require.LessOrEqual(t, adjusted[i], adjusted[j])
+				}
+			}
+		}
+	})
+}
+
+func TestHolmRefusesWhatIsNoProbability(t *testing.T) {
+	for _, bad := range []float64{-0.1, 1.1, nan()} {
+		_, err := Holm([]float64{0.5, bad})
+		require.EqualError(t, err, fmt.Sprintf("stats: Holm: p-value 1 is %v: expected 0 to 1", bad))
+	}
+}
+
+func ExamplePairedTTest() {
+	// Macro F1 in percent with the same five seeds, with and without node masking.
+	masked := []float64{79.1, 80.3, 78.8, 79.9, 80.6}
+	plain := []float64{78.2, 79.0, 78.9, 78.7, 79.5}
+	r, err := PairedTTest(masked, plain)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%+.2f points (%.2f to %.2f), t = %.2f with %v degrees of freedom, p = %.3f\n", r.MeanDifference, r.Low, r.High, r.T, r.DF, r.P)
+	// Output: +0.88 points (0.18 to 1.58), t = 3.47 with 4 degrees of freedom, p = 0.026
+}
+
+func ExampleConfidenceInterval95() {
+	mean, low, high, err := ConfidenceInterval95([]float64{79.1, 80.3, 78.8, 79.9, 80.6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f (%.2f to %.2f)\n", mean, low, high)
+	// Output: 79.74 (78.78 to 80.70)
+}
+
+func ExampleHolm() {
+	p, err := Holm([]float64{0.01, 0.04, 0.03, 0.005})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", p)
+	// Output: [0.03 0.06 0.06 0.02]
+}

@@ -1,0 +1,48 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Summary is a mean and the sample's standard deviation, with N-1.
+type Summary struct {
+	N            int
+	Mean, StdDev float64 // NaN and 0 for no values; 0 for the deviation of one
+}
+
+// Summarize returns the summary of values.
+func Summarize(x []float64) Summary {
+	switch len(x) {
+	case 0:
+		return Summary{Mean: math.NaN()}
+	case 1:
+		return Summary{N: 1, Mean: x[0]}
+	}
+	mean, sd := stat.MeanStdDev(x, nil)
+	return Summary{len(x), mean, sd}
+}
+
+// Text returns "81.20 ± 0.55", with so many digits behind the point; the mean alone if the deviation is 0, and a dash for no
+// values.
+func (s Summary) Text(digits int) string {
+	switch {
+	case s.N == 0:
+		return "–"
+	case s.StdDev == 0:
+		return fmt.Sprintf("%.*f", digits, s.Mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
+}
+
+// Median returns the middle of the values, the mean of the two middle ones if there are an even number; NaN for none.
+func Median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
