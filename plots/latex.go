@@ -46,7 +46,10 @@ func (t Table) latex() string {
 	}
 	line(header)
 	b.WriteString("\\midrule\n")
-	for _, row := range t.Rows {
+	for i, row := range t.lines() {
+		if t.ruled(i) {
+			b.WriteString("\\midrule\n")
+		}
 		line(row)
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")

@@ -25,7 +25,7 @@ func (t Table) markdown() string {
 		}
 	}
 	b.WriteString("|\n")
-	for _, row := range t.Rows {
+	for _, row := range t.lines() {
 		for _, c := range row {
 			s := markdownEscapes.Replace(oneLine(c.Text))
 			if c.Bold && s != "" {

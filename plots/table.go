@@ -2,9 +2,12 @@
 // the numbers mean.
 package plots
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// Cell is one cell of a [Table].
+// Field is one cell of a [Table].
 type Field struct {
 	Text string
 	Note string // tooltip in HTML, not written elsewhere
@@ -16,7 +19,9 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	TextColumns        int // that many first columns are labels, to the left; the others are numbers, to the right. 0: 1
+	Footer             []Field // a last row about the others, such as their means, as long as Header; nil: none
+	Groups             []int   // ascending: rows, from 0, that have a rule above them; the first needs none
+	TextColumns        int     // that many first columns are labels, to the left; the others are numbers, to the right. 0: 1
 }
 
 // Format is a way to write a [Table] down.
@@ -36,7 +41,8 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
 }
 
-// Check is nil if t has a header, every row is as long as it, and TextColumns is between 0 and its length.
+// Check returns nil if t has a header, every row and any footer are as long as it, TextColumns is between 0 and its
+// length, and Groups has rows below the first.
 func (t Table) Check() error {
 	if len(t.Header) == 0 {
 		return fmt.Errorf("plots: table %q has no header", t.ID)
@@ -49,16 +55,26 @@ func (t Table) Check() error {
 			return fmt.Errorf("plots: table %q: row %d has %d cells: the header has %d", t.ID, i+1, len(row), len(t.Header))
 		}
 	}
+	if t.Footer != nil && len(t.Footer) != len(t.Header) {
+		return fmt.Errorf("plots: table %q: the footer has %d cells: the header has %d", t.ID, len(t.Footer), len(t.Header))
+	}
+	for i, row := range t.Groups {
+		if row < 1 || row >= len(t.Rows) || i > 0 && row <= t.Groups[i-1] {
+			return fmt.Errorf("plots: table %q: groups begin at rows %v: expected ascending numbers from 1 to %d", t.ID, t.Groups, len(t.Rows)-1)
+		}
+	}
 	return nil
 }
 
-// Render writes t in the format f. Whatever is in a cell comes out as that text, never as markup.
+// Render returns t in the format f. Whatever is in a cell comes out as that text, never as markup or as something that
+// steers the terminal; only csv, which is for programs, keeps control characters.
 //
 //   - text is for the terminal: a bold cell ends in *.
-//   - markdown is a GitHub table, with the title in bold above it and the caption below.
+//   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between groups,
+//     and the footer is its last row.
 //   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
 //   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
-//   - html is a <table> element; a cell with a note can be reached with the Tab key.
+//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -81,3 +97,14 @@ func (t Table) Render(f Format) (string, error) {
 
 // isText tells whether column i, from 0, has labels rather than numbers.
 func (t Table) isText(i int) bool { return i < max(t.TextColumns, 1) }
+
+// lines returns the rows, and the footer if there is one.
+func (t Table) lines() [][]Field {
+	if t.Footer == nil {
+		return t.Rows
+	}
+	return slices.Concat(t.Rows, [][]Field{t.Footer})
+}
+
+// ruled tells whether a rule is above line i of [Table.lines].
+func (t Table) ruled(i int) bool { return i > 0 && (i == len(t.Rows) || slices.Contains(t.Groups, i)) }

@@ -10,19 +10,19 @@ import (
 func (t Table) text() string {
 	w := table.NewWriter()
 	style := table.StyleRounded
-	style.Format.Header = text.FormatDefault
+	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
 	w.SetStyle(style)
 	header := make(table.Row, len(t.Header))
 	var columns []table.ColumnConfig
 	for i, name := range t.Header {
 		header[i] = oneLine(name)
 		if !t.isText(i) {
-			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
 		}
 	}
 	w.AppendHeader(header)
 	w.SetColumnConfigs(columns)
-	for _, cells := range t.Rows {
+	line := func(cells []Field) table.Row {
 		row := make(table.Row, len(cells))
 		for i, c := range cells {
 			s := oneLine(c.Text)
@@ -31,7 +31,16 @@ func (t Table) text() string {
 			}
 			row[i] = s
 		}
-		w.AppendRow(row)
+		return row
+	}
+	for i, cells := range t.Rows {
+		if t.ruled(i) {
+			w.AppendSeparator()
+		}
+		w.AppendRow(line(cells))
+	}
+	if t.Footer != nil {
+		w.AppendFooter(line(t.Footer))
 	}
 	var b strings.Builder
 	for _, part := range []string{oneLine(t.Title), w.Render(), oneLine(t.Caption)} {
