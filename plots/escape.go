@@ -3,6 +3,7 @@ package plots
 import (
 	"encoding/xml"
 	"strings"
+	"unicode"
 )
 
 // escape returns s for the text or an attribute of HTML and XML. What XML cannot hold becomes U+FFFD.
@@ -21,13 +22,15 @@ func escapes(before, chars string) []string {
 	return pairs
 }
 
-// oneLine returns s with each run of white space and control characters turned into one space, and what is not UTF-8 or
-// not for XML into U+FFFD.
+// oneLine returns s as text that changes nothing around it: each run of white space and control characters becomes one
+// space, what is not UTF-8 or not for XML becomes U+FFFD, and controls of the direction of writing are left out.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r < ' ', r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029':
 			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
 		case r == 0xfffe, r == 0xffff:
 			return '\ufffd'
 		default:

@@ -5,8 +5,23 @@ import (
 	"strings"
 )
 
-// markdownEscapes has all that GitHub's Markdown might take for markup inside a line.
-var markdownEscapes = strings.NewReplacer(escapes(`\`, "\\`*_{}[]<>|~$&")...)
+// markdownEscapes has all that GitHub's Markdown might take for markup inside a line, or for a link.
+var markdownEscapes = strings.NewReplacer(append(escapes(`\`, "\\`*_{}[]<>|~$&"), "://", `\://`, "www.", `www\.`)...)
+
+// markdownParagraph returns s as a paragraph that no heading, list or rule begins.
+func markdownParagraph(s string) string {
+	s = markdownEscapes.Replace(s)
+	rest := strings.TrimLeft(s, "0123456789")
+	digits := len(s) - len(rest)
+	marks := "#+-"
+	if digits > 0 {
+		marks = ".)"
+	}
+	if rest != "" && strings.Contains(marks, rest[:1]) {
+		return s[:digits] + `\` + rest
+	}
+	return s
+}
 
 func (t Table) markdown() string {
 	var b strings.Builder
@@ -36,7 +51,7 @@ func (t Table) markdown() string {
 		b.WriteString("|\n")
 	}
 	if caption := oneLine(t.Caption); caption != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdownEscapes.Replace(caption))
+		fmt.Fprintf(&b, "\n%s\n", markdownParagraph(caption))
 	}
 	return b.String()
 }
