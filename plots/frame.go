@@ -75,6 +75,15 @@ func (f frame) at(x, y float64) point {
 	return point{f.left + f.x.part(x)*(f.right-f.left), f.bottom - f.y.part(y)*(f.bottom-f.top)}
 }
 
+// points returns where the points x and y are in the drawing.
+func (f frame) points(x, y []float64) []point {
+	points := make([]point, len(x))
+	for i := range x {
+		points[i] = f.at(x[i], y[i])
+	}
+	return points
+}
+
 // draw draws the grid, the axes, and what is written along them.
 func (f frame) draw(d *drawing) {
 	var grid, ticks strings.Builder

@@ -53,7 +53,7 @@ func newLegend(series []Series, looks []look, width float64) legend {
 	return l
 }
 
-// height returns that of all rows, with the space below.
+// height returns the height of all rows, with the space below.
 func (l legend) height() float64 {
 	lines := 0
 	for _, n := range l.rows {

@@ -17,7 +17,7 @@ const (
 	margin                         = 10
 )
 
-// marked tells whether s has markers. A single point always has: no line shows it.
+// marked tells whether s has markers. A single point always has them: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || len(s.X) == 1 }
 
 // SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element that
@@ -148,6 +148,7 @@ func (d *drawing) start(c Chart, looks []look, width, height float64) {
 	d.WriteString("}\n</style>\n")
 }
 
+// path writes a path with the attributes of its look.
 func (d *drawing) path(attributes, data string) {
 	fmt.Fprintf(d, "<path %s d=\"%s\"/>\n", attributes, data)
 }
@@ -164,15 +165,6 @@ func (d *drawing) upwards(at point, size int, line string) {
 	d.text(point{}, size, centred+fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, px(at.x), px(at.y)), line)
 }
 
-// points returns where the points x and y are in the drawing.
-func (f frame) points(x, y []float64) []point {
-	points := make([]point, len(x))
-	for i := range x {
-		points[i] = f.at(x[i], y[i])
-	}
-	return points
-}
-
 // polyline returns the data of a path from point to point.
 func polyline(points []point) string {
 	var b strings.Builder
@@ -183,7 +175,7 @@ func polyline(points []point) string {
 	return b.String()
 }
 
-// px writes a length, to a hundredth of a pixel.
+// px returns a length as SVG writes it, to a hundredth of a pixel.
 func px(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
 }
