@@ -37,6 +37,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
+	f.bottom = max(f.bottom, (f.top+height)/2) // whatever the label is
 	f.y = newAxis(minY, maxY, max((body+margin-axesWords)/stepY, 2), true)
 
 	f.left = margin + f.y.widest() + yTickLabel
