@@ -31,8 +31,9 @@ const (
 	maxValue                    = 1e300 // the difference of two such numbers is still finite
 )
 
-// Check is nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as many Low
-// and High as Y or none of both, only finite numbers of at most 1e300 either side of 0, and Low ≤ Y ≤ High up to rounding.
+// Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as many
+// Low and High as Y or none of both, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. Width
+// and Height are 0 or from 200 to 10,000.
 func (c Chart) Check() error {
 	if len(c.Series) == 0 {
 		return fmt.Errorf("plots: chart %q has no series", c.ID)
@@ -76,7 +77,8 @@ func (s Series) check() error {
 	return nil
 }
 
-// CSV has one line for each point: series, x, y, low and high. The last two are empty where there is no band.
+// CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is no
+// band. The error is that of [Chart.Check].
 func (c Chart) CSV() (string, error) {
 	if err := c.Check(); err != nil {
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,6 +166,100 @@ func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
 	}
 }
 
+func TestPaletteStandsOutAtThreeToOneOnLightAndDarkPages(t *testing.T) {
+	require.Len(t, plots.Palette(), 7)
+	for _, c := range plots.Palette() {
+		assert.GreaterOrEqual(t, 1.05/(luminance(t, c.Light)+0.05), 3.0, "%s on white", c.Light)
+		assert.GreaterOrEqual(t, (luminance(t, c.Dark)+0.05)/(luminance(t, "#121212")+0.05), 3.0, "%s on #121212", c.Dark)
+	}
+	plots.Palette()[0].Light = "#FFFFFF"
+	assert.Equal(t, "#0072B2", plots.Palette()[0].Light, "the palette is the caller's own")
+}
+
+func TestFirstEightSeriesDifferInColour(t *testing.T) {
+	svg, err := charts()[1].SVG()
+	require.NoError(t, err)
+	colours := map[string]bool{}
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="([^"]*)"`).FindAllStringSubmatch(string(svg), -1) {
+		colours[c[1]] = true
+	}
+	assert.Len(t, colours, 8)
+}
+
+// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in the
+// middle of their place, those along y end there.
+func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels []string) {
+	for _, m := range regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+		x, err := strconv.ParseFloat(m[1], 64)
+		require.NoError(t, err)
+		at, labels = append(at, x), append(labels, m[2])
+	}
+	return at, labels
+}
+
+func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.Float64Range(1e7, 2e7))
+		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t, "height"), Series: []plots.Series{{
+			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
+		}}}
+		svg, err := c.SVG()
+		require.NoError(t, err)
+		for _, anchor := range []string{"middle", "end"} {
+			_, labels := ticks(t, svg, anchor)
+			require.GreaterOrEqual(t, len(labels), 2, labels)
+		}
+	})
+}
+
+func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{12345678.1, 12345678.6}, Y: []float64{1, 2}}}}.SVG()
+	require.NoError(t, err)
+	at, labels := ticks(t, svg, "middle")
+	require.Equal(t, []string{"1.23456782×10⁷", "1.23456784×10⁷", "1.23456786×10⁷"}, labels)
+	for i := range at[1:] {
+		assert.Greater(t, at[i+1]-at[i], 112.0, "14 digits and signs of 8 pixels each")
+	}
+	assert.Less(t, at[len(at)-1], 640-56.0, "the last one ends inside of the drawing")
+}
+
+func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76}, High: []float64{78}}}}.SVG()
+	require.NoError(t, err)
+	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(string(svg))
+	require.NotNil(t, band)
+	left, err := strconv.ParseFloat(band[1], 64)
+	require.NoError(t, err)
+	right, err := strconv.ParseFloat(band[3], 64)
+	require.NoError(t, err)
+	assert.InDelta(t, 8, right-left, 0.02)
+}
+
+func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
+	long := strings.Repeat("word ", 300)
+	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
+	require.NoError(t, err)
+	var x1, y1, x2, y2 float64
+	axis := regexp.MustCompile(`stroke-opacity="0.55" d="(M[^M]*)`).FindSubmatch(svg)
+	require.NotNil(t, axis)
+	_, err = fmt.Sscanf(string(axis[1]), "M%f,%f %f,%f", &x1, &y1, &x2, &y2)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, x2-x1, 50.0)
+	assert.GreaterOrEqual(t, y1, 100.0)
+}
+
+func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
+	title := charts()[1].Title
+	svg, err := charts()[1].SVG()
+	require.NoError(t, err)
+	var lines []string
+	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+		lines = append(lines, m[1])
+	}
+	assert.Len(t, lines, 2)
+	assert.Equal(t, title, strings.Join(lines, " "))
+}
+
 // luminance is the relative luminance of #RRGGBB by WCAG 2.
 func luminance(t *testing.T, colour string) float64 {
 	var rgb [3]uint8
@@ -260,8 +355,8 @@ func TestAnyFiniteChartIsValidXML(t *testing.T) {
 		svg, err := c.SVG()
 		require.NoError(t, err)
 		wellFormed(t, svg)
-		for _, path := range regexp.MustCompile(` d="[^"]*"`).FindAll(svg, -1) {
-			require.NotRegexp(t, "NaN|Inf", string(path))
+		for _, place := range regexp.MustCompile(` (?:d|x|y|transform|width|height|viewBox)="[^"]*"`).FindAll(svg, -1) {
+			require.NotRegexp(t, "NaN|Inf", string(place))
 		}
 
 		got, err := c.CSV()

@@ -94,6 +94,79 @@ func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 `, render(t, scores(), plots.FormatHTML))
 }
 
+// trials is a table with two groups and a footer.
+func trials() plots.Table {
+	return plots.Table{
+		Header: []string{"seed", "macro F1 %"},
+		Rows:   [][]plots.Field{{{Text: "1"}, {Text: "77.31"}}, {{Text: "2"}, {Text: "76.9", Bold: true}}, {{Text: "3"}, {Text: "–"}}},
+		Footer: []plots.Field{{Text: "mean ± std"}, {Text: "77.1 ± 0.3"}},
+		Groups: []int{1},
+	}
+}
+
+func TestTextTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
+	assert.Equal(t, `╭────────────┬────────────╮
+│ seed       │ macro F1 % │
+├────────────┼────────────┤
+│ 1          │      77.31 │
+├────────────┼────────────┤
+│ 2          │      76.9* │
+│ 3          │          – │
+├────────────┼────────────┤
+│ mean ± std │ 77.1 ± 0.3 │
+╰────────────┴────────────╯
+`, render(t, trials(), plots.FormatText))
+}
+
+func TestMarkdownTableEndsInTheFooter(t *testing.T) {
+	assert.Equal(t, `| seed | macro F1 % |
+| :--- | ---: |
+| 1 | 77.31 |
+| 2 | **76.9** |
+| 3 | – |
+| mean ± std | 77.1 ± 0.3 |
+`, render(t, trials(), plots.FormatMarkdown))
+}
+
+func TestLaTeXTableHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
+	assert.Equal(t, `\begin{tabular}{lr}
+\toprule
+seed & macro F1 \% \\
+\midrule
+1 & 77.31 \\
+\midrule
+2 & \textbf{76.9} \\
+3 & – \\
+\midrule
+mean $\pm$ std & 77.1 $\pm$ 0.3 \\
+\bottomrule
+\end{tabular}
+`, render(t, trials(), plots.FormatLaTeX))
+}
+
+func TestHTMLTableHasABodyForEachGroupAndAFooter(t *testing.T) {
+	assert.Equal(t, `<table>
+<thead>
+<tr><th scope="col" style="text-align:left">seed</th><th scope="col" style="text-align:right">macro F1 %</th></tr>
+</thead>
+<tbody>
+<tr><th scope="row" style="text-align:left">1</th><td style="text-align:right;white-space:nowrap">77.31</td></tr>
+</tbody>
+<tbody>
+<tr><th scope="row" style="text-align:left;border-top:1px solid">2</th><td style="text-align:right;white-space:nowrap;border-top:1px solid"><b>76.9</b></td></tr>
+<tr><th scope="row" style="text-align:left">3</th><td style="text-align:right;white-space:nowrap">–</td></tr>
+</tbody>
+<tfoot>
+<tr><th scope="row" style="text-align:left;border-top:1px solid">mean ± std</th><td style="text-align:right;white-space:nowrap;border-top:1px solid">77.1 ± 0.3</td></tr>
+</tfoot>
+</table>
+`, render(t, trials(), plots.FormatHTML))
+}
+
+func TestCSVHasNoFooterThatCouldBeTakenForData(t *testing.T) {
+	assert.Equal(t, "seed,macro F1 %\n1,77.31\n2,76.9\n3,–\n", render(t, trials(), plots.FormatCSV))
+}
+
 func TestTablesThatAreNotRectanglesAreErrors(t *testing.T) {
 	require.Error(t, plots.Table{}.Check(), "no header")
 	require.Error(t, plots.Table{Header: []string{"a"}, Rows: [][]plots.Field{{}}}.Check(), "a short row")
@@ -101,6 +174,14 @@ func TestTablesThatAreNotRectanglesAreErrors(t *testing.T) {
 	for _, f := range plots.Formats() {
 		_, err := plots.Table{}.Render(f)
 		require.Error(t, err)
+	}
+	odd := scores()
+	odd.Footer = []plots.Field{{Text: "mean"}}
+	require.ErrorContains(t, odd.Check(), "the footer has 1 cells: the header has 3")
+	for _, groups := range [][]int{{0}, {-1}, {2}, {1, 1}} {
+		odd := scores()
+		odd.Groups = groups
+		require.ErrorContains(t, odd.Check(), "groups", "%v", groups)
 	}
 	_, err := scores().Render("pdf")
 	require.ErrorContains(t, err, `"pdf"`)

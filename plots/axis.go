@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
 )
 
 // axis is the range of the numbers along one axis, with ticks at the multiples of step.
@@ -13,8 +11,8 @@ type axis struct {
 	min, max, step float64
 }
 
-// newAxis covers low to high with about n steps of 1, 2 or 5 times a power of 10. It ends on a step if whole, a little
-// beyond the data otherwise.
+// newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks. It
+// ends on a step if whole, a little beyond the data otherwise.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
 	if high-low <= max(1e-9*size, 1e-300) { // all the same
@@ -30,10 +28,13 @@ func newAxis(low, high, n float64, whole bool) axis {
 		a.min, a.max = math.Floor(low/a.step+1e-6)*a.step, math.Ceil(high/a.step-1e-6)*a.step
 		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6 // for ticks at the ends to be inside
 	}
+	if len(a.ticks()) < 2 {
+		return newAxis(low, high, 2*n, whole)
+	}
 	return a
 }
 
-// niceStep is the smallest of 1, 2 and 5 times a power of 10 that is not below step.
+// niceStep returns the smallest of 1, 2 and 5 times a power of 10 that is not below step.
 func niceStep(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, k := range []float64{1, 2, 5} {
@@ -44,19 +45,31 @@ func niceStep(step float64) float64 {
 	return 10 * power
 }
 
-// Ticks has the axis's own ticks, whatever range is asked for: it is the range of the axis.
-func (a axis) Ticks(_, _ float64) []plot.Tick {
-	var ticks []plot.Tick
+// ticks returns the multiples of the step on the axis.
+func (a axis) ticks() []float64 {
+	var ticks []float64
 	for k := math.Ceil(a.min / a.step); k*a.step <= a.max; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * a.step, Label: a.label(k * a.step)})
+		ticks = append(ticks, k*a.step)
 	}
 	return ticks
+}
+
+// part returns how far v is along the axis: 0 at its start, 1 at its end.
+func (a axis) part(v float64) float64 { return (v - a.min) / (a.max - a.min) }
+
+// widest returns the width of the longest of the ticks' labels.
+func (a axis) widest() float64 {
+	width := 0.0
+	for _, v := range a.ticks() {
+		width = max(width, textWidth(a.label(v), tickSize))
+	}
+	return width
 }
 
 var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
 	"8", "⁸", "9", "⁹")
 
-// label writes v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
+// label returns v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
 func (a axis) label(v float64) string {
 	if math.Abs(v) < a.step/2 {
 		return "0"
@@ -73,5 +86,5 @@ func (a axis) label(v float64) string {
 	return minus(strconv.FormatFloat(mantissa, 'f', max(decimals+exponent, 0), 64)) + "×10" + superscripts.Replace(strconv.Itoa(exponent))
 }
 
-// minus writes a number's hyphen as the minus sign it stands for.
+// minus returns the number with a minus sign for its hyphen.
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }

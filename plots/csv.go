@@ -1,0 +1,47 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+)
+
+// newlines makes all ends of lines \n: encoding/csv reads \r\n as that.
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+func (t Table) csv() (string, error) {
+	records := [][]string{t.Header}
+	for _, row := range t.Rows {
+		record := make([]string, len(row))
+		for i, c := range row {
+			record[i] = c.Text
+		}
+		records = append(records, record)
+	}
+	return writeCSV(records)
+}
+
+func writeCSV(records [][]string) (string, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for _, record := range records {
+		clean := make([]string, len(record))
+		for i, s := range record {
+			clean[i] = newlines.Replace(s)
+		}
+		if len(clean) == 1 && clean[0] == "" {
+			w.Flush()
+			b.WriteString("\"\"\n") // readers skip an empty line
+			continue
+		}
+		if err := w.Write(clean); err != nil {
+			return "", fmt.Errorf("plots: csv: %w", err)
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return "", fmt.Errorf("plots: csv: %w", err)
+	}
+	return b.String(), nil
+}

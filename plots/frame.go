@@ -1,0 +1,115 @@
+package plots
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// frame is the rectangle of the drawing that the lines are in, with its axes.
+type frame struct {
+	left, right, top, bottom float64
+	x, y                     axis
+	xLabel, yLabel           []string // lines
+}
+
+const (
+	tickLength    = 4
+	xTickLabel    = 16.4 // from the axis to the baseline of the numbers below it
+	xLabelGap     = 17.5 // from there to the baseline of the label
+	yTickLabel    = 8    // from the axis to the end of the numbers at its left
+	yLabelGap     = 9    // from there to the baseline of the label
+	labelLine     = 1.2 * labelSize
+	labelDescent  = 0.3 * labelSize
+	axesWords     = 60 // about what the axes' words take of the width and of the height
+	stepX, stepY  = 80, 45
+	overhangSpace = 4 // beside the numbers at the ends of the x axis
+)
+
+// newFrame returns the frame of a drawing of that size whose words end at top.
+func (c Chart) newFrame(width, height, top float64) frame {
+	f := frame{right: width - margin, top: top + tickSize/2}
+	body := height - top - margin
+	f.xLabel, f.yLabel = wrap(c.XLabel, labelSize, width-2*margin-axesWords), wrap(c.YLabel, labelSize, body-axesWords)
+	minX, maxX, minY, maxY := c.limits()
+
+	f.bottom = height - margin - xTickLabel - labelDescent
+	if f.xLabel[0] != "" {
+		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
+	}
+	f.bottom = max(f.bottom, (f.top+height)/2) // whatever the label is
+	f.y = newAxis(minY, maxY, max((body+margin-axesWords)/stepY, 2), true)
+
+	f.left = margin + f.y.widest() + yTickLabel
+	if f.yLabel[0] != "" {
+		f.left += yLabelGap + float64(len(f.yLabel))*labelLine - labelDescent
+	}
+	f.left = min(f.left, width/2)
+	// The longer the numbers along the x axis, the fewer there are.
+	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
+		f.x = newAxis(minX, maxX, max(steps, 2), false)
+		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {
+			break
+		}
+	}
+	ticks := f.x.ticks()
+	last := ticks[len(ticks)-1]
+	overhang := width - overhangSpace - textWidth(f.x.label(last), tickSize)/2 - f.left
+	f.right = max(min(f.right, f.left+overhang/f.x.part(last)), (f.left+width)/2)
+	return f
+}
+
+// limits returns the ends of the data.
+func (c Chart) limits() (minX, maxX, minY, maxY float64) {
+	minX, maxX, minY, maxY = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, s := range c.Series {
+		minX, maxX = min(minX, slices.Min(s.X)), max(maxX, slices.Max(s.X))
+		for _, v := range slices.Concat(s.Y, s.Low, s.High) {
+			minY, maxY = min(minY, v), max(maxY, v)
+		}
+	}
+	return minX, maxX, minY, maxY
+}
+
+// at returns where the numbers x and y are in the drawing.
+func (f frame) at(x, y float64) point {
+	return point{f.left + f.x.part(x)*(f.right-f.left), f.bottom - f.y.part(y)*(f.bottom-f.top)}
+}
+
+// points returns where the points x and y are in the drawing.
+func (f frame) points(x, y []float64) []point {
+	points := make([]point, len(x))
+	for i := range x {
+		points[i] = f.at(x[i], y[i])
+	}
+	return points
+}
+
+// draw draws the grid, the axes, and what is written along them.
+func (f frame) draw(d *drawing) {
+	var grid, ticks strings.Builder
+	for _, v := range f.x.ticks() {
+		x := f.at(v, f.y.min).x
+		grid.WriteString(polyline([]point{{x, f.bottom}, {x, f.top}}))
+		ticks.WriteString(polyline([]point{{x, f.bottom}, {x, f.bottom + tickLength}}))
+	}
+	for _, v := range f.y.ticks() {
+		y := f.at(f.x.min, v).y
+		grid.WriteString(polyline([]point{{f.left, y}, {f.right, y}}))
+	}
+	d.path(gridLine, grid.String())
+	d.path(axisLine, polyline([]point{{f.left, f.bottom}, {f.right, f.bottom}})+ticks.String())
+
+	for _, v := range f.x.ticks() {
+		d.text(point{f.at(v, f.y.min).x, f.bottom + xTickLabel}, tickSize, centred, f.x.label(v))
+	}
+	for _, v := range f.y.ticks() {
+		d.text(point{f.left - yTickLabel, f.at(f.x.min, v).y + middle*tickSize}, tickSize, toTheLeft, f.y.label(v))
+	}
+	for i, line := range f.xLabel {
+		d.text(point{(f.left + f.right) / 2, f.bottom + xTickLabel + xLabelGap + float64(i)*labelLine}, labelSize, centred, line)
+	}
+	for i, line := range f.yLabel {
+		d.upwards(point{margin + labelLine - labelDescent + float64(i)*labelLine, (f.top + f.bottom) / 2}, labelSize, line)
+	}
+}

@@ -1,0 +1,78 @@
+package plots
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (t Table) html() string {
+	var b strings.Builder
+	b.WriteString("<table")
+	if t.ID != "" {
+		fmt.Fprintf(&b, ` id="%s"`, name(t.ID))
+	}
+	b.WriteString(">\n")
+	switch title, caption := escape(oneLine(t.Title)), escape(oneLine(t.Caption)); {
+	case title != "" && caption != "":
+		fmt.Fprintf(&b, "<caption><b>%s</b> %s</caption>\n", title, caption)
+	case title != "":
+		fmt.Fprintf(&b, "<caption><b>%s</b></caption>\n", title)
+	case caption != "":
+		fmt.Fprintf(&b, "<caption>%s</caption>\n", caption)
+	}
+	b.WriteString("<thead>\n<tr>")
+	for i, name := range t.Header {
+		fmt.Fprintf(&b, `<th scope="col" style="text-align:%s">%s</th>`, t.side(i), escape(name))
+	}
+	b.WriteString("</tr>\n</thead>\n<tbody>\n")
+	for i, row := range t.Rows {
+		if t.ruled(i) {
+			b.WriteString("</tbody>\n<tbody>\n")
+		}
+		b.WriteString(t.htmlRow(row, t.ruled(i)))
+	}
+	b.WriteString("</tbody>\n")
+	if t.Footer != nil {
+		b.WriteString("<tfoot>\n" + t.htmlRow(t.Footer, true) + "</tfoot>\n")
+	}
+	b.WriteString("</table>\n")
+	return b.String()
+}
+
+// htmlRow returns one row, with a rule above it if ruled.
+func (t Table) htmlRow(row []Field, ruled bool) string {
+	var b strings.Builder
+	b.WriteString("<tr>")
+	for i, c := range row {
+		tag, scope := "td", ""
+		if i == 0 {
+			tag, scope = "th", ` scope="row"`
+		}
+		style := "text-align:" + t.side(i)
+		if !t.isText(i) {
+			style += ";white-space:nowrap"
+		}
+		if ruled {
+			style += ";border-top:1px solid"
+		}
+		fmt.Fprintf(&b, `<%s%s style="%s"`, tag, scope, style)
+		if c.Note != "" {
+			fmt.Fprintf(&b, ` title="%s" tabindex="0"`, escape(c.Note))
+		}
+		s := escape(c.Text)
+		if c.Bold {
+			s = "<b>" + s + "</b>"
+		}
+		fmt.Fprintf(&b, ">%s</%s>", s, tag)
+	}
+	b.WriteString("</tr>\n")
+	return b.String()
+}
+
+// side returns the side that a column is aligned to.
+func (t Table) side(column int) string {
+	if t.isText(column) {
+		return "left"
+	}
+	return "right"
+}

@@ -1,0 +1,87 @@
+package plots
+
+import "slices"
+
+// legend is where the series' names go: in columns, one below the other.
+type legend struct {
+	entries []legendEntry
+	columns int
+	width   float64 // of a column
+	rows    []int   // lines of text in each row
+}
+
+type legendEntry struct {
+	series Series
+	look   look
+	lines  []string
+}
+
+const (
+	sampleWidth = 36 // of a line in the legend
+	legendGap   = 8  // between line and name
+	legendSpace = 20 // after the name
+	legendLine  = lineHeight * tickSize
+)
+
+// newLegend returns a legend that is at most that wide, of all series that have a name.
+func newLegend(series []Series, looks []look, width float64) legend {
+	var l legend
+	for i, s := range series {
+		if oneLine(s.Name) == "" {
+			continue
+		}
+		e := legendEntry{s, looks[i], wrap(s.Name, tickSize, width-sampleWidth-legendGap)}
+		for _, line := range e.lines {
+			l.width = max(l.width, sampleWidth+legendGap+textWidth(line, tickSize)+legendSpace)
+		}
+		l.entries = append(l.entries, e)
+	}
+	if len(l.entries) == 0 {
+		return l
+	}
+	l.columns = min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
+	// As many rows, but none nearly empty.
+	rows := (len(l.entries) + l.columns - 1) / l.columns
+	l.columns = (len(l.entries) + rows - 1) / rows
+	for row := range slices.Chunk(l.entries, l.columns) {
+		lines := 0
+		for _, e := range row {
+			lines = max(lines, len(e.lines))
+		}
+		l.rows = append(l.rows, lines)
+	}
+	return l
+}
+
+// height returns the height of all rows, with the space below.
+func (l legend) height() float64 {
+	lines := 0
+	for _, n := range l.rows {
+		lines += n
+	}
+	if lines == 0 {
+		return 0
+	}
+	return float64(lines)*legendLine + margin
+}
+
+// draw puts the legend with its upper left corner at.
+func (l legend) draw(d *drawing, at point) {
+	for i, e := range l.entries {
+		column := i % l.columns
+		if i > 0 && column == 0 {
+			at.y += legendLine * float64(l.rows[i/l.columns-1])
+		}
+		x, y := at.x+l.width*float64(column), at.y+legendLine/2
+		if e.series.Low != nil {
+			d.path(e.look.band(), polyline([]point{{x, y - 6}, {x + sampleWidth, y - 6}, {x + sampleWidth, y + 6}, {x, y + 6}})+"Z")
+		}
+		d.path(e.look.line(), polyline([]point{{x, y}, {x + sampleWidth, y}}))
+		if e.series.marked() {
+			d.path(e.look.markers(), e.look.marker(point{x + sampleWidth/2, y}))
+		}
+		for k, line := range e.lines {
+			d.text(point{x + sampleWidth + legendGap, y + legendLine*float64(k) + middle*tickSize}, tickSize, "", line)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Colour is a colour as CSS writes it, in one shade for a light page and one for a dark page.
+type Colour struct{ Light, Dark string }
+
+// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange, sky
+// blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1 or
+// more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text (currentColor).
+func Palette() []Colour {
+	return []Colour{
+		{"#0072B2", "#4AA3DF"},
+		{"#D55E00", "#E8742A"},
+		{"#009E73", "#1DB88C"},
+		{"#B9608F", "#CC79A7"},
+		{"#A87400", "#E69F00"},
+		{"#2F8FBF", "#56B4E9"},
+		{"#857C00", "#F0E442"},
+	}
+}
+
+// ink is the colour of the text around the chart.
+const ink = "currentColor"
+
+// colours are those of the series, in order. Ink comes before those that are close to others.
+var colours = slices.Insert(Palette(), 5, Colour{ink, ink})
+
+// dashes are those of plain series, referenceDashes those of references: all dashed evenly.
+var (
+	dashes          = []string{"", "10,3", "8,3,2,3", "2,2", "12,3,2,3,2,3", "5,2,2,2", "16,4"}
+	referenceDashes = []string{"5,4", "4,3", "6,5", "3,3", "7,4", "5,6", "7,7"}
+)
+
+// look is how a series is told from the others: by colour, dashes and shape of its markers.
+type look struct {
+	colour, shape int // of colours and of marker
+	dash          string
+	open          bool // for a reference: markers not filled
+}
+
+// looks returns the look of each series; the first 56 differ in colour or shape. A reference named after another series
+// shares that one's colour and shape.
+func looks(series []Series) []look {
+	all := make([]look, len(series))
+	next := 0
+	free := func() look {
+		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
+		next++
+		return l
+	}
+	for i, s := range series {
+		if !s.Reference {
+			all[i] = free()
+		}
+	}
+	references := 0
+	for i, s := range series {
+		if !s.Reference {
+			continue
+		}
+		if of := referred(series, s.Name); of >= 0 {
+			all[i] = all[of]
+		} else {
+			all[i] = free()
+		}
+		all[i].open = true
+		all[i].dash = referenceDashes[references%len(referenceDashes)]
+		references++
+	}
+	return all
+}
+
+// referred returns the index of the series with the longest name that the reference's name begins with, or -1.
+func referred(series []Series, reference string) int {
+	of := -1
+	for i, s := range series {
+		if !s.Reference && s.Name != "" && strings.HasPrefix(reference, s.Name) && (of < 0 || len(s.Name) > len(series[of].Name)) {
+			of = i
+		}
+	}
+	return of
+}
+
+// fill returns the attributes that fill a shape with one of the colours. The style sheet finds it by its class.
+func fill(colour int) string {
+	return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, colours[colour].Light)
+}
+
+// stroke returns the attributes that draw a line of one of the colours.
+func stroke(colour int, width float64) string {
+	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light, px(width))
+}
+
+// line returns the attributes of the line of a series.
+func (l look) line() string {
+	width := 2.0
+	if l.open {
+		width = 1.5
+	}
+	attributes := stroke(l.colour, width) + ` stroke-linejoin="round"`
+	if l.dash != "" {
+		attributes += ` stroke-dasharray="` + l.dash + `"`
+	}
+	return attributes
+}
+
+// band returns the attributes of the band around a line.
+func (l look) band() string { return fill(l.colour) + ` fill-opacity="0.18"` }
+
+// markers returns the attributes of the markers.
+func (l look) markers() string {
+	if l.open {
+		return stroke(l.colour, 1.5)
+	}
+	return fill(l.colour)
+}
+
+const (
+	shapes       = 7 // of markers
+	markerRadius = 4
+)
+
+// marker returns the path of a marker: a circle, square, triangle, diamond, triangle upside down, pentagon or star.
+func (l look) marker(at point) string {
+	var corners int
+	start, radius, inner := math.Pi/2, float64(markerRadius), 1.0 // the first corner is on top
+	switch l.shape {
+	case 0:
+		return fmt.Sprintf("M%s,%sa%[3]d,%[3]d 0 1 1 -%[4]d,0a%[3]d,%[3]d 0 1 1 %[4]d,0Z", px(at.x+radius), px(at.y), markerRadius, 2*markerRadius)
+	case 1:
+		corners, start, radius = 4, math.Pi/4, 1.2*radius
+	case 2:
+		corners, radius = 3, 1.3*radius
+	case 3:
+		corners, radius = 4, 1.3*radius
+	case 4:
+		corners, start, radius = 3, -math.Pi/2, 1.3*radius
+	case 5:
+		corners, radius = 5, 1.15*radius
+	case 6:
+		corners, radius, inner = 10, 1.5*radius, 0.45
+	}
+	points := make([]point, corners)
+	for i := range points {
+		r := radius
+		if i%2 == 1 {
+			r *= inner
+		}
+		sin, cos := math.Sincos(start + 2*math.Pi*float64(i)/float64(corners))
+		points[i] = point{at.x + r*cos, at.y - r*sin}
+	}
+	return polyline(points) + "Z"
+}

@@ -1,0 +1,68 @@
+package plots
+
+import (
+	"strings"
+	"unicode"
+)
+
+// fontFamily is whatever the reader's system uses.
+const fontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
+
+const (
+	fontSlack = 1.28 // how much wider than Arial the reader's font may be: DejaVu Sans Bold is
+	boldSlack = 1.08 // how much wider bold letters are
+)
+
+// advances are the widths of the characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
+var advances = [...]uint16{
+	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
+	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
+	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, // @ to O
+	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, // P to _
+	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, // ` to o
+	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
+}
+
+// textWidth returns how wide s may be at that font size, in whatever font the reader has.
+func textWidth(s string, size float64) float64 {
+	sum := 0
+	for _, r := range s {
+		switch {
+		case r >= ' ' && r <= '~':
+			sum += int(advances[r-' '])
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn on the letter before, or not at all
+		case r >= 0x2e80: // Chinese, Japanese, Korean, emoji
+			sum += 1000
+		case unicode.IsUpper(r):
+			sum += 730
+		default:
+			sum += 600
+		}
+	}
+	return fontSlack * size * float64(sum) / 1000
+}
+
+// wrap breaks s into lines of at most width: at spaces, and within words that are longer. There is at least one line.
+func wrap(s string, size, width float64) []string {
+	fits := func(s string) bool { return textWidth(s, size) <= width }
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(oneLine(s)) {
+		if line != "" && fits(line+" "+word) {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		line = ""
+		for _, r := range word {
+			if line != "" && !fits(line+string(r)) {
+				lines = append(lines, line)
+				line = ""
+			}
+			line += string(r)
+		}
+	}
+	return append(lines, line)
+}
