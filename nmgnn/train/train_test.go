@@ -1,4 +1,4 @@
-package nmgnn
+package train
 
 import (
 	"context"
