@@ -212,9 +212,8 @@ def csr_rows(x):
     return rows.crow_indices(), rows.col_indices().int(), rows.values()
 
 
-def fastest(args, data, trainer):
-    """The trainer of the way that is fastest here, and the version that names it."""
-    from peers import widths
+def fastest(args, data, trainer, widths):
+    """The trainer of the way that is fastest here, for layers of these widths, and the version that names it."""
     nonzero = len(data.rows[2]) if data.rows else int(data.dense.count_nonzero())
     density = nonzero / (data.nodes * data.features)
     ways = [("kernels", "kernels")] if density < 0.5 else []
@@ -227,7 +226,7 @@ def fastest(args, data, trainer):
         ways = [tuple(asked.split(","))]
     kernels, tried = load_kernels(), []
     for features, sums in ways:
-        candidate = trainer(args, data, Model(args, data, widths(args, data), kernels, features, sums))
+        candidate = trainer(args, data, Model(args, data, widths, kernels, features, sums))
         candidate.epoch()
         times = []
         for _ in range(5 if len(ways) > 1 else 0):

@@ -277,7 +277,7 @@ def build(args):
     data = Data(args.data)
     if args.library == "torch-csr":
         import csr
-        return csr.fastest(args, data, Trainer)
+        return csr.fastest(args, data, Trainer, widths(args, data))
     model, version = {"pyg": pyg, "pyg-csr": pyg, "dgl": dgl, "torch-spmm": torch_spmm}[args.library](args, data)
     return Trainer(args, data, model), version
 
