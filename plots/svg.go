@@ -49,7 +49,11 @@ func (c Chart) SVG() ([]byte, error) {
 	height = max(height, above+0.6*height)
 
 	var d drawing
-	d.start(c, looks, width, height)
+	used := make([]int, len(looks))
+	for i, l := range looks {
+		used[i] = l.colour
+	}
+	d.start(c.ID, c.Title, c.description(), used, width, height)
 	for i, line := range title {
 		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
 	}
@@ -127,9 +131,9 @@ const (
 	toTheLeft = ` text-anchor="end"`
 )
 
-// start writes all that comes before the shapes.
-func (d *drawing) start(c Chart, looks []look, width, height float64) {
-	id, title := name(c.ID), oneLine(c.Title)
+// start writes all that comes before the shapes; used are the colours that these have.
+func (d *drawing) start(id, title, description string, used []int, width, height float64) {
+	id, title = name(id), oneLine(title)
 	if title == "" {
 		title = "Chart"
 	}
@@ -137,11 +141,11 @@ func (d *drawing) start(c Chart, looks []look, width, height float64) {
 	fmt.Fprintf(d, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `, px(width), px(height))
 	fmt.Fprintf(d, "fill=\"%s\" font-family=\"%s\">\n", ink, fontFamily)
 	fmt.Fprintf(d, "<title id=\"%s-title\">%s</title>\n", id, escape(title))
-	fmt.Fprintf(d, "<desc id=\"%s-desc\">%s</desc>\n", id, escape(c.description()))
+	fmt.Fprintf(d, "<desc id=\"%s-desc\">%s</desc>\n", id, escape(description))
 	// By itself the drawing is the root and has no text around it to take the colour from.
 	fmt.Fprintf(d, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, colour := range colours {
-		if colour.Dark != ink && slices.ContainsFunc(looks, func(l look) bool { return l.colour == i }) {
+		if colour.Dark != ink && slices.Contains(used, i) {
 			fmt.Fprintf(d, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
 		}
 	}

@@ -66,8 +66,14 @@ func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant 
 // significant is the paper's level.
 const significant = 0.05
 
-// Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
-func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
+// Difference is by how much two cells differ in one trial of each, with the same seed and split.
+type Difference struct {
+	Seed  uint64
+	Value float64 // a minus b
+}
+
+// Differences returns a metric of a minus one of b, for each pair of trials with the same seed and split, by seed.
+func (r *Results) Differences(a Cell, ma Metric, b Cell, mb Metric) []Difference {
 	type draw struct {
 		seed  uint64
 		split string
@@ -78,21 +84,29 @@ func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 			other[draw{trial.Seed, trial.SplitHash}] = value
 		}
 	}
-	var x, y []float64
+	var differences []Difference
 	for _, trial := range r.Trials(a) {
 		value, is := ma.Of(trial)
 		if against, both := other[draw{trial.Seed, trial.SplitHash}]; is && both {
-			x, y = append(x, value), append(y, against)
+			differences = append(differences, Difference{trial.Seed, value - against})
 		}
 	}
-	c := Comparison{Trials: len(x), P: 1}
-	if len(x) == 0 {
+	return differences
+}
+
+// Compare compares a metric of a with one of b, over trials with the same seed and split. Without any, Trials is 0.
+func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
+	differences := r.Differences(a, ma, b, mb)
+	c := Comparison{Trials: len(differences), P: 1}
+	if len(differences) == 0 {
 		return c
 	}
-	for i := range x {
-		c.Difference += (x[i] - y[i]) / float64(len(x))
+	x := make([]float64, len(differences))
+	for i, d := range differences {
+		x[i] = d.Value
+		c.Difference += d.Value / float64(len(differences))
 	}
-	if test, err := stats.PairedTTest(x, y); err == nil {
+	if test, err := stats.PairedTTest(x, make([]float64, len(x))); err == nil {
 		c.P = test.P
 	}
 	return c

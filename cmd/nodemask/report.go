@@ -24,22 +24,24 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the results that there are",
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
-claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`,
+claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone, 'effects' what node masking changes,
+pooled over sizes (as a table, or drawn with --format svg).`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
-  nodemask report summary`,
+  nodemask report summary
+  nodemask report effects --format svg -o effects.svg`,
 		Args: misuseArgs(cobra.ArbitraryArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex")
+	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (effects: svg too)")
 	flags.StringVar(&folder, "results", "results", "folder of results")
 	flags.BoolVar(&holm, "holm", false, "correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		summary := slices.Equal(ids, []string{paper.SummaryID})
-		if summary {
-			ids = nil
+		overview := ""
+		if len(ids) == 1 && (ids[0] == paper.SummaryID || ids[0] == paper.EffectsID) {
+			overview, ids = ids[0], nil
 			if !c.Flags().Changed("format") {
 				format = string(plots.FormatText)
 			}
@@ -48,7 +50,8 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 		if err != nil {
 			return misuse{err}
 		}
-		if !slices.Contains(plots.Formats(), plots.Format(format)) {
+		svg := format == "svg" && overview == paper.EffectsID
+		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -58,7 +61,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 		if err != nil {
 			return err
 		}
-		if format == string(plots.FormatHTML) && !summary {
+		if format == string(plots.FormatHTML) && overview == "" {
 			if output == "" {
 				output = "report.html"
 			}
@@ -71,10 +74,18 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 			return nil
 		}
 		var text string
-		if summary {
-			text, err = paper.Summary(artifacts, record.NewResults(records)).Render(plots.Format(format))
-		} else {
-			text, err = renderAll(artifacts, records, plots.Format(format), holm)
+		results := record.NewResults(records)
+		switch {
+		case overview == paper.SummaryID:
+			text, err = paper.Summary(artifacts, results).Render(plots.Format(format))
+		case svg:
+			var drawing []byte
+			drawing, err = paper.Effects(results).SVG()
+			text = string(drawing)
+		case overview == paper.EffectsID:
+			text, err = paper.Effects(results).Table().Render(plots.Format(format))
+		default:
+			text, err = renderAll(artifacts, results, plots.Format(format), holm)
 		}
 		if err != nil {
 			return err
@@ -89,8 +100,7 @@ claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone.`
 }
 
 // renderAll writes artifacts one below the other; charts are the numbers that they draw.
-func renderAll(artifacts []paper.Artifact, records []record.Record, format plots.Format, holm bool) (string, error) {
-	r := record.NewResults(records)
+func renderAll(artifacts []paper.Artifact, r *record.Results, format plots.Format, holm bool) (string, error) {
 	var parts []string
 	for _, a := range artifacts {
 		t := a.Table(r, paper.TableOptions{Holm: holm})

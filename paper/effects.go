@@ -1,0 +1,86 @@
+package paper
+
+import (
+	"fmt"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// EffectsID is what the figure of all effects is called.
+const EffectsID = "effects"
+
+// Effects returns what node masking changes, pooled over the sizes of the train set: for each model, data set and setting the
+// mean difference in macro F1 and its 95 % interval. Trials pair by seed and split; each seed's differences are averaged
+// over the sizes first, so that the interval is over seeds. What has fewer than two seeds is left out.
+func Effects(r *record.Results) plots.Forest {
+	f := plots.Forest{ID: EffectsID, Title: "What node masking changes", XLabel: "difference in macro F1 (points)",
+		Caption: "Mean over the sizes of the train set, with a 95 % interval over seeds (their number behind it). Filled: the interval leaves 0 out."}
+	asIs := func(c record.Cell) record.Cell { return c }
+	for _, group := range []struct {
+		name    string
+		models  []string
+		data    []string
+		against func(record.Cell) record.Cell
+		sizes   []int
+	}{
+		{"GIN + NM against GIN", []string{"gin"}, []string{"cora", "citeseer", "pubmed"}, asIs, Sizes()},
+		{"GAT and SGAT + NM against the model with attention dropout", []string{"gat", "sgat"}, []string{"cora", "citeseer"}, asIs, Sizes()},
+		{"… against the model without attention dropout", []string{"gat", "sgat"}, []string{"cora", "citeseer"}, record.Cell.Fair, Sizes()},
+		{"Other models + NM, without attention dropout", []string{"gcn", "sage", "gatv2"}, []string{"cora"}, record.Cell.Fair, []int{10, 50}},
+	} {
+		g := plots.ForestGroup{Name: group.name}
+		for _, model := range group.models {
+			for _, data := range group.data {
+				for _, setting := range bothSettings() {
+					var pairs []pair
+					for _, size := range group.sizes {
+						plain := record.NewCell(data, model, setting, size)
+						pairs = append(pairs, pair{a: plain.Masked(MaskedKeepRate), b: group.against(plain), metric: record.MacroF1})
+					}
+					if e, found := pooled(r, pairs); found {
+						e.Label = effectLabel(model, data, setting)
+						g.Rows = append(g.Rows, e)
+					}
+				}
+			}
+		}
+		if len(g.Rows) > 0 {
+			f.Groups = append(f.Groups, g)
+		}
+	}
+	return f
+}
+
+func effectLabel(model, data string, setting datasets.Setting) string {
+	return fmt.Sprintf("%s, %s, %s", hyper.Title(model), dataTitle(data), setting)
+}
+
+// pooled is the mean difference of pairs of cells, over the seeds that all of them have.
+func pooled(r *record.Results, pairs []pair) (plots.Effect, bool) {
+	sums, counts := map[uint64]float64{}, map[uint64]int{}
+	var seeds []uint64
+	for _, p := range pairs {
+		for _, d := range r.Differences(p.a, p.metric, p.b, p.metric) {
+			if counts[d.Seed] == 0 {
+				seeds = append(seeds, d.Seed)
+			}
+			sums[d.Seed] += d.Value
+			counts[d.Seed]++
+		}
+	}
+	var means []float64
+	for _, seed := range seeds {
+		if counts[seed] == len(pairs) {
+			means = append(means, sums[seed]/float64(len(pairs)))
+		}
+	}
+	mean, low, high, err := stats.ConfidenceInterval95(means)
+	if err != nil {
+		return plots.Effect{}, false
+	}
+	return plots.Effect{Value: mean, Low: low, High: high, Note: fmt.Sprintf("(%d)", len(means))}, true
+}

@@ -1,0 +1,193 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Forest is a forest plot: effects as points with intervals, one below the other, beside a line at no effect.
+type Forest struct {
+	ID, Title, Caption string
+	XLabel             string  // of the effects, with the unit
+	Width              float64 // in CSS pixels; 0: 760
+	Groups             []ForestGroup
+}
+
+// ForestGroup is effects under a heading.
+type ForestGroup struct {
+	Name string
+	Rows []Effect
+}
+
+// Effect is a difference and its confidence interval.
+type Effect struct {
+	Label            string
+	Value, Low, High float64
+	Note             string // at the right end, for instance the number of trials
+}
+
+// clear says whether the interval leaves no effect out.
+func (e Effect) clear() bool { return e.Low > 0 || e.High < 0 }
+
+// Sizes of a forest plot in CSS pixels.
+const (
+	defaultForestWidth = 760
+	forestRow          = 22
+	forestGap          = 14 // above a group
+	forestNumbers      = 24 // between the plot and the numbers at its right
+)
+
+// Check returns an error unless there is an effect, all numbers are finite, and each value lies in its interval.
+func (f Forest) Check() error {
+	if f.Width != 0 && !(f.Width >= minSide && f.Width <= maxSide) {
+		return fmt.Errorf("plots: forest plot %q: a width of %v pixels: expected %d to %d", f.ID, f.Width, minSide, maxSide)
+	}
+	rows := 0
+	for _, g := range f.Groups {
+		for _, e := range g.Rows {
+			rows++
+			for _, v := range []float64{e.Value, e.Low, e.High} {
+				if !(math.Abs(v) <= maxValue) {
+					return fmt.Errorf("plots: forest plot %q: effect %q: %v: expected a finite number of at most %g", f.ID, e.Label, v, maxValue)
+				}
+			}
+			if slack := 1e-9 * max(math.Abs(e.Low), math.Abs(e.High)); e.Low > e.Value+slack || e.Value > e.High+slack {
+				return fmt.Errorf("plots: forest plot %q: effect %q is %v: expected it between %v and %v", f.ID, e.Label, e.Value, e.Low, e.High)
+			}
+		}
+	}
+	if rows == 0 {
+		return fmt.Errorf("plots: forest plot %q: %w", f.ID, errors.New("no effects"))
+	}
+	return nil
+}
+
+// Table returns the numbers that the plot shows.
+func (f Forest) Table() Table {
+	t := Table{ID: f.ID, Title: f.Title, Caption: f.Caption, Header: []string{"comparison", "of", "effect", "low", "high", "note"}, TextColumns: 2}
+	for _, g := range f.Groups {
+		for _, e := range g.Rows {
+			number := func(v float64) Field { return Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))} }
+			t.Rows = append(t.Rows, []Field{{Text: g.Name}, {Text: e.Label}, number(e.Value), number(e.Low), number(e.High), {Text: e.Note}})
+		}
+	}
+	return t
+}
+
+// SVG returns a drawing of f, as [Chart.SVG] does. A filled point has an interval that leaves 0 out, an open one does not.
+func (f Forest) SVG() ([]byte, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	width := f.Width
+	if width == 0 {
+		width = defaultForestWidth
+	}
+	var title []string
+	if oneLine(f.Title) != "" {
+		title = wrap(f.Title, boldSlack*titleSize, width-2*margin)
+	}
+	top := margin + float64(len(title))*lineHeight*titleSize
+	labels, numbers := 0.0, 0.0
+	low, high := 0.0, 0.0
+	rows := 0
+	for _, g := range f.Groups {
+		for _, e := range g.Rows {
+			labels, numbers = max(labels, textWidth(e.Label, tickSize)), max(numbers, textWidth(e.numbers(), tickSize))
+			low, high = min(low, e.Low), max(high, e.High)
+			rows++
+		}
+	}
+	left := margin + min(labels, width/3) + yTickLabel
+	right := max(width-margin-numbers-forestNumbers, left+width/4)
+	bottom := top + float64(rows)*forestRow + float64(len(f.Groups))*(forestRow+forestGap)
+	height := bottom + xTickLabel + xLabelGap + labelDescent + margin
+	x := newAxis(low, high, max((right-left)/stepX, 2), false)
+	at := func(v float64) float64 { return left + x.part(v)*(right-left) }
+
+	var d drawing
+	d.start(f.ID, f.Title, f.description(), []int{0, 1}, width, height)
+	for i, line := range title {
+		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
+	}
+	var grid strings.Builder
+	for _, v := range x.ticks() {
+		grid.WriteString(polyline([]point{{at(v), bottom}, {at(v), top + forestGap}}))
+	}
+	d.path(gridLine, grid.String())
+	d.path(axisLine, polyline([]point{{at(0), bottom}, {at(0), top + forestGap}})+polyline([]point{{left, bottom}, {right, bottom}}))
+	for _, v := range x.ticks() {
+		d.text(point{at(v), bottom + xTickLabel}, tickSize, centred, x.label(v))
+	}
+	d.text(point{(left + right) / 2, bottom + xTickLabel + xLabelGap}, labelSize, centred, oneLine(f.XLabel))
+	y := top
+	for _, g := range f.Groups {
+		y += forestGap + forestRow
+		d.text(point{margin, y - forestRow/2 + middle*tickSize}, tickSize, bold, oneLine(g.Name))
+		for _, e := range g.Rows {
+			y += forestRow
+			f.drawRow(&d, e, point{left, y - forestRow/2}, right, at)
+		}
+	}
+	d.WriteString("</svg>\n")
+	return d.Bytes(), nil
+}
+
+// drawRow draws an effect at the height of p, whose labels end at p.
+func (f Forest) drawRow(d *drawing, e Effect, p point, right float64, at func(float64) float64) {
+	colour := 0
+	if e.Value < 0 {
+		colour = 1
+	}
+	l := look{colour: colour, open: !e.clear()}
+	d.text(point{p.x - yTickLabel, p.y + middle*tickSize}, tickSize, toTheLeft, wrap(e.Label, tickSize, p.x-margin)[0])
+	line := stroke(colour, 2)
+	if l.open {
+		line = stroke(colour, 1.5)
+	}
+	radius := float64(markerRadius)
+	parts := ""
+	if l.open { // the line stops at an open marker
+		if at(e.Value)-radius > at(e.Low) {
+			parts += polyline([]point{{at(e.Low), p.y}, {at(e.Value) - radius, p.y}})
+		}
+		if at(e.Value)+radius < at(e.High) {
+			parts += polyline([]point{{at(e.Value) + radius, p.y}, {at(e.High), p.y}})
+		}
+	} else {
+		parts = polyline([]point{{at(e.Low), p.y}, {at(e.High), p.y}})
+	}
+	if parts != "" {
+		d.path(line, parts)
+	}
+	d.path(l.markers(), l.marker(point{at(e.Value), p.y}))
+	d.text(point{right + forestNumbers, p.y + middle*tickSize}, tickSize, "", e.numbers())
+}
+
+// numbers are the effect and its interval, as text.
+func (e Effect) numbers() string {
+	text := minus(fmt.Sprintf("%+.2f", e.Value)) + " [" + minus(fmt.Sprintf("%.2f", e.Low)) + ", " + minus(fmt.Sprintf("%.2f", e.High)) + "]"
+	if note := oneLine(e.Note); note != "" {
+		text += " " + note
+	}
+	return text
+}
+
+// description returns the caption, and all effects for those who do not see them.
+func (f Forest) description() string {
+	var parts []string
+	if caption := oneLine(f.Caption); caption != "" {
+		parts = append(parts, caption)
+	}
+	for _, g := range f.Groups {
+		var rows []string
+		for _, e := range g.Rows {
+			rows = append(rows, oneLine(e.Label)+" "+e.numbers())
+		}
+		parts = append(parts, oneLine(g.Name)+": "+strings.Join(rows, "; ")+".")
+	}
+	return strings.Join(parts, " ")
+}
