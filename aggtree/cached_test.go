@@ -129,7 +129,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		for child := first; child < end; child++ {
 			want, err := Build(ctx, train, tree.Base[child], hops-1, Options{Mask: mask})
 			require.NoError(t, err)
-			require.Equal(t, want, tree.Subtree(child, hops))
+			require.Equal(t, want, subtree(tree, child, hops))
 			size += want.NumNodes()
 			for _, level := range tree.Descendants(child, hops) {
 				for i := level[0]; i < level[1]; i++ {
@@ -141,7 +141,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		// The tree of ĥ^(k-1) is this one, cut off a level earlier.
 		shorter, err := BuildCached(ctx, train, neighbours, hops-1, Options{Mask: mask})
 		require.NoError(t, err)
-		require.Equal(t, shorter, tree.Subtree(0, hops-1))
+		require.Equal(t, shorter, subtree(tree, 0, hops-1))
 	})
 }
 

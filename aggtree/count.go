@@ -18,21 +18,6 @@ type Counts struct {
 // Saturated says whether some number is too large to be held, so that the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// AllCounts is the number of nodes of the trees of all nodes; numbers stop as in [Counts].
-type AllCounts struct {
-	Depth [][]uint64 // Depth[d][v] is the number of nodes at depth d of the tree of v
-}
-
-// Of is the counts of one node's tree.
-func (a AllCounts) Of(v int32) Counts {
-	c := Counts{Depth: make([]uint64, len(a.Depth))}
-	for d, row := range a.Depth {
-		c.Depth[d] = row[v]
-		c.Total = add(c.Total, row[v])
-	}
-	return c
-}
-
 // Count counts the nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d hops, counted
 // by one product of a sparse vector and the graph a hop: at most hops times the number of edges, however large the tree.
 // It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends first.
@@ -53,40 +38,6 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 		c.Total = add(c.Total, c.Depth[depth])
 	})
 	return c, err
-}
-
-// CountAll is [Count] for every root at once: one pass over the edges a hop. The tree of v has at depth d what the trees of
-// its neighbours have at depth d-1, by lemma 1. Errors are those of Count.
-func CountAll(ctx context.Context, g *csr.Graph, hops int, mask []bool) (AllCounts, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
-		return AllCounts{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return AllCounts{}, err
-	}
-	n := g.NumNodes()
-	all := AllCounts{Depth: make([][]uint64, hops+1)}
-	all.Depth[0] = make([]uint64, n)
-	for v := range n {
-		all.Depth[0][v] = 1
-	}
-	tick := ticker{ctx: ctx}
-	for d := 1; d <= hops; d++ {
-		above, row := all.Depth[d-1], make([]uint64, n)
-		for v := range int32(n) {
-			neighbours := g.Neighbours(v)
-			if err := tick.tick(len(neighbours)); err != nil {
-				return AllCounts{}, err
-			}
-			for _, u := range neighbours {
-				if mask == nil || !mask[u] {
-					row[v] = add(row[v], above[u])
-				}
-			}
-		}
-		all.Depth[d] = row
-	}
-	return all, nil
 }
 
 // products is the memory of repeated products; it can be run for one root after another, until an error.

@@ -78,17 +78,6 @@ func ExampleCount() {
 	// Output: [1 2 5 10 23] 41
 }
 
-func ExampleCountAll() {
-	all, err := aggtree.CountAll(context.Background(), graph(), 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for v := range int32(4) {
-		fmt.Print(all.Of(v).Total, " ")
-	}
-	// Output: 8 8 9 5
-}
-
 func ExampleCheck() {
 	// 0 with children 1 and 2 is the 1-aggregation tree of 0; with 3 in the place of 2 it is not.
 	for _, other := range []int32{2, 3} {
@@ -145,18 +134,6 @@ func ExampleTree_AsGraph() {
 	// Output: 1333 1333
 }
 
-func ExampleRepeatsOf() {
-	r, err := aggtree.RepeatsOf(context.Background(), graph(), 0, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(r.Occurrences)
-	fmt.Printf("%d tree nodes for %d nodes, %.1f %% of them the root\n", r.Nodes, r.Distinct, 100*r.RootShare())
-	// Output:
-	// [{0 3} {1 2} {2 2} {3 1}]
-	// 8 tree nodes for 4 nodes, 37.5 % of them the root
-}
-
 func ExampleSummaries() {
 	all, err := aggtree.Summaries(context.Background(), graph(), 2, nil)
 	if err != nil {
@@ -189,22 +166,6 @@ func ExampleGroupAll() {
 	}
 	fmt.Println(groups.Members())
 	// Output: [[0 1] [2] [3]]
-}
-
-func ExampleTree_Hash() {
-	hash := func(root int32) uint64 {
-		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		h, err := tree.Hash(nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		return h
-	}
-	fmt.Println(hash(0) == hash(1), hash(0) == hash(2))
-	// Output: true false
 }
 
 func ExampleWrite() {

@@ -8,41 +8,15 @@ import (
 	"nodemask/csr"
 )
 
-// Hash is a number that is the same for two trees whose bases have colours if, and up to chance only if, the trees are
-// isomorphic: if one turns into the other, colours included, by reordering siblings. colours has one entry a base; nil:
-// all alike. Two trees that differ have the same hash with a probability of about 2^-64; hashes do not withstand
-// somebody who looks for such trees. It returns an error for a base without a colour.
-func (t *Tree) Hash(colours []uint64) (uint64, error) {
-	all, err := t.Hashes(colours)
-	if err != nil {
-		return 0, err
-	}
-	return all[0], nil
-}
-
-// Hashes is the [Tree.Hash] of the subtree of each tree node, with all its descendants.
-func (t *Tree) Hashes(colours []uint64) ([]uint64, error) {
-	all := make([]uint64, t.NumNodes())
-	var scratch []uint64
-	// Children have greater numbers than their parent, so that counting down meets them first.
-	for i := len(all) - 1; i >= 0; i-- {
-		colour := uint64(0)
-		if base := t.Base[i]; colours != nil {
-			if int(base) >= len(colours) {
-				return nil, fmt.Errorf("aggtree: there are %d colours, but tree node %d stands for node %d: give one colour a node, or nil", len(colours), i, base)
-			}
-			colour = colours[base]
-		}
-		scratch = append(scratch[:0], all[t.FirstChild[i]:t.FirstChild[i+1]]...)
-		all[i] = hashNode(colour, scratch)
-	}
-	return all, nil
-}
-
-// HashAll is the [Tree.Hash] of T_v^hops for every node v of the graph, without building trees: one round of colour
-// refinement (Weisfeiler and Leman) a hop. By lemma 1 the tree of v is v's colour above the trees, one hop less, of its
-// neighbours. It takes hops times the edges, but for sorting each row. Colours have one entry a node, or are nil for
-// all alike. Errors are those of [CountAll], and one for a wrong number of colours.
+// HashAll returns a hash of T_v^hops for every node v of the graph. Two trees whose bases have colours get the same hash
+// if, and up to chance only if, they are isomorphic: if one turns into the other, colours included, by reordering
+// siblings. Two trees that differ collide with a probability of about 2^-64; hashes do not withstand somebody who looks
+// for such trees. colours has one entry a node; nil: all alike.
+//
+// No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 the tree of v is
+// v's colour above the trees, one hop less, of its neighbours. It takes hops times the edges, but for sorting each row.
+//
+// Errors are those of [Count], and one for a wrong number of colours.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err

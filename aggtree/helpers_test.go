@@ -108,3 +108,43 @@ func pick(h []uint64, bases []int32) []uint64 {
 	}
 	return rows
 }
+
+// subtree is node i and its descendants, at most depth levels further down, as a tree of its own: what lemma 1 says is the
+// aggregation tree of i's base. A depth below the tree's hops is cut to what is there. Only the whole of a cached tree is
+// cached; what hangs below its root are trees of the train graph.
+func subtree(t *Tree, i int32, depth int) *Tree {
+	depth = max(0, min(depth, t.Hops-t.Depth(i)))
+	levels := t.Descendants(i, depth)
+	s := &Tree{Hops: depth, Level: make([]int32, depth+2), RootMasked: i == 0 && t.RootMasked}
+	for d, level := range levels {
+		s.Level[d+1] = s.Level[d] + level[1] - level[0]
+	}
+	for d := len(levels); d <= depth; d++ {
+		s.Level[d+1] = s.Level[d]
+	}
+	n := s.Level[depth+1]
+	s.Base, s.Parent, s.FirstChild = make([]int32, 0, n), make([]int32, n), make([]int32, n+1)
+	s.FirstChild[n] = n
+	for d, level := range levels {
+		s.Base = append(s.Base, t.Base[level[0]:level[1]]...)
+		if t.Hidden != nil {
+			s.Hidden = append(s.Hidden, t.Hidden[level[0]:level[1]]...)
+		}
+		if t.Group != nil && i == 0 {
+			s.Group = append(s.Group, t.Group[level[0]:level[1]]...)
+		}
+		for j := level[0]; j < level[1]; j++ {
+			here := s.Level[d] + j - level[0]
+			if s.Parent[here] = -1; d > 0 {
+				s.Parent[here] = s.Level[d-1] + t.Parent[j] - levels[d-1][0]
+			}
+			if s.FirstChild[here] = n; d < depth { // those at the last level have lost their children
+				s.FirstChild[here] = s.Level[d+1] + t.FirstChild[j] - t.FirstChild[level[0]]
+			}
+		}
+	}
+	if first, end := s.AtDepth(depth); s.Hidden != nil {
+		clear(s.Hidden[first:end])
+	}
+	return s
+}

@@ -77,46 +77,6 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	return levels
 }
 
-// Subtree is node i and its descendants, at most depth levels further down, as a tree of its own: by lemma 1 it is the
-// aggregation tree of i's base for so many hops. A depth that goes below depth Hops is cut to what is there. The subtree
-// of a cached tree's root is cached; others are trees of the train graph.
-func (t *Tree) Subtree(i int32, depth int) *Tree {
-	depth = max(0, min(depth, t.Hops-t.Depth(i)))
-	levels := t.Descendants(i, depth)
-	s := &Tree{Hops: depth, Level: make([]int32, depth+2), RootMasked: i == 0 && t.RootMasked}
-	for d, level := range levels {
-		s.Level[d+1] = s.Level[d] + level[1] - level[0]
-	}
-	for d := len(levels); d <= depth; d++ {
-		s.Level[d+1] = s.Level[d]
-	}
-	n := s.Level[depth+1]
-	s.Base, s.Parent, s.FirstChild = make([]int32, 0, n), make([]int32, n), make([]int32, n+1)
-	s.FirstChild[n] = n
-	for d, level := range levels {
-		s.Base = append(s.Base, t.Base[level[0]:level[1]]...)
-		if t.Hidden != nil {
-			s.Hidden = append(s.Hidden, t.Hidden[level[0]:level[1]]...)
-		}
-		if t.Group != nil && i == 0 {
-			s.Group = append(s.Group, t.Group[level[0]:level[1]]...)
-		}
-		for j := level[0]; j < level[1]; j++ {
-			here := s.Level[d] + j - level[0]
-			if s.Parent[here] = -1; d > 0 {
-				s.Parent[here] = s.Level[d-1] + t.Parent[j] - levels[d-1][0]
-			}
-			if s.FirstChild[here] = n; d < depth { // those at the last level have lost their children
-				s.FirstChild[here] = s.Level[d+1] + t.FirstChild[j] - t.FirstChild[level[0]]
-			}
-		}
-	}
-	if first, end := s.AtDepth(depth); s.Hidden != nil {
-		clear(s.Hidden[first:end])
-	}
-	return s
-}
-
 // AsGraph is the tree as a graph that a GNN can run over: row i lists the children of tree node i, from which it
 // aggregates, so edges point to the parent. The features of tree node i are those of Base[i]. After as many layers as the
 // tree has hops, row 0 is the root's representation (theorem 1; the package's description says why, and for which layers).
