@@ -94,19 +94,32 @@ func ExampleLemma1() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	counterexample, err := aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil)
-	fmt.Println(counterexample == nil, err)
-	// Output: true <nil>
+	fmt.Println(aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil))
+	// Output: <nil>
 }
 
 func ExampleLemma2() {
 	candidate := aggtree.Arborescence{Base: []int32{0, 1, 1}, Edges: [][2]int32{{0, 1}, {0, 2}}}
-	counterexample, err := aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil)
+	fmt.Println(aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil))
+	// Output: aggtree: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
+}
+
+func ExampleVerify() {
+	// Two children of the root stand for node 2: the walks are right, but a smaller tree has them too.
+	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
+	statements, err := aggtree.Verify(context.Background(), graph(), 3, 1, candidate, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(counterexample)
-	// Output: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
+	for _, s := range statements {
+		fmt.Printf("%s (%s): %t\n", s.Name, s.Text, s.Holds())
+	}
+	fmt.Println(statements[0].Counterexample)
+	// Output:
+	// definition (the paths are the walks): false
+	// lemma 1 (every subtree is an aggregation tree): false
+	// lemma 2 (children are the neighbours): false
+	// aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
 }
 
 func ExampleTree_AsGraph() {

@@ -321,17 +321,13 @@ func atLeast(n uint64) string {
 }
 
 func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool, root int32) error {
-	candidate := tree.Arborescence()
-	if err := aggtree.Check(ctx, graph, root, f.hops, candidate, mask); err != nil {
+	statements, err := aggtree.Verify(ctx, graph, root, f.hops, tree.Arborescence(), mask)
+	if err != nil {
 		return err
 	}
-	for lemma, verify := range []func(context.Context, *csr.Graph, int, aggtree.Arborescence, []bool) (*aggtree.Counterexample, error){aggtree.Lemma1, aggtree.Lemma2} {
-		counterexample, err := verify(ctx, graph, f.hops, candidate, mask)
-		if err != nil {
-			return err
-		}
-		if counterexample != nil {
-			return fmt.Errorf("lemma %d: %v", lemma+1, counterexample)
+	for _, s := range statements {
+		if !s.Holds() {
+			return fmt.Errorf("%s does not hold: %w", s.Name, s.Counterexample)
 		}
 	}
 	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
