@@ -53,3 +53,58 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	}
 	return t, nil
 }
+
+// Arrival is the cached tree of a node that arrives after training, with the graphs that it is about. Both number the
+// train nodes first, in the order in which they were given, and Grown numbers the arriving node last.
+type Arrival struct {
+	// Tree is what predicting from a cache sees: see [BuildCached]. The bases are nodes of Grown.
+	Tree *Tree
+	// Train has the train nodes and the edges among them.
+	Train *csr.Graph
+	// Grown is Train and the arriving node, which points to its train neighbours, but to which no node points: the graph
+	// that Tree is an aggregation tree of.
+	Grown *csr.Graph
+	// Base holds for each node of Grown its number in the whole graph.
+	Base []int32
+	// Mask is [Options.Mask] for the nodes of Grown, but never masks the arriving node. nil: nothing is masked.
+	Mask []bool
+}
+
+// BuildArrival builds the cached tree of a node of a graph for a model that was trained on other nodes of it. The train
+// nodes must be distinct; [Options.Mask] has an entry for each node of the graph. Errors are those of [Build], and others
+// for train nodes that are listed twice, are not in the graph, or include the node itself.
+func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, hops int, o Options) (*Arrival, error) {
+	if _, err := walksFrom(g, node, hops, o.Mask); err != nil {
+		return nil, err
+	}
+	known, place, err := g.Induced(train) // place is -1 for nodes that are not train nodes
+	if err != nil {
+		return nil, fmt.Errorf("aggtree: train nodes: %w", err)
+	}
+	if place[node] >= 0 {
+		return nil, fmt.Errorf("aggtree: node %d is a train node: expected one that arrives later", node)
+	}
+	var neighbours []int32
+	for _, u := range g.Neighbours(node) {
+		if place[u] >= 0 {
+			neighbours = append(neighbours, place[u])
+		}
+	}
+	slices.Sort(neighbours)
+	a := &Arrival{Train: known, Base: append(slices.Clone(train), node)}
+	if o.Mask != nil {
+		a.Mask = make([]bool, len(a.Base))
+		for i, v := range train {
+			a.Mask[i] = o.Mask[v]
+		}
+		o.Mask = a.Mask[:len(train)]
+	}
+	if a.Tree, err = BuildCached(ctx, known, neighbours, hops, o); err != nil {
+		return nil, err
+	}
+	offsets := append(slices.Clone(known.Offsets), known.NumEdges()+int64(len(neighbours)))
+	if a.Grown, err = csr.New(offsets, append(slices.Clone(known.Indices), neighbours...)); err != nil {
+		return nil, fmt.Errorf("aggtree: the grown graph: %w", err)
+	}
+	return a, nil
+}

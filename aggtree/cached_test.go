@@ -153,3 +153,69 @@ func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
 	_, err := BuildCached(ctx, triangle(t), []int32{2, 0, 2}, 2, Options{})
 	assert.EqualError(t, err, "aggtree: train neighbour 2 is listed twice: list each once")
 }
+
+func TestAnArrivalByHand(t *testing.T) {
+	// Node 2 of the triangle 0-1-2 with 3 at 2 arrives; 3 and 0 were there. Of its neighbours 0, 1 and 3, only 0 and 3 are
+	// cached, and they do not know each other.
+	a, err := BuildArrival(ctx, triangle(t), []int32{3, 0}, 2, 2, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{3, 0, 2}, a.Base)
+	assert.Equal(t, []int32{2, 0, 1}, a.Tree.Base)
+	assert.Zero(t, a.Train.NumEdges())
+	assert.Equal(t, []int64{0, 0, 0, 2}, a.Grown.Offsets)
+	assert.Equal(t, []int32{0, 1}, a.Grown.Indices)
+	assert.Nil(t, a.Mask)
+
+	a, err = BuildArrival(ctx, triangle(t), []int32{3, 0}, 2, 2, Options{Mask: []bool{false, false, true, true, false}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, false, false}, a.Mask, "3 is masked, and 2 would be, but is the root")
+	assert.Equal(t, []int32{2, 1}, a.Tree.Base)
+	assert.False(t, a.Tree.RootMasked)
+}
+
+func TestAnArrivalsTreeIsTheAggregationTreeOfItsGrownGraph(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t, 7)
+		mask, node, hops := anyMask(t, g), anyNode(t, g, "node"), rapid.IntRange(0, 3).Draw(t, "hops")
+		var train []int32
+		for v := range int32(g.NumNodes()) {
+			if v != node && rapid.Bool().Draw(t, "train") {
+				train = append(train, v)
+			}
+		}
+		train = rapid.Permutation(train).Draw(t, "order")
+		a, err := BuildArrival(ctx, g, train, node, hops, Options{Mask: mask})
+		require.NoError(t, err)
+		require.Equal(t, append(slices.Clone(train), node), a.Base)
+		for i, v := range a.Base {
+			var want []int32
+			for j, u := range train {
+				if g.HasEdge(v, u) {
+					want = append(want, int32(j))
+				}
+			}
+			require.ElementsMatch(t, want, a.Grown.Neighbours(int32(i)), "the train neighbours of %d", v)
+		}
+		statements, err := Verify(ctx, a.Grown, int32(len(train)), hops, a.Tree.Arborescence(), a.Mask)
+		require.NoError(t, err)
+		for _, s := range statements {
+			require.NoError(t, s.Counterexample)
+		}
+	})
+}
+
+func TestArrivalsThatCannotBeAreErrors(t *testing.T) {
+	for want, c := range map[string]struct {
+		train []int32
+		node  int32
+		mask  []bool
+	}{
+		"aggtree: node 2 is a train node: expected one that arrives later":                          {[]int32{0, 2}, 2, nil},
+		"aggtree: root 5: the graph has 5 nodes, numbered from 0":                                   {[]int32{0, 2}, 5, nil},
+		"aggtree: the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1, make([]bool, 2)},
+		"aggtree: train nodes: ": {[]int32{0, 0}, 1, nil},
+	} {
+		_, err := BuildArrival(ctx, triangle(t), c.train, c.node, 2, Options{Mask: c.mask})
+		assert.ErrorContains(t, err, want)
+	}
+}
