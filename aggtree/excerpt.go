@@ -142,11 +142,3 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	d.Rows = base64.StdEncoding.EncodeToString(rows)
 	return d
 }
-
-// root is the first tree's root in the numbers of the whole graph.
-func (d *embedded) root() int32 {
-	if d.Graph.IDs == nil {
-		return d.Root
-	}
-	return d.Graph.IDs[d.Root]
-}

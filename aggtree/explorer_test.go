@@ -56,9 +56,12 @@ func plain(t *Tree) *plainTree {
 	return &plainTree{t.Base, t.Parent, t.FirstChild, t.Level, hidden, t.RootMasked}
 }
 
+// whole is the data that a piece would embed.
 func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) *embedded {
-	d, err := o.data(g, root, hops)
+	p, err := o.piece(g, root, hops)
 	require.NoError(t, err)
+	d := new(embedded)
+	require.NoError(t, json.Unmarshal(p.data, d))
 	return d
 }
 
@@ -213,7 +216,7 @@ func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
 	d := whole(t, path, 30_000, 2, HTMLOptions{Mask: append(make([]bool, 59_999), true)})
 	assert.Equal(t, []int32{29_997, 29_998, 29_999, 30_000, 30_001, 30_002, 30_003}, d.Graph.IDs, "the nodes within 3 hops of 30000")
 	assert.Equal(t, 5, d.Complete, "all but the two ends have their neighbours")
-	assert.EqualValues(t, 30_000, d.root())
+	assert.EqualValues(t, 30_000, d.Graph.IDs[d.Root])
 	assert.Empty(t, d.Mask, "the masked node is not there")
 }
 
@@ -314,6 +317,7 @@ func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
 	}{
 		{"the graph is nil", nil, 0, 2, HTMLOptions{}},
 		{"root 5: the graph has 5 nodes", g, 5, 2, HTMLOptions{}},
+		{"root -1: the graph has 5 nodes", g, -1, 2, HTMLOptions{Names: []string{"a"}}},
 		{"11 hops: expected at most 10", g, 0, 11, HTMLOptions{}},
 		{"KeepRate is 1.5: expected a probability", g, 0, 2, HTMLOptions{KeepRate: 1.5}},
 		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, HTMLOptions{Mask: []bool{true}}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
 
@@ -38,14 +39,36 @@ func (f *Folded) Label(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
 	}
-	return nameOf(f.Tree.Base[i], names)
+	return labels.Of(f.Tree.Base[i], names)
 }
 
-func nameOf(base int32, names []string) string {
-	if int(base) < len(names) && names[base] != "" {
-		return names[base]
+// remark is what sets a node apart, in words; "": nothing.
+func (f *Folded) remark(i int32) string {
+	switch {
+	case f.Ghost[i]:
+		return "masked"
+	case i == 0 && f.Tree.RootMasked:
+		return "masked, but the root"
+	case f.isCached(i):
+		return "cached"
 	}
-	return fmt.Sprint(base)
+	return ""
+}
+
+// isCached says whether i is the top of a cached subtree.
+func (f *Folded) isCached(i int32) bool {
+	return f.Tree.Group != nil && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
+}
+
+// members are u and its descendants, at most depth levels further down.
+func (f *Folded) members(u int32, depth int) []int32 {
+	var all []int32
+	for _, level := range f.Tree.Descendants(u, depth) {
+		for i := level[0]; i < level[1]; i++ {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // Fold reduces a tree to what a page can show. It goes down level by level: of each node of a level it keeps the first

@@ -2,17 +2,14 @@ package aggtree
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"io"
-	"strings"
 
+	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
 
@@ -49,8 +46,8 @@ type HTMLOptions struct {
 	ID string
 }
 
-// WriteHTML writes the interactive drawing of the aggregation trees of a graph, which begins with T_root^hops, as a piece
-// of HTML for a notebook's output or a page of one's own. It needs no network and nothing but itself, and any number can
+// WriteHTML writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's output
+// or a page of one's own. It begins with T_root^hops. It needs no network and no other files, and any number of pieces can
 // stand on one page. The same arguments give the same bytes.
 //
 // The graph stands at the left, the tree at the right. A click on a node of the graph makes it the root, with Shift masks
@@ -61,33 +58,35 @@ type HTMLOptions struct {
 // hops+1 of the root, up to that size, and says so; where a tree needs more, it says that too. Epochs then draw for the
 // nodes that it has, in ascending order.
 //
-// Where scripts are not run, as in a notebook that is not trusted, an image of the first tree is seen instead.
+// Where scripts do not run, as in a notebook that is not trusted, the reader sees an image of the first tree.
 //
 // For scripts on the page, the element of class nodemask-explorer has a property nodemask: the functions root, hops,
 // epoch, masked (the nodes), counts, tree (all of the tree, with fields as in [Tree] but small initials; null if it has
 // over 1,000,000 nodes or the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It sends the
 // event nodemask:change after each change.
 //
-// Errors are those of the writer, or say what is wrong with the graph, root, hops or options.
+// It returns an error for a graph, root, hops or options that it cannot draw, or the writer's.
 func WriteHTML(w io.Writer, g *csr.Graph, root int32, hops int, o HTMLOptions) error {
-	data, err := o.data(g, root, hops)
+	p, err := o.piece(g, root, hops)
 	if err != nil {
 		return err
 	}
-	return writeFragment(w, g, data, o)
+	out := bufio.NewWriter(w)
+	p.write(out)
+	return out.Flush()
 }
 
-// WritePage is [WriteHTML] as a whole file for a browser.
+// WritePage writes what [WriteHTML] does as a whole file for a browser.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o HTMLOptions) error {
-	data, err := o.data(g, root, hops)
+	title := o.Title
+	o.Title = "" // the page's heading says it
+	p, err := o.piece(g, root, hops)
 	if err != nil {
 		return err
 	}
-	title := data.Title
 	if title == "" {
-		title = fmt.Sprintf("Aggregation trees round node %s", printable(nameOf(root, o.Names)))
+		title = "Aggregation trees round node " + labels.Of(root, o.Names)
 	}
-	data.Title = "" // the page's heading says it
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
@@ -106,125 +105,54 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 <body>
 <main>
 <h1>%[1]s</h1>
-`, html.EscapeString(title))
-	if err := writeFragment(out, g, data, o); err != nil {
-		return err
-	}
+`, html.EscapeString(labels.Printable(title)))
+	p.write(out)
 	out.WriteString("</main>\n</body>\n</html>\n")
 	return out.Flush()
 }
 
-// embedded is what the script reads; explorer/src/state.js is the other side.
-type embedded struct {
-	Graph    embeddedGraph `json:"graph"`
-	AllNodes int           `json:"allNodes"`
-	Complete int           `json:"complete"` // nodes whose neighbours are all there
-	Root     int32         `json:"root"`
-	Hops     int           `json:"hops"`
-	MostHops int           `json:"mostHops"`
-	KeepRate float64       `json:"keepRate"`
-	Seed     string        `json:"seed"` // JavaScript's numbers end at 53 bits
-	Names    []string      `json:"names,omitempty"`
-	Colours  []int         `json:"colours,omitempty"`
-	Classes  []string      `json:"classes,omitempty"`
-	Mask     []int32       `json:"mask,omitempty"`
-	Title    string        `json:"title,omitempty"`
+// piece is what an interactive drawing is written from.
+type piece struct {
+	id    string // "": none
+	image []byte // an SVG, for pages without scripts
+	alt   string
+	data  []byte // an embedded, as JSON
 }
 
-func (o HTMLOptions) data(g *csr.Graph, root int32, hops int) (*embedded, error) {
-	if _, err := walksFrom(g, root, hops, o.Mask); err != nil {
-		return nil, err
-	}
+func (o HTMLOptions) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	switch {
 	case hops > MaxHTMLHops:
-		return nil, fmt.Errorf("aggtree: %d hops: expected at most %d for an interactive drawing", hops, MaxHTMLHops)
+		return nil, fmt.Errorf("aggtree: %d hops: expected at most %d", hops, MaxHTMLHops)
 	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
 		return nil, fmt.Errorf("aggtree: HTMLOptions.KeepRate is %v: expected a probability, up to 1, or 0 for 0.5", o.KeepRate)
 	case o.KeepRate == 0:
 		o.KeepRate = 0.5
 	}
-	return o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)), nil
-}
-
-func (o HTMLOptions) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
-	d := &embedded{
-		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),
-		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: printable(o.Title),
-	}
-	for v := range part.nodes() {
-		if int(v) < len(o.Names) && o.Names[v] != "" {
-			d.Names = make([]string, part.size)
-			break
-		}
-	}
-	if o.Colours != nil {
-		d.Colours = make([]int, part.size)
-		for _, class := range o.Classes {
-			d.Classes = append(d.Classes, printable(class))
-		}
-	}
-	i := int32(0)
-	for v := range part.nodes() {
-		if d.Names != nil && int(v) < len(o.Names) {
-			d.Names[i] = printable(o.Names[v])
-		}
-		if d.Colours != nil {
-			if d.Colours[i] = -1; int(v) < len(o.Colours) {
-				d.Colours[i] = max(o.Colours[v], -1)
-			}
-		}
-		if o.Mask != nil && o.Mask[v] {
-			d.Mask = append(d.Mask, i)
-		}
-		i++
-	}
-	return d
-}
-
-func writeFragment(w io.Writer, g *csr.Graph, d *embedded, o HTMLOptions) error {
-	image, alt, err := fallback(g, d, o)
+	tree, err := firstTree(g, root, hops, o.Mask) // which also checks the arguments
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("aggtree: %w", err)
+	}
+	p := &piece{alt: altText(tree, o.Names)}
+	if o.ID != "" {
+		p.id = labels.ID(o.ID)
+	}
+	if p.image, err = o.image(g, tree); err != nil {
+		return nil, fmt.Errorf("aggtree: %w", err)
 	}
 	// Marshal escapes <, > and &, so that no name can end the element.
-	data, err := json.Marshal(d)
-	if err != nil {
-		return err
+	if p.data, err = json.Marshal(o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries))); err != nil {
+		return nil, fmt.Errorf("aggtree: %w", err)
 	}
-	id := ""
-	if o.ID != "" {
-		id = fmt.Sprintf(" id=\"%s\"", identifier(o.ID))
-	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "<div class=\"nodemask-explorer\"%s>\n", id)
-	fmt.Fprintf(out, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(image), html.EscapeString(alt))
-	fmt.Fprintf(out, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", data, explorer)
-	return out.Flush()
+	return p, nil
 }
 
-// fallbackLimit is the largest tree that is built for the image: more than it can show.
-const fallbackLimit = 100_000
-
-// fallback is the image for pages without scripts: the first tree, or one of fewer hops if it is too large. The root
-// alone always fits.
-func fallback(g *csr.Graph, d *embedded, o HTMLOptions) (image []byte, alt string, err error) {
-	root, tree := d.root(), (*Tree)(nil)
-	for hops := d.Hops; tree == nil; hops-- {
-		tree, err = Build(context.Background(), g, root, hops, Options{Mask: o.Mask, Limit: fallbackLimit})
-		var large *TooLargeError
-		if err != nil && !errors.As(err, &large) {
-			return nil, "", err
-		}
+// write writes the piece; the writer keeps its first error.
+func (p *piece) write(w *bufio.Writer) {
+	id := ""
+	if p.id != "" {
+		id = fmt.Sprintf(" id=\"%s\"", p.id)
 	}
-	draw := DrawOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil, BaseGraph: true}
-	var b bytes.Buffer
-	if err := Write(&b, tree, FormatSVG, draw); err != nil {
-		return nil, "", err
-	}
-	alt = fmt.Sprintf("%s: %d nodes", draw.title(tree), tree.NumNodes())
-	for depth := range tree.Hops + 1 {
-		first, end := tree.AtDepth(depth)
-		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
-	}
-	return b.Bytes(), strings.TrimSpace(printable(alt)), nil
+	fmt.Fprintf(w, "<div class=\"nodemask-explorer\"%s>\n", id)
+	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image), html.EscapeString(p.alt))
+	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, explorer)
 }

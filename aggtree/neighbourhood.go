@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"nodemask/aggtree/internal/labels"
 )
 
 // mostNear is how many nodes of the graph are drawn round the root.
@@ -37,7 +40,7 @@ func (s *svg) near() neighbourhood {
 		}
 		return nil
 	}
-	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(nameOf(root, s.o.Names)))}
+	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(labels.Of(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {
@@ -65,11 +68,11 @@ func (s *svg) near() neighbourhood {
 		}
 	}
 	for _, v := range n.nodes {
-		s.widen(nameOf(v, s.o.Names))
+		s.widen(labels.Of(v, s.o.Names))
 	}
 	for _, base := range s.Tree.Base {
 		if base >= 0 {
-			s.widen(nameOf(base, s.o.Names))
+			s.widen(labels.Of(base, s.o.Names))
 		}
 	}
 	n.arrange(parent, level, s.width)
@@ -134,3 +137,37 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 	}
 	return true
 }
+
+// base draws the graph round the root, with its left top corner at x, y.
+func (s *svg) base(n neighbourhood, x, y float64) {
+	s.b.WriteString("<g class=\"graph\">\n")
+	s.heading(x, y, n.heading)
+	y += headingHeight
+	place := make(map[int32]Point, len(n.nodes))
+	s.printf("<mask id=\"%s-nodes\" maskUnits=\"userSpaceOnUse\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><rect x=\"%[2]s\" y=\"%[3]s\" width=\"%[4]s\" height=\"%[5]s\" fill=\"#fff\"/>",
+		s.id, px(x), px(y), px(n.width), px(n.height))
+	for i, v := range n.nodes {
+		place[v] = Point{x + n.points[i].X, y + n.points[i].Y}
+		s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"%s\"/>", px(place[v].X-s.width/2), px(place[v].Y-boxHeight/2), px(s.width), px(boxHeight), px(boxHeight/2))
+	}
+	s.b.WriteString("</mask>\n")
+	var plain, dashed strings.Builder
+	for _, e := range n.edges {
+		b := &plain
+		if s.masked(e[0]) || s.masked(e[1]) {
+			b = &dashed
+		}
+		fmt.Fprintf(b, "M%s,%sL%s,%s", px(place[e[0]].X), px(place[e[0]].Y), px(place[e[1]].X), px(place[e[1]].Y))
+	}
+	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, s.id))
+	for _, v := range n.nodes {
+		l := s.looks.of(v)
+		if s.masked(v) && !l.root {
+			l = look{fill: -1, ring: -1}
+		}
+		s.pill(place[v], labels.Of(v, s.o.Names), l, s.masked(v))
+	}
+	s.b.WriteString("</g>\n")
+}
+
+func (s *svg) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }

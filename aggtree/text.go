@@ -1,0 +1,53 @@
+package aggtree
+
+import (
+	"bufio"
+	"slices"
+
+	"nodemask/aggtree/internal/labels"
+)
+
+func writeText(w *bufio.Writer, t *Tree, o DrawOptions) error {
+	f := o.fold(t)
+	tree := f.Tree
+	type line struct {
+		node   int32
+		prefix []byte // of its children
+	}
+	stack := []line{{node: 0}}
+	for len(stack) > 0 {
+		l := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		label := labels.Printable(f.Label(l.node, o.Names))
+		if remark := f.remark(l.node); remark != "" {
+			label += " (" + remark + ")"
+		}
+		prefix, last := l.prefix, true
+		if l.node > 0 {
+			last = tree.FirstChild[tree.Parent[l.node]+1] == l.node+1
+			arm := "├─ "
+			switch {
+			case f.Ghost[l.node] && last:
+				arm = "└╌ "
+			case f.Ghost[l.node]:
+				arm = "├╌ "
+			case last:
+				arm = "└─ "
+			}
+			w.Write(prefix)
+			w.WriteString(arm)
+			if last {
+				prefix = append(slices.Clip(prefix), "   "...)
+			} else {
+				prefix = append(slices.Clip(prefix), "│  "...)
+			}
+		}
+		w.WriteString(label)
+		w.WriteByte('\n')
+		first, end := tree.Children(l.node)
+		for i := end - 1; i >= first; i-- {
+			stack = append(stack, line{i, prefix})
+		}
+	}
+	return nil
+}
