@@ -2,6 +2,7 @@ package aggtree
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -18,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/graph/formats/dot"
 	"pgregory.net/rapid"
+
+	"nodemask/aggtree/internal/testgraph"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
@@ -43,11 +46,11 @@ func paperDrawings(t require.TestingT) []drawing {
 		if c.mask == "" {
 			mask = nil
 		}
-		tree, err := Build(ctx, g, 0, 2, Options{Mask: mask})
+		tree, err := Build(context.Background(), g, 0, 2, Options{Mask: mask})
 		require.NoError(t, err)
 		all = append(all, drawing{c.name, tree, DrawOptions{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
 	}
-	tree, err := BuildCached(ctx, g, []int32{0, 4}, 3, Options{})
+	tree, err := BuildCached(context.Background(), g, []int32{0, 4}, 3, Options{})
 	require.NoError(t, err)
 	return append(all, drawing{"cached", tree, DrawOptions{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
@@ -99,7 +102,7 @@ func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
 func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
 	g, names := PaperGraph()
 	assert.Len(t, names, 6)
-	tree, err := Build(ctx, g, 0, 2, Options{})
+	tree, err := Build(context.Background(), g, 0, 2, Options{})
 	require.NoError(t, err)
 	first, end := tree.AtDepth(2)
 	leaves := tree.Base[first:end]
@@ -163,9 +166,9 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask := anyMask(t, g)
-		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: mask})
+		g := testgraph.Any(t, 6)
+		mask := testgraph.AnyMask(t, g)
+		tree, err := Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: mask})
 		require.NoError(t, err)
 		n := g.NumNodes()
 		o := DrawOptions{
@@ -193,8 +196,8 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 }
 
 func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
-	g := undirected(t, 2, edge(0, 1))
-	tree, err := Build(ctx, g, 0, 1000, Options{})
+	g := testgraph.Undirected(t, 2, edge(0, 1))
+	tree, err := Build(context.Background(), g, 0, 1000, Options{})
 	require.NoError(t, err)
 	for _, format := range Formats() {
 		assert.NotEmpty(t, write(t, tree, format, DrawOptions{Graph: g, BaseGraph: true, Nodes: 2000}))
@@ -203,14 +206,14 @@ func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
 
 func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
+		g := testgraph.Any(t, 6)
 		var neighbours []int32
 		for v := range int32(g.NumNodes()) {
 			if rapid.Bool().Draw(t, fmt.Sprint(v)) {
 				neighbours = append(neighbours, v)
 			}
 		}
-		tree, err := BuildCached(ctx, g, neighbours, 3, Options{})
+		tree, err := BuildCached(context.Background(), g, neighbours, 3, Options{})
 		require.NoError(t, err)
 		points := Layout(tree, LayoutOptions{Apart: 2.5})
 		first, end := tree.Children(0)
@@ -246,7 +249,9 @@ func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
 
 func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 	g, _ := PaperGraph()
-	valid := func(tree *Tree, mask []bool) error { return Check(ctx, g, 0, tree.Hops, tree.Arborescence(), mask) }
+	valid := func(tree *Tree, mask []bool) error {
+		return Check(context.Background(), g, 0, tree.Hops, tree.Arborescence(), mask)
+	}
 	for _, p := range TreesFigure().Panels[1:] {
 		assert.NoError(t, valid(p.Tree, nil), p.Caption)
 	}

@@ -2,10 +2,13 @@ package aggtree
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
@@ -67,8 +71,8 @@ func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions
 
 func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 9)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 9)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		var got struct {
 			Tree   *plainTree
 			Counts struct {
@@ -80,10 +84,10 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testin
 		}
 		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `return {tree: s.built(), counts: s.counts, sizes: s.sizes}`, &got)
 
-		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+		tree, err := Build(context.Background(), g, root, hops, Options{Mask: mask})
 		require.NoError(t, err)
 		assert.Equal(t, plain(tree), got.Tree)
-		counts, err := Count(ctx, g, root, hops, mask)
+		counts, err := Count(context.Background(), g, root, hops, mask)
 		require.NoError(t, err)
 		assert.Equal(t, counts.Depth, got.Counts.Depth)
 		assert.Equal(t, counts.Total, got.Counts.Total)
@@ -94,7 +98,7 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testin
 		assert.EqualValues(t, len(distinct), got.Counts.Distinct)
 		assert.Equal(t, distinct[root], got.Counts.Replicas)
 		for v := range int32(g.NumNodes()) {
-			counts, err := Count(ctx, g, v, hops, mask)
+			counts, err := Count(context.Background(), g, v, hops, mask)
 			require.NoError(t, err)
 			assert.Equal(t, counts.Total, got.Sizes[hops][v], "nodes of the tree of %d", v)
 		}
@@ -102,7 +106,7 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testin
 }
 
 func TestAnEpochMasksTheNodesWhoseNumberFromGosGeneratorIsAtLeastTheKeepRate(t *testing.T) {
-	g := undirected(t, 40)
+	g := testgraph.Undirected(t, 40)
 	const seed, rate = 1<<63 + 12345, 0.7
 	for _, epoch := range []int{1, 2, 900} {
 		var got []int
@@ -129,13 +133,13 @@ const shownCode = `return s.shown().map(n => ({walk: n.base < 0 ? null : s.walkO
 
 func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 30)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 30)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		clicks := rapid.SliceOfN(rapid.IntRange(0, 99), 0, 6).Draw(t, "clicks")
 		var got []shownNode
 		code := fmt.Sprintf(`for (const c of %s) { const all = s.shown(); s.toggle(all[c %% all.length]) }`, strings.ReplaceAll(fmt.Sprint(clicks), " ", ","))
 		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), code+shownCode, &got)
-		counts, err := Count(ctx, g, root, hops, mask)
+		counts, err := Count(context.Background(), g, root, hops, mask)
 		require.NoError(t, err)
 		total := uint64(0)
 		for _, n := range got {
@@ -154,8 +158,8 @@ func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 
 func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 12)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		g := testgraph.Any(t, 12)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
 		var got []shownNode
 		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `for (let n; n = s.shown().find(n => n.more > 0); ) s.toggle(n); `+shownCode, &got)
 		var walks []string
@@ -170,7 +174,7 @@ func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
 
 // walksOf are those that Build's tree nodes stand for.
 func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool) (walks []string) {
-	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	tree, err := Build(context.Background(), g, root, hops, Options{Mask: mask})
 	require.NoError(t, err)
 	for i := range tree.Base {
 		walks = append(walks, fmt.Sprint(tree.Walk(int32(i))))
@@ -180,8 +184,8 @@ func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool
 
 func TestAnExcerptsTreesAreThoseOfTheGraphOrSayThatTheyAreCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 14)
-		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		g := testgraph.Any(t, 14)
+		root, hops := testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
 		part := newExcerpt(g, root, hops, rapid.IntRange(1, 14).Draw(t, "nodes"), rapid.Int64Range(0, 20).Draw(t, "entries"))
 		d := (HTMLOptions{}).embed(g, root, hops, part)
 		var got []struct {
@@ -200,7 +204,7 @@ return all`, &got)
 				assert.Nil(t, one.Tree, "a cut tree is handed out as whole")
 				continue
 			}
-			tree, err := Build(ctx, g, one.Root, int(one.Hops), Options{})
+			tree, err := Build(context.Background(), g, one.Root, int(one.Hops), Options{})
 			require.NoError(t, err)
 			assert.Equal(t, plain(tree), one.Tree)
 		}
@@ -212,7 +216,7 @@ func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
 	for v := int32(1); v < 60_000; v++ {
 		edges = append(edges, csr.Edge{Node: v - 1, Neighbour: v})
 	}
-	path := undirected(t, 60_000, edges...)
+	path := testgraph.Undirected(t, 60_000, edges...)
 	d := whole(t, path, 30_000, 2, HTMLOptions{Mask: append(make([]bool, 59_999), true)})
 	assert.Equal(t, []int32{29_997, 29_998, 29_999, 30_000, 30_001, 30_002, 30_003}, d.Graph.IDs, "the nodes within 3 hops of 30000")
 	assert.Equal(t, 5, d.Complete, "all but the two ends have their neighbours")
@@ -253,6 +257,18 @@ func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOpt
 	var b bytes.Buffer
 	require.NoError(t, WriteHTML(&b, g, root, hops, o))
 	return b.String()
+}
+
+// isXML reads XML to its end.
+func isXML(t require.TestingT, text string) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else {
+			require.NoError(t, err)
+		}
+	}
 }
 
 var hostile = []string{`</script><script>alert(1)</script>`, `<!--<script>`, `"'&`, "line\nbreak \u202e reversed", "日本語", "\xff"}
@@ -300,7 +316,7 @@ func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 			edges = append(edges, csr.Edge{Node: u, Neighbour: v})
 		}
 	}
-	complete := undirected(t, 60, edges...)
+	complete := testgraph.Undirected(t, 60, edges...)
 	assert.Contains(t, writeHTML(t, complete, 0, 9, HTMLOptions{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, 1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
 	var got []shownNode
 	script(t, whole(t, complete, 0, 9, HTMLOptions{}), shownCode, &got)
@@ -308,7 +324,7 @@ func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 }
 
 func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	for _, c := range []struct {
 		expected   string
 		g          *csr.Graph
@@ -340,7 +356,7 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestAWritersErrorComesBack(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	for _, left := range []int{0, 5000, 20_000} {
 		assert.ErrorIs(t, WriteHTML(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)
 		assert.ErrorIs(t, WritePage(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)

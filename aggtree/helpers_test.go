@@ -4,51 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"nodemask/csr"
 )
 
 var ctx = context.Background()
-
-// undirected builds a graph that is known to be right.
-func undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
-	require.NoError(t, err)
-	return g
-}
-
-// triangle is the triangle 0-1-2 with node 3 at 2, and node 4 alone.
-func triangle(t testing.TB) *csr.Graph {
-	return undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
-}
-
-// anyGraph draws a small graph, directed or not.
-func anyGraph(t *rapid.T, most int) *csr.Graph {
-	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
-	node := rapid.Int32Range(0, int32(nodes-1))
-	edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-		return csr.Edge{Node: node.Draw(t, "v"), Neighbour: node.Draw(t, "u")}
-	}), 0, 2*nodes).Draw(t, "edges")
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: rapid.Bool().Draw(t, "directed")})
-	require.NoError(t, err)
-	return g
-}
-
-// anyMask draws a mask, or none.
-func anyMask(t *rapid.T, g *csr.Graph) []bool {
-	if rapid.Bool().Draw(t, "unmasked") {
-		return nil
-	}
-	return rapid.SliceOfN(rapid.Bool(), g.NumNodes(), g.NumNodes()).Draw(t, "mask")
-}
-
-func anyNode(t *rapid.T, g *csr.Graph, label string) int32 {
-	return rapid.Int32Range(0, int32(g.NumNodes()-1)).Draw(t, label)
-}
 
 // maximalWalks lists all walks from a walk's end that have so many hops more or cannot go on, by trying every node of
 // the graph at every step: it shares nothing with the package but the question whether there is an edge.

@@ -1,6 +1,7 @@
 package aggtree
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
@@ -206,9 +208,9 @@ func TestASmallTreeIsNotFolded(t *testing.T) {
 
 func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask := anyMask(t, g)
-		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), Options{Mask: mask})
+		g := testgraph.Any(t, 6)
+		mask := testgraph.AnyMask(t, g)
+		tree, err := Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), Options{Mask: mask})
 		require.NoError(t, err)
 		o := FoldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask}
 		f := Fold(tree, o)

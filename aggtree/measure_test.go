@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
 func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask, hops := anyMask(t, g), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 6)
+		mask, hops := testgraph.AnyMask(t, g), rapid.IntRange(0, 4).Draw(t, "hops")
 		all, err := Summaries(ctx, g, hops, mask)
 		require.NoError(t, err)
 		for root := range int32(g.NumNodes()) {
@@ -33,7 +34,7 @@ func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 }
 
 func TestTheShareOfTheRootInATriangleNodesTree(t *testing.T) {
-	all, err := Summaries(ctx, triangle(t), 2, nil)
+	all, err := Summaries(ctx, testgraph.Triangle(t), 2, nil)
 	require.NoError(t, err)
 	// 0, then 1 2, then 0 2 and 0 1 3: 3 of 8 nodes are 0, and there are 4 distinct ones.
 	assert.Equal(t, Summary{Nodes: 8, Distinct: 4, Root: 3}, all[0])
@@ -78,8 +79,8 @@ func meanOverMasks(g *csr.Graph, root int32, hops int, rate float64, only map[in
 
 func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 5)
-		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 5)
+		root, hops := testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		rate := rapid.SampledFrom([]float64{0, 0.3, 0.5, 1}).Draw(t, "rate")
 		var o ExpectOptions
 		var only map[int32]bool
@@ -113,7 +114,7 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 }
 
 func TestReplicasShareOneDraw(t *testing.T) {
-	g := undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
+	g := testgraph.Undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
 	e, err := Expect(ctx, g, 0, 4, 0.5, ExpectOptions{})
 	require.NoError(t, err)
 	// The only walk is 0-1-0-1-0: after its start it visits 1, then 0, then both again: p, p², p², p².
@@ -123,7 +124,7 @@ func TestReplicasShareOneDraw(t *testing.T) {
 }
 
 func TestSampledExpectationsLieWithinTheirError(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	nodes, roots := meanOverMasks(g, 0, 5, 0.5, nil)
 	e, err := Expect(ctx, g, 0, 5, 0.5, ExpectOptions{Limit: 1, Samples: 20_000, Seed: 7})
 	require.NoError(t, err)
@@ -158,7 +159,7 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 	}
-	g := undirected(t, 40, edges...)
+	g := testgraph.Undirected(t, 40, edges...)
 	c, err := Count(ctx, g, 3, 13, nil)
 	require.NoError(t, err)
 	assert.Equal(t, uint64(39*39), c.Depth[2])
