@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
@@ -117,10 +119,10 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--output is empty: expected a file")
 	case f.cached && f.format == formatHTML:
 		return misusef("--cached and --format html: an interactive drawing shows trees of the graph itself: use --format svg")
-	case f.hops > aggtree.MaxHTMLHops && f.format == formatHTML:
-		return misusef("--hops %d: expected at most %d with --format html", f.hops, aggtree.MaxHTMLHops)
-	case f.format != formatHTML && !slices.Contains(aggtree.Formats(), aggtree.Format(f.format)):
-		return misusef("--format %s: expected one of %v", f.format, append(aggtree.Formats(), formatHTML))
+	case f.hops > explorer.MaxHops && f.format == formatHTML:
+		return misusef("--hops %d: expected at most %d with --format html", f.hops, explorer.MaxHops)
+	case f.format != formatHTML && !slices.Contains(draw.Formats(), draw.Format(f.format)):
+		return misusef("--format %s: expected one of %v", f.format, append(draw.Formats(), formatHTML))
 	}
 	return nil
 }
@@ -210,7 +212,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
-	o := aggtree.DrawOptions{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
+	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
 	if g.data != nil && len(g.data.Labels) == g.edges.NumNodes() {
 		o.Classes, o.Colours = g.data.Classes, make([]int, len(g.data.Labels))
 		for v, label := range g.data.Labels {
@@ -218,11 +220,11 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		}
 	}
 	if f.format == formatHTML {
-		h := aggtree.HTMLOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, Seed: f.seed}
+		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, Seed: f.seed}
 		if f.keepRate < 1 {
 			h.KeepRate = f.keepRate
 		}
-		return aggtree.WritePage(w, g.edges, g.root, f.hops, h)
+		return explorer.WritePage(w, g.edges, g.root, f.hops, h)
 	}
 	graph, mask := g.edges, g.mask
 	var tree *aggtree.Tree
@@ -245,7 +247,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.check {
 		return f.writeCheck(ctx, w, g, tree, graph, mask)
 	}
-	return aggtree.Write(w, tree, aggtree.Format(f.format), o)
+	return draw.Write(w, tree, draw.Format(f.format), o)
 }
 
 // arrive returns the cached tree of the root, which arrives after training on a split of the data set.
@@ -261,7 +263,7 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 }
 
 // renumber makes options for a drawing of the whole graph's nodes into those of an arrival's.
-func renumber(o aggtree.DrawOptions, a *aggtree.Arrival) aggtree.DrawOptions {
+func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
 	for i, v := range a.Base {
 		names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]

@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
 	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
@@ -16,10 +18,10 @@ const fallbackLimit = 100_000
 
 // firstTree returns the tree for the image that pages without scripts show: the first one, or one of fewer hops if it is
 // too large. The root alone always fits.
-func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*Tree, error) {
+func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
 	for {
-		tree, err := Build(context.Background(), g, root, hops, Options{Mask: mask, Limit: fallbackLimit})
-		var large *TooLargeError
+		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})
+		var large *aggtree.TooLargeError
 		if !errors.As(err, &large) {
 			return tree, err
 		}
@@ -28,16 +30,16 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*Tree, error) {
 }
 
 // image returns the tree as an SVG, with the graph round its root.
-func (o HTMLOptions) image(g *csr.Graph, tree *Tree) ([]byte, error) {
+func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
 	var b bytes.Buffer
-	err := Write(&b, tree, FormatSVG, DrawOptions{
+	err := draw.Write(&b, tree, draw.SVG, draw.Options{
 		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil, BaseGraph: true,
 	})
 	return b.Bytes(), err
 }
 
 // altText describes the image.
-func altText(tree *Tree, names []string) string {
+func altText(tree *aggtree.Tree, names []string) string {
 	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, labels.Of(tree.Base[0], names), tree.NumNodes())
 	for depth := range tree.Hops + 1 {
 		first, end := tree.AtDepth(depth)

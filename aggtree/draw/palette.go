@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 // palette has the colours of Okabe and Ito, which differ for the colour-blind too, for white and for a dark page: on
 // white, some are darker than theirs, on dark blue is lighter, to stand out at 3:1.

@@ -1,9 +1,11 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+
+	"nodemask/aggtree"
 )
 
 type jsonNode struct {
@@ -18,7 +20,7 @@ type jsonNode struct {
 }
 
 // writeJSON writes a node a line, so that a large tree is not in memory twice.
-func writeJSON(w *bufio.Writer, t *Tree, o DrawOptions) error {
+func writeJSON(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	fmt.Fprintf(w, "{\"root\":%d,\"hops\":%d,\"nodes\":[", t.Base[0], t.Hops)
 	for depth := range t.Hops + 1 {
 		first, end := t.AtDepth(depth)

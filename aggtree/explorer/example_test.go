@@ -1,4 +1,4 @@
-package aggtree_test
+package explorer_test
 
 import (
 	"bytes"
@@ -6,14 +6,15 @@ import (
 	"log"
 	"strings"
 
-	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/explorer"
 )
 
 func ExampleWritePage() {
-	g, names := aggtree.PaperGraph()
+	g, names := draw.PaperGraph()
 	var page bytes.Buffer
 	mask := []bool{false, false, false, true, false, false} // d, as in figure 5
-	if err := aggtree.WritePage(&page, g, 0, 2, aggtree.HTMLOptions{Names: names, Mask: mask}); err != nil {
+	if err := explorer.WritePage(&page, g, 0, 2, explorer.Options{Names: names, Mask: mask}); err != nil {
 		log.Fatal(err)
 	}
 	// A file for a browser: os.WriteFile("tree.html", page.Bytes(), 0o644). For a notebook's output, see WriteHTML.
@@ -22,10 +23,10 @@ func ExampleWritePage() {
 	// Output: <h1>Aggregation trees round node a</h1>
 }
 
-func ExampleWriteHTML() {
-	g, names := aggtree.PaperGraph()
+func ExampleWriteFragment() {
+	g, names := draw.PaperGraph()
 	var output strings.Builder
-	err := aggtree.WriteHTML(&output, g, 0, 3, aggtree.HTMLOptions{Names: names, KeepRate: 0.8, Seed: 1, ID: "masking"})
+	err := explorer.WriteFragment(&output, g, 0, 3, explorer.Options{Names: names, KeepRate: 0.8, Seed: 1, ID: "masking"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 import (
 	"fmt"
@@ -62,7 +62,7 @@ func (s *svg) lines(plain, dashed, attributes string) {
 
 func (s *svg) node(i int32, at Point) {
 	base := s.Tree.Base[i]
-	label := s.Label(i, s.o.Names)
+	label := s.text(i, s.o.Names)
 	switch {
 	case base < 0:
 		s.more(at, label, s.Ghost[i])

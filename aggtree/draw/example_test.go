@@ -1,4 +1,4 @@
-package aggtree_test
+package draw_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
 	"nodemask/csr"
 )
 
@@ -20,7 +21,7 @@ func ExampleWrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := aggtree.Write(os.Stdout, tree, aggtree.FormatText, aggtree.DrawOptions{Names: []string{"ann", "bob", "cy", "dot"}}); err != nil {
+	if err := draw.Write(os.Stdout, tree, draw.Text, draw.Options{Names: []string{"ann", "bob", "cy", "dot"}}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -32,7 +33,7 @@ func ExampleWrite() {
 }
 
 func ExamplePaperFigures() {
-	for _, f := range aggtree.PaperFigures() {
+	for _, f := range draw.PaperFigures() {
 		fmt.Printf("figure %d: %s (%d panels)\n", f.Number, f.Title, len(f.Panels))
 	}
 	// Output:

@@ -1,7 +1,9 @@
-package aggtree
+package draw
 
 import (
 	"slices"
+
+	"nodemask/aggtree"
 )
 
 // ringStyles are how often the palette is gone through for rings: solid, dashed, dotted.
@@ -21,7 +23,7 @@ type looks struct {
 
 // newLooks gives a ring to each base of the tree that occurs more than once, the root's first, then those that occur
 // most; the palette ends after 21.
-func newLooks(t *Tree, o DrawOptions) looks {
+func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {
 		times[base]++

@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type embedded struct {
 	Title    string        `json:"title,omitempty"`
 }
 
-func (o HTMLOptions) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
+func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
 		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),
 		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: labels.Printable(o.Title),

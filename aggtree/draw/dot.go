@@ -1,14 +1,15 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
 	"fmt"
 	"strings"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeDOT(w *bufio.Writer, t *Tree, o DrawOptions) error {
+func writeDOT(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	f, looks := o.fold(t), newLooks(t, o)
 	rank := "TB"
 	if o.Direction == Across {
@@ -18,7 +19,7 @@ func writeDOT(w *bufio.Writer, t *Tree, o DrawOptions) error {
 	w.WriteString("  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontcolor=black, height=0.3, width=0.4];\n  edge [arrowsize=0.6];\n")
 	for i, base := range f.Tree.Base {
 		i := int32(i)
-		fmt.Fprintf(w, "  n%d [label=%s", i, dotText(f.Label(i, o.Names)))
+		fmt.Fprintf(w, "  n%d [label=%s", i, dotText(f.text(i, o.Names)))
 		switch {
 		case f.Ghost[i]:
 			w.WriteString(`, style="rounded,dashed", color=gray50`)

@@ -1,14 +1,15 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
 	"fmt"
 	"strings"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeMermaid(w *bufio.Writer, t *Tree, o DrawOptions) error {
+func writeMermaid(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	f, looks := o.fold(t), newLooks(t, o)
 	direction := "TD"
 	if o.Direction == Across {
@@ -26,7 +27,7 @@ func writeMermaid(w *bufio.Writer, t *Tree, o DrawOptions) error {
 		if f.Tree.Base[i] < 0 {
 			open, closed = "[", "]"
 		}
-		fmt.Fprintf(w, "  n%d%s%s%s\n", i, open, mermaidText(f.Label(int32(i), o.Names)), closed)
+		fmt.Fprintf(w, "  n%d%s%s%s\n", i, open, mermaidText(f.text(int32(i), o.Names)), closed)
 	}
 	for i, parent := range f.Tree.Parent {
 		switch {

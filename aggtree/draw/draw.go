@@ -1,10 +1,11 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
@@ -14,16 +15,16 @@ type Format string
 
 // The formats that [Write] knows.
 const (
-	FormatText    Format = "text"    // lines for a terminal
-	FormatSVG     Format = "svg"     // a drawing for a page
-	FormatDOT     Format = "dot"     // for Graphviz
-	FormatMermaid Format = "mermaid" // for Markdown
-	FormatJSON    Format = "json"    // for programs
+	Text    Format = "text"    // lines for a terminal
+	SVG     Format = "svg"     // a drawing for a page
+	DOT     Format = "dot"     // for Graphviz
+	Mermaid Format = "mermaid" // for Markdown
+	JSON    Format = "json"    // for programs
 )
 
 // Formats lists the formats that [Write] knows.
 func Formats() []Format {
-	return []Format{FormatText, FormatSVG, FormatDOT, FormatMermaid, FormatJSON}
+	return []Format{Text, SVG, DOT, Mermaid, JSON}
 }
 
 // Direction is where a drawing's root lies.
@@ -37,7 +38,7 @@ const (
 )
 
 // DrawOptions says how a tree is drawn. The zero value draws the tree itself, by numbers.
-type DrawOptions struct {
+type Options struct {
 	// Names are those of the bases; a base without one is called by its number.
 	Names []string
 	// Colours has a number for each base, for instance its class; bases of one number have one fill, negative ones none.
@@ -65,12 +66,12 @@ type DrawOptions struct {
 
 // Write writes a tree in a format. The same tree and options give the same bytes. Errors are those of the writer, or say
 // that the format or the tree cannot be.
-func Write(w io.Writer, t *Tree, format Format, o DrawOptions) error {
+func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 	if t == nil || t.NumNodes() == 0 {
 		return fmt.Errorf("aggtree: an empty tree cannot be drawn: every tree has a root, see Build")
 	}
-	write := map[Format]func(*bufio.Writer, *Tree, DrawOptions) error{
-		FormatText: writeText, FormatSVG: writeSVG, FormatDOT: writeDOT, FormatMermaid: writeMermaid, FormatJSON: writeJSON,
+	write := map[Format]func(*bufio.Writer, *aggtree.Tree, Options) error{
+		Text: writeText, SVG: writeSVG, DOT: writeDOT, Mermaid: writeMermaid, JSON: writeJSON,
 	}[format]
 	if write == nil {
 		return fmt.Errorf("aggtree: there is no format %q: expected one of %v", format, Formats())
@@ -82,15 +83,15 @@ func Write(w io.Writer, t *Tree, format Format, o DrawOptions) error {
 	return out.Flush()
 }
 
-func (o DrawOptions) fold(t *Tree) *Folded {
-	fold := FoldOptions{Children: o.Children, Nodes: o.Nodes}
+func (o Options) fold(t *aggtree.Tree) *folded {
+	fold := foldOptions{Children: o.Children, Nodes: o.Nodes}
 	if o.Ghosts {
 		fold.Graph, fold.Mask = o.Graph, o.Mask
 	}
-	return Fold(t, fold)
+	return newFolded(t, fold)
 }
 
-func (o DrawOptions) title(t *Tree) string {
+func (o Options) title(t *aggtree.Tree) string {
 	if o.Title != "" {
 		return o.Title
 	}

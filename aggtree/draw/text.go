@@ -1,13 +1,14 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
 	"slices"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeText(w *bufio.Writer, t *Tree, o DrawOptions) error {
+func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	f := o.fold(t)
 	tree := f.Tree
 	type line struct {
@@ -18,7 +19,7 @@ func writeText(w *bufio.Writer, t *Tree, o DrawOptions) error {
 	for len(stack) > 0 {
 		l := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		label := labels.Printable(f.Label(l.node, o.Names))
+		label := labels.Printable(f.text(l.node, o.Names))
 		if remark := f.remark(l.node); remark != "" {
 			label += " (" + remark + ")"
 		}

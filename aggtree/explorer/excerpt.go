@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"encoding/base64"

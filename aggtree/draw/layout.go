@@ -1,4 +1,8 @@
-package aggtree
+package draw
+
+import (
+	"nodemask/aggtree"
+)
 
 // Point is where a node is drawn: x to the right, y down.
 type Point struct{ X, Y float64 }
@@ -26,7 +30,7 @@ type LayoutOptions struct {
 // (unless Apart moves them), and small subtrees spread evenly between large ones. It is done from the left and from the
 // right and the mean taken, so that the mirrored tree has the mirrored drawing; distances hold in both, and so in the
 // mean.
-func Layout(t *Tree, o LayoutOptions) []Point {
+func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
 	if t.NumNodes() == 0 {
 		return nil
 	}
@@ -67,14 +71,14 @@ func Layout(t *Tree, o LayoutOptions) []Point {
 
 // tidy is one run of the algorithm, with the names of its paper. Seen from the right, first and last change places.
 type tidy struct {
-	*Tree
+	*aggtree.Tree
 	LayoutOptions
 	mirrored                    bool
 	prelim, mod, shift, change  []float64
 	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, of each parent
 }
 
-func newTidy(t *Tree, o LayoutOptions, mirrored bool) *tidy {
+func newTidy(t *aggtree.Tree, o LayoutOptions, mirrored bool) *tidy {
 	n := t.NumNodes()
 	numbers, nodes := make([]float64, 4*n), make([]int32, 3*n)
 	d := &tidy{Tree: t, LayoutOptions: o, mirrored: mirrored,
@@ -236,7 +240,7 @@ func (d *tidy) move(from, v int32, shift float64) {
 }
 
 // setApart moves the subtrees of the root's children until, as boxes, they are so far apart, and centres the root.
-func setApart(t *Tree, x []float64, apart float64) {
+func setApart(t *aggtree.Tree, x []float64, apart float64) {
 	first, end := t.Children(0)
 	if first == end {
 		return

@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 )
 
@@ -25,20 +26,20 @@ const (
 
 // svg is a drawing in the making: places first, then the elements.
 type svg struct {
-	*Folded
-	o     DrawOptions
-	full  *Tree
+	*folded
+	o     Options
+	full  *aggtree.Tree
 	id    string
 	looks looks
 	width float64 // of a node
 	b     strings.Builder
 }
 
-func writeSVG(w *bufio.Writer, t *Tree, o DrawOptions) error {
-	s := &svg{Folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
+func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) error {
+	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
 	near := s.near()
 	for i := range s.Tree.Base {
-		s.widen(s.Label(int32(i), o.Names))
+		s.widen(s.text(int32(i), o.Names))
 	}
 	for _, v := range near.nodes {
 		s.widen(labels.Of(v, o.Names))

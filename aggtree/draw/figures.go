@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/aggtree"
 	"nodemask/csr"
 )
 
@@ -23,17 +24,17 @@ type Figure struct {
 // Panel is a part of a figure: a drawing with a caption.
 type Panel struct {
 	Caption string
-	Tree    *Tree // nil if the panel shows something else
+	Tree    *aggtree.Tree // nil if the panel shows something else
 	draw    func(s *svg, at Point) (size Point)
 }
 
 // PaperFigures are the paper's figures 1 to 7.
 func PaperFigures() []Figure {
-	return []Figure{TransductiveFigure(), InductiveFigure(), TreesFigure(), InvalidFigure(), NewNodeFigure(), CachedFigure(), MaskedFigure()}
+	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(), cachedFigure(), maskedFigure()}
 }
 
 // TransductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
-func TransductiveFigure() Figure {
+func transductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"transductive", 1, "The transductive setting", []Panel{
 		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(g, names, []int32{2, 4}, false)),
@@ -41,7 +42,7 @@ func TransductiveFigure() Figure {
 }
 
 // InductiveFigure is figure 2: the nodes to be predicted arrive after training.
-func InductiveFigure() Figure {
+func inductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"inductive", 2, "The inductive setting", []Panel{
 		sketchPanel("(a) A model is learned over some graph", settingSketch(g, names, []int32{2, 4}, true)),
@@ -50,17 +51,17 @@ func InductiveFigure() Figure {
 }
 
 // TreesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
-func TreesFigure() Figure {
+func treesFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
 	for hops := range 3 {
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), DrawOptions{Names: names}))
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), Options{Names: names}))
 	}
 	return f
 }
 
 // InvalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
-func InvalidFigure() Figure {
+func invalidFigure() Figure {
 	_, names := PaperGraph()
 	// The leaves of b and d, with one a for both in the middle.
 	at := func(column float64, depth int) Point {
@@ -77,33 +78,33 @@ func InvalidFigure() Figure {
 	split := fromChildren([][][]int32{{{0}}, {{1, 1, 3}}, {{0, 2}, {5}, {0, 4}}})
 	return Figure{"invalid", 4, "Not the 2-aggregation tree of a, although the paths are right", []Panel{
 		sketchPanel("(a) Not an arborescence: a has two parents", shared),
-		treePanel("(b) Not the smallest: b twice", split, DrawOptions{Names: names}),
+		treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
 	}}
 }
 
 // NewNodeFigure is figure 5: a node v arrives after training, and its tree if everything is computed anew.
-func NewNodeFigure() Figure {
+func newNodeFigure() Figure {
 	g, names := newNodeGraph()
 	return Figure{"new-node", 5, "A node v arrives after training", []Panel{
 		sketchPanel("(a) v enters the graph", graphSketch(g, names)),
-		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), DrawOptions{Names: names}),
+		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), Options{Names: names}),
 	}}
 }
 
 // CachedFigure is figure 6: the tree of v when its neighbours' representations come from the cache. v is in it only once.
-func CachedFigure() Figure {
+func cachedFigure() Figure {
 	g, names := newNodeGraph()
 	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
 	must(err)
-	tree, err := BuildCached(context.Background(), train, []int32{0, 1}, 3, Options{})
+	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
 	must(err)
 	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
-		treePanel("Each dotted box is what a cached representation of u or w captured", tree, DrawOptions{Names: append(slices.Clone(names[1:]), "v")}),
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: append(slices.Clone(names[1:]), "v")}),
 	}}
 }
 
 // MaskedFigure is figure 7: four 2-aggregation trees of a, by what is masked.
-func MaskedFigure() Figure {
+func maskedFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
 	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"}, {"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
@@ -111,7 +112,7 @@ func MaskedFigure() Figure {
 		for v, name := range names {
 			mask[v] = strings.Contains(c.masked, name)
 		}
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), DrawOptions{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
 	return f
 }
@@ -124,8 +125,8 @@ func newNodeGraph() (g *csr.Graph, names []string) {
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
 
-func built(g *csr.Graph, root int32, hops int, mask []bool) *Tree {
-	tree, err := Build(context.Background(), g, root, hops, Options{Mask: mask})
+func built(g *csr.Graph, root int32, hops int, mask []bool) *aggtree.Tree {
+	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 	must(err)
 	return tree
 }
@@ -138,8 +139,8 @@ func must(err error) {
 }
 
 // fromChildren makes a tree, right or wrong, of the bases of each node's children, level by level.
-func fromChildren(levels [][][]int32) *Tree {
-	t := &Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
+func fromChildren(levels [][][]int32) *aggtree.Tree {
+	t := &aggtree.Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
 	for depth, groups := range levels {
 		above := int32(0)
 		if depth > 0 {

@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/aggtree"
 	"nodemask/csr"
 )
 
@@ -25,8 +26,8 @@ type sketched struct {
 
 // graphSketch puts the neighbours round the first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
-	s := svg{o: DrawOptions{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
-	s.Folded = Fold(&Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, FoldOptions{})
+	s := svg{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
+	s.folded = newFolded(&aggtree.Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, foldOptions{})
 	near := s.near()
 	out := sketch{nodes: make([]sketched, g.NumNodes())}
 	for i, v := range near.nodes {
@@ -84,9 +85,9 @@ func rim(from, to Point) Point {
 	return Point{from.X + dx*share, from.Y + dy*share}
 }
 
-func treePanel(caption string, t *Tree, o DrawOptions) Panel {
+func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
 	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at Point) Point {
-		part := &svg{Folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
+		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
 		points, across, width, height := part.places()
 		for i := range points {
 			points[i].X += at.X

@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"bufio"
@@ -16,17 +16,17 @@ import (
 // explorer is what explorer/src is built into: 'npm ci && npm run build' there makes it anew. Its first lines are the
 // licence of the parts of d3 that it contains.
 //
-//go:embed explorer/explorer.js
-var explorer string
+//go:embed explorer.js
+var bundle string
 
 // MaxHTMLHops is the largest number of hops of an interactive drawing.
-const MaxHTMLHops = 10
+const MaxHops = 10
 
 // offeredHops is how many hops the reader may choose if the drawing begins with no more.
 const offeredHops = 5
 
 // HTMLOptions says how an interactive drawing begins. The zero value draws by numbers, with nothing masked.
-type HTMLOptions struct {
+type Options struct {
 	// Names are those of the nodes; one without a name is called by its number.
 	Names []string
 	// Colours has a number for each node, for instance its class, and Classes say what the numbers mean, as in
@@ -66,7 +66,7 @@ type HTMLOptions struct {
 // event nodemask:change after each change.
 //
 // It returns an error for a graph, root, hops or options that it cannot draw, or the writer's.
-func WriteHTML(w io.Writer, g *csr.Graph, root int32, hops int, o HTMLOptions) error {
+func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func WriteHTML(w io.Writer, g *csr.Graph, root int32, hops int, o HTMLOptions) e
 }
 
 // WritePage writes what [WriteHTML] does as a whole file for a browser.
-func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o HTMLOptions) error {
+func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
 	o.Title = "" // the page's heading says it
 	p, err := o.piece(g, root, hops)
@@ -119,10 +119,10 @@ type piece struct {
 	data  []byte // an embedded, as JSON
 }
 
-func (o HTMLOptions) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
+func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	switch {
-	case hops > MaxHTMLHops:
-		return nil, fmt.Errorf("aggtree: %d hops: expected at most %d", hops, MaxHTMLHops)
+	case hops > MaxHops:
+		return nil, fmt.Errorf("aggtree: %d hops: expected at most %d", hops, MaxHops)
 	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
 		return nil, fmt.Errorf("aggtree: HTMLOptions.KeepRate is %v: expected a probability, up to 1, or 0 for 0.5", o.KeepRate)
 	case o.KeepRate == 0:
@@ -154,5 +154,5 @@ func (p *piece) write(w *bufio.Writer) {
 	}
 	fmt.Fprintf(w, "<div class=\"nodemask-explorer\"%s>\n", id)
 	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image), html.EscapeString(p.alt))
-	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, explorer)
+	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, bundle)
 }

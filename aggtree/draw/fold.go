@@ -1,15 +1,16 @@
-package aggtree
+package draw
 
 import (
 	"fmt"
 	"slices"
 
+	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
 
 // FoldOptions says how much of a tree is drawn. The zero value draws up to 12 children a node and 150 nodes in all.
-type FoldOptions struct {
+type foldOptions struct {
 	// Children is how many children are drawn of a node, what stands for the rest included; 0: 12, at least 2.
 	Children int
 	// Nodes is how many nodes are drawn in all; 0: 150, at least 2.
@@ -21,10 +22,10 @@ type FoldOptions struct {
 }
 
 // Folded is what is drawn of a tree.
-type Folded struct {
+type folded struct {
 	// Tree has the shape that is drawn. Its nodes are those kept of the tree, in their order; ghosts, which are leaves
 	// among the children of their parent by base; and nodes of base -1 that stand for what was left out, last.
-	Tree *Tree
+	Tree *aggtree.Tree
 	// Node is the node of the tree that each one shows; -1 for a ghost, and for one that stands for others.
 	Node []int32
 	// More is how many nodes of the tree one stands for, all with its parent above them; 0 for one that is shown itself.
@@ -35,7 +36,7 @@ type Folded struct {
 }
 
 // Label is the text of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37 nodes.
-func (f *Folded) Label(i int32, names []string) string {
+func (f *folded) text(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
 	}
@@ -43,7 +44,7 @@ func (f *Folded) Label(i int32, names []string) string {
 }
 
 // remark is what sets a node apart, in words; "": nothing.
-func (f *Folded) remark(i int32) string {
+func (f *folded) remark(i int32) string {
 	switch {
 	case f.Ghost[i]:
 		return "masked"
@@ -56,12 +57,12 @@ func (f *Folded) remark(i int32) string {
 }
 
 // isCached says whether i is the top of a cached subtree.
-func (f *Folded) isCached(i int32) bool {
+func (f *folded) isCached(i int32) bool {
 	return f.Tree.Group != nil && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
 // members are u and its descendants, at most depth levels further down.
-func (f *Folded) members(u int32, depth int) []int32 {
+func (f *folded) members(u int32, depth int) []int32 {
 	var all []int32
 	for _, level := range f.Tree.Descendants(u, depth) {
 		for i := level[0]; i < level[1]; i++ {
@@ -74,7 +75,7 @@ func (f *Folded) members(u int32, depth int) []int32 {
 // Fold reduces a tree to what a page can show. It goes down level by level: of each node of a level it keeps the first
 // children, equally many of each as far as there is room, and puts one node in the place of the rest and all below them.
 // It depends on nothing but the tree and the options.
-func Fold(t *Tree, o FoldOptions) *Folded {
+func newFolded(t *aggtree.Tree, o foldOptions) *folded {
 	if o.Children == 0 {
 		o.Children = 12
 	}
@@ -83,7 +84,7 @@ func Fold(t *Tree, o FoldOptions) *Folded {
 	}
 	o.Nodes = max(o.Nodes, 2)
 	o.Children = min(max(o.Children, 2), o.Nodes)
-	f := &folder{Tree: t, FoldOptions: o, below: make([]int, t.NumNodes()), out: &Folded{Tree: &Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
+	f := &folder{Tree: t, foldOptions: o, below: make([]int, t.NumNodes()), out: &folded{Tree: &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
 	if t.NumNodes() == 0 {
 		return f.out
 	}
@@ -95,10 +96,10 @@ func Fold(t *Tree, o FoldOptions) *Folded {
 }
 
 type folder struct {
-	*Tree
-	FoldOptions
+	*aggtree.Tree
+	foldOptions
 	below []int // nodes below each
-	out   *Folded
+	out   *folded
 }
 
 // drawn is a node to draw.
@@ -157,7 +158,7 @@ func (f *folder) add(d drawn, parent int32) {
 // most is the largest number of children a node for which a level's children fit, along with a node below each of them
 // that has children of its own.
 func (f *folder) most(first, end int32) int {
-	for most := f.FoldOptions.Children; most > 0; most-- {
+	for most := f.foldOptions.Children; most > 0; most-- {
 		room := f.Nodes - len(f.out.Node)
 		for i := first; i < end && room >= 0; i++ {
 			for _, d := range f.children(f.out.Node[i], most) {

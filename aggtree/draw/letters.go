@@ -1,4 +1,4 @@
-package aggtree
+package draw
 
 import (
 	"math"
