@@ -8,19 +8,20 @@ import (
 	"nodemask/csr"
 )
 
-// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which stands for "at least so many": trees
-// that large cannot be built, so that exact big numbers would help nobody.
+// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least so many": nobody can
+// build trees that large.
 type Counts struct {
-	Depth []uint64 // nodes at each depth, from 0 to the number of hops
+	Depth []uint64 // nodes at each depth [hops+1]
 	Total uint64   // their sum
 }
 
-// Saturated says whether some number is too large to be held, so that the total is only a lower bound.
+// Saturated reports whether a number is too large to hold, so that the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// Count counts the nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d hops, counted
-// by one product of a sparse vector and the graph a hop: at most hops times the number of edges, however large the tree.
-// It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends first.
+// Count returns the number of nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d
+// hops, so each hop takes one product of a sparse vector and the graph: at most hops times the number of edges, however
+// large the tree. It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends
+// first.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(g, root, hops, mask)
 	if err != nil {
@@ -40,9 +41,9 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	return c, err
 }
 
-// products is the memory of repeated products; it can be run for one root after another, until an error.
+// products is the memory of repeated products. It can run for one root after another, until an error.
 type products struct {
-	times, next  []uint64 // [bases]: how many walks of this many, and of one more hop, end in a node
+	times, next  []uint64 // [bases]: walks of this many hops, and of one hop more, that end in each node
 	bases, found []int32  // the nodes where these are not 0
 }
 
@@ -50,8 +51,8 @@ func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the nodes that each depth of the tree holds, in no particular order, and how many times each; it
-// ends early once a depth is empty.
+// run calls visit with the bases that each depth of the tree has, in no particular order, and how often each base is
+// there. It ends early once a depth is empty.
 func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -91,7 +92,7 @@ func (p *products) clear(times []uint64, bases []int32) {
 	}
 }
 
-// add stops at the largest number instead of starting again from 0.
+// add returns the sum, or the largest number if the sum is larger.
 func add(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

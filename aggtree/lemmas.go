@@ -16,16 +16,16 @@ type Counterexample struct {
 	Lemma int
 	// Node is the node of the candidate where the lemma fails, and Base the node of the graph that it stands for.
 	Node, Base int32
-	// Depth is how many levels the subtree has below Node (lemma 1 only).
+	// Depth is the number of levels of the subtree below Node (lemma 1 only).
 	Depth int
 	// Fault says why the subtree is no aggregation tree; its walks start at Node (lemma 1 only).
 	Fault *Fault
-	// Missing are neighbours of Base in the graph that have no child, Extra the bases of children that are no unmasked
-	// neighbours, Repeated those of several children (lemma 2 only).
+	// Missing lists the unmasked neighbours of Base for which no child stands, Extra the bases of children that are no
+	// such neighbours, and Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
 
-// Error returns the counterexample in a sentence.
+// Error says where the lemma fails, and how.
 func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
 		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the %d-aggregation tree of node %d: %v: %s",
@@ -45,8 +45,8 @@ func (c *Counterexample) Error() string {
 
 // Lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree, any node with its descendants down to
 // any depth, is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
-// wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the nodes
-// times hops². For a candidate that is no arborescence it returns a [*Fault]; other errors are those of [Check].
+// wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
+// nodes times hops². For a candidate that is no arborescence it returns a [*Fault]; other errors are those of [Check].
 func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -54,7 +54,7 @@ func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	for i := range int32(len(s.Base)) {
-		left := hops - s.depth[i] // below hops there is no subtree to speak of
+		left := hops - s.depth[i] // negative where there is no subtree
 		for depth := 0; depth <= left; depth++ {
 			err := c.check(i, depth, depth < left)
 			if err == nil {
@@ -71,9 +71,9 @@ func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 }
 
 // Lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
-// neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else the
-// first [*Counterexample]. A node further down that has children is no leaf, so the lemma must hold for it too. Other
-// errors are those of [Lemma1].
+// neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
+// the first [*Counterexample]. A node further down that has children is no leaf, so the lemma must hold for it too.
+// Other errors are those of [Lemma1].
 func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -113,6 +113,7 @@ func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
+// lemmaShape checks a caller's arguments and returns the candidate's shape.
 func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*shape, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err

@@ -7,19 +7,19 @@ import (
 	"nodemask/csr"
 )
 
-// Summary is how much repeats in a tree: what the paper's section 4 blames for over-smoothing and over-fitting.
+// Summary says how much repeats in a tree: what the paper's section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // tree nodes; [math.MaxUint64] stands for at least so many
-	Distinct int    // nodes of the graph that they stand for
+	Nodes    uint64 // tree nodes; [math.MaxUint64] means at least so many
+	Distinct int    // distinct nodes of the graph among their bases
 	Root     uint64 // tree nodes that stand for the root's base, the root itself included
 }
 
-// RootShare is the part of the tree that stands for the root itself, between 0 and 1; NaN if there are too many tree
-// nodes to be counted.
+// RootShare returns the share of tree nodes that stand for the root's base, between 0 and 1; NaN if there are too many
+// tree nodes to count.
 func (s Summary) RootShare() float64 { return s.over(float64(s.Root), float64(s.Nodes)) }
 
-// Repetition is the number of tree nodes for each distinct node of the graph: 1 if nothing repeats. It is NaN if there
-// are too many tree nodes to be counted.
+// Repetition returns the number of tree nodes for each distinct base: 1 if nothing repeats; NaN if there are too many
+// tree nodes to count.
 func (s Summary) Repetition() float64 { return s.over(float64(s.Nodes), float64(s.Distinct)) }
 
 func (s Summary) over(a, b float64) float64 {
@@ -29,8 +29,8 @@ func (s Summary) over(a, b float64) float64 {
 	return a / b
 }
 
-// Summaries is the [Summary] of the tree of every node of the graph, without building any. It takes the time of [Count]
-// for each node in turn. Errors are those of [Count].
+// Summaries returns the [Summary] of T_v^hops for every node v of the graph [nodes], without building any tree. It
+// takes the time of [Count] for each node in turn. Errors are those of [Count].
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err

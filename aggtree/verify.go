@@ -13,8 +13,8 @@ type Statement struct {
 	Name string
 	// Text says in a few words what is claimed.
 	Text string
-	// Counterexample says where the candidate breaks the statement: a [*Counterexample] to a lemma, or a [*Fault]. nil: the
-	// statement holds.
+	// Counterexample says where the candidate breaks the statement: a [*Counterexample] to a lemma, or a [*Fault]. nil:
+	// the statement holds.
 	Counterexample error
 }
 
@@ -22,9 +22,9 @@ type Statement struct {
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
 // Verify checks the definition and both lemmas on a candidate for T_root^hops of the graph under the mask (nil: nothing
-// masked), and returns the three statements in this order, whether they hold or not. A candidate that is no arborescence
-// breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the graph, or the
-// context's if it ends first.
+// masked), and returns the three statements in this order, whether they hold or not. A candidate that is no
+// arborescence breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the
+// graph, or the context's if it ends first.
 func Verify(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) ([]Statement, error) {
 	statements := []Statement{
 		{"definition", "the paths are the walks", Check(ctx, g, root, hops, candidate, mask)},

@@ -9,7 +9,8 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeDOT(w *bufio.Writer, t *aggtree.Tree, o Options) error {
+// writeDOT writes a digraph for Graphviz. Dotted clusters, one in another, show what cached representations captured.
+func writeDOT(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	f, looks := o.fold(t), newLooks(t, o)
 	rank := "TB"
 	if o.Direction == Across {
@@ -79,10 +80,9 @@ func writeDOT(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 		w.WriteString(strings.Repeat(" }", inner) + "\n")
 	}
 	w.WriteString("}\n")
-	return nil
 }
 
-// dotText is a string of the DOT language.
+// dotText returns a text as a string of the DOT language.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(labels.Printable(s)) + `"`
 }

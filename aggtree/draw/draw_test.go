@@ -154,8 +154,8 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
-	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `aggtree: there is no format "png": expected one of [text svg dot mermaid json]`)
-	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "aggtree: an empty tree cannot be drawn: every tree has a root, see Build")
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg dot mermaid json]`)
+	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "draw: the tree is empty: every tree has a root, see aggtree.Build")
 	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
 

@@ -12,10 +12,10 @@ import (
 	"nodemask/csr"
 )
 
-// Figure is one of the paper's figures about graphs and trees, drawn anew. The originals are not part of the text that we
-// have: they are inferred from what it says of them, see [PaperGraph].
+// Figure is one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that we
+// have: ours follow what the text says of them, see [PaperGraph].
 type Figure struct {
-	ID     string // for instance "trees"
+	ID     string // transductive, inductive, trees, invalid, new-node, cached or masked
 	Number int    // in the paper
 	Title  string
 	Panels []Panel
@@ -28,12 +28,12 @@ type Panel struct {
 	draw    func(s *svg, at Point) (size Point)
 }
 
-// PaperFigures are the paper's figures 1 to 7.
+// PaperFigures returns the paper's figures 1 to 7.
 func PaperFigures() []Figure {
 	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(), cachedFigure(), maskedFigure()}
 }
 
-// TransductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
+// transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
 func transductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"transductive", 1, "The transductive setting", []Panel{
@@ -41,7 +41,7 @@ func transductiveFigure() Figure {
 	}}
 }
 
-// InductiveFigure is figure 2: the nodes to be predicted arrive after training.
+// inductiveFigure is figure 2: the nodes to be predicted arrive after training.
 func inductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"inductive", 2, "The inductive setting", []Panel{
@@ -50,7 +50,7 @@ func inductiveFigure() Figure {
 	}}
 }
 
-// TreesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
+// treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
 func treesFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
@@ -60,7 +60,7 @@ func treesFigure() Figure {
 	return f
 }
 
-// InvalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
+// invalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
 func invalidFigure() Figure {
 	_, names := PaperGraph()
 	// The leaves of b and d, with one a for both in the middle.
@@ -82,7 +82,7 @@ func invalidFigure() Figure {
 	}}
 }
 
-// NewNodeFigure is figure 5: a node v arrives after training, and its tree if everything is computed anew.
+// newNodeFigure is figure 5: a node v arrives after training, and the tree that it has if everything is computed anew.
 func newNodeFigure() Figure {
 	g, names := newNodeGraph()
 	return Figure{"new-node", 5, "A node v arrives after training", []Panel{
@@ -91,7 +91,7 @@ func newNodeFigure() Figure {
 	}}
 }
 
-// CachedFigure is figure 6: the tree of v when its neighbours' representations come from the cache. v is in it only once.
+// cachedFigure is figure 6: the tree of v if its neighbours' representations come from the cache. v is in it only once.
 func cachedFigure() Figure {
 	g, names := newNodeGraph()
 	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
@@ -103,7 +103,7 @@ func cachedFigure() Figure {
 	}}
 }
 
-// MaskedFigure is figure 7: four 2-aggregation trees of a, by what is masked.
+// maskedFigure is figure 7: the 2-aggregation tree of a under four masks.
 func maskedFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
@@ -117,7 +117,7 @@ func maskedFigure() Figure {
 	return f
 }
 
-// newNodeGraph is a graph that v, node 0, has entered beside its neighbours u and w.
+// newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
 func newNodeGraph() (g *csr.Graph, names []string) {
 	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x}, {Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
@@ -125,20 +125,21 @@ func newNodeGraph() (g *csr.Graph, names []string) {
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
 
+// built returns T_root^hops of a figure's graph.
 func built(g *csr.Graph, root int32, hops int, mask []bool) *aggtree.Tree {
 	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 	must(err)
 	return tree
 }
 
-// must is for what cannot fail: the figures' graphs are constants.
+// must panics for what cannot fail: the figures' graphs are constants.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// fromChildren makes a tree, right or wrong, of the bases of each node's children, level by level.
+// fromChildren returns the tree, right or wrong, in which nodes have children of these bases, level by level.
 func fromChildren(levels [][][]int32) *aggtree.Tree {
 	t := &aggtree.Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
 	for depth, groups := range levels {
@@ -164,26 +165,26 @@ func fromChildren(levels [][][]int32) *aggtree.Tree {
 	return t
 }
 
-// WriteSVG draws the panels side by side. id is that of the SVG element: one for each drawing on a page. The same figure
-// gives the same bytes.
+// WriteSVG draws the panels side by side. id is the id of the SVG element, so each drawing on a page needs its own. The
+// same figure gives the same bytes. It returns the writer's error.
 func (f Figure) WriteSVG(w io.Writer, id string) error {
 	s := &svg{id: elementID(id), width: leastWidth}
 	x, bottom := margin, 0.0
-	sizes := make([]Point, len(f.Panels))
+	centres := make([]float64, len(f.Panels))
 	captions := make([]string, len(f.Panels))
 	for i, p := range f.Panels {
 		captions[i] = p.Caption
 		room := columns(p.Caption) * 6.6
 		// Drawn once to see how large it is, then in its place, centred over its caption.
-		sizes[i] = p.draw(&svg{id: s.id, width: leastWidth}, Point{})
-		wide := max(room, sizes[i].X)
-		p.draw(s, Point{x + (wide-sizes[i].X)/2, margin})
-		bottom = max(bottom, margin+sizes[i].Y)
-		sizes[i] = Point{x + wide/2, wide}
+		size := p.draw(&svg{id: s.id, width: leastWidth}, Point{})
+		wide := max(room, size.X)
+		p.draw(s, Point{x + (wide-size.X)/2, margin})
+		bottom = max(bottom, margin+size.Y)
+		centres[i] = x + wide/2
 		x += wide + 2*margin
 	}
 	for i, caption := range captions {
-		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(sizes[i].X), px(bottom+margin+fontSize), xmlText(caption))
+		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize), xmlText(caption))
 	}
 	out := bufio.NewWriter(w)
 	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")

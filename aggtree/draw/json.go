@@ -8,6 +8,7 @@ import (
 	"nodemask/aggtree"
 )
 
+// jsonNode is a node of the tree as JSON has it.
 type jsonNode struct {
 	ID     int32  `json:"id"`
 	Base   int32  `json:"base"`
@@ -19,7 +20,7 @@ type jsonNode struct {
 	Hidden int32  `json:"hidden,omitempty"`
 }
 
-// writeJSON writes a node a line, so that a large tree is not in memory twice.
+// writeJSON writes a node a line, and holds no more than one line in memory.
 func writeJSON(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	fmt.Fprintf(w, "{\"root\":%d,\"hops\":%d,\"nodes\":[", t.Base[0], t.Hops)
 	for depth := range t.Hops + 1 {

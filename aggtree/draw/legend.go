@@ -6,7 +6,7 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-// legend explains what there is, in rows, and returns how far down it goes.
+// legend explains what the drawing has, in rows from x to right, and returns the y below the last.
 func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 	var samples []struct {
 		text string

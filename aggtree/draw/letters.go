@@ -8,7 +8,7 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-// columns is how many letters wide a text is; those of some scripts take the room of two.
+// columns returns how many letters wide a text is. Letters of some scripts count as two.
 func columns(s string) float64 {
 	n := 0.0
 	for _, r := range s {
@@ -19,7 +19,7 @@ func columns(s string) float64 {
 	return n
 }
 
-// cut shortens a label to what fits into a node.
+// cut returns a label, shortened to what fits into a node.
 func cut(label string) string {
 	label = labels.Printable(label)
 	if columns(label) <= longestLabel {
@@ -36,9 +36,10 @@ func cut(label string) string {
 
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
+// xmlText returns a text for an XML element.
 func xmlText(s string) string { return xmlEscapes.Replace(labels.Printable(s)) }
 
-// px is a coordinate to a tenth of a pixel.
+// px returns a coordinate to a tenth of a pixel.
 func px(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
 }

@@ -6,23 +6,25 @@ import (
 	"nodemask/aggtree"
 )
 
-// ringStyles are how often the palette is gone through for rings: solid, dashed, dotted.
+// ringStyles is the number of times that rings go through the palette: solid, dashed, dotted.
 const ringStyles = 3
 
-// look is how all replicas of a base are drawn. Fill and ring are -1 for none; a ring of 7 or more is dashed or dotted.
+// look says how all replicas of a base are drawn. Fill and ring are numbers of colours, or -1 for none; a ring beyond
+// the palette is dashed or dotted.
 type look struct {
 	fill, ring int
 	root       bool
 }
 
+// looks gives each base of a tree its look.
 type looks struct {
 	colours []int
 	ring    map[int32]int
 	root    int32
 }
 
-// newLooks gives a ring to each base of the tree that occurs more than once, the root's first, then those that occur
-// most; the palette ends after 21.
+// newLooks gives a ring to the root's base, then to the bases that occur more than once, most frequent first, until
+// there are no more rings.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {
@@ -47,6 +49,7 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 	return l
 }
 
+// of returns the look of a base.
 func (l looks) of(base int32) look {
 	one := look{fill: -1, ring: -1, root: base == l.root}
 	if ring, found := l.ring[base]; found {

@@ -11,7 +11,8 @@ func (s *svg) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
-// boxes draws what cached representations captured, as the paper does: the subtrees of each depth, from 1 up.
+// boxes draws what cached representations captured as the paper does: a dotted box round each subtree of depth 1 and
+// more.
 func (s *svg) boxes(points []Point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {
@@ -31,6 +32,7 @@ func (s *svg) boxes(points []Point) {
 	}
 }
 
+// edges draws the tree's edges: straight ones down, curves across.
 func (s *svg) edges(points []Point, across bool) {
 	var plain, dashed strings.Builder
 	for i, parent := range s.Tree.Parent {
@@ -52,6 +54,7 @@ func (s *svg) edges(points []Point, across bool) {
 	s.lines(plain.String(), dashed.String(), "")
 }
 
+// lines draws two paths, the second dashed.
 func (s *svg) lines(plain, dashed, attributes string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
@@ -60,6 +63,7 @@ func (s *svg) lines(plain, dashed, attributes string) {
 	}
 }
 
+// node draws a tree node as what it is.
 func (s *svg) node(i int32, at Point) {
 	base := s.Tree.Base[i]
 	label := s.text(i, s.o.Names)
@@ -73,7 +77,7 @@ func (s *svg) node(i int32, at Point) {
 	}
 }
 
-// more draws what stands for nodes that are not drawn.
+// more draws a node that stands for others.
 func (s *svg) more(at Point, label string, ghost bool) {
 	dash := ""
 	if ghost {
@@ -83,7 +87,8 @@ func (s *svg) more(at Point, label string, ghost bool) {
 	s.label(at, label, ` font-style="italic"`)
 }
 
-// pill draws a node of the graph or a replica: its fill a little inside its ring, so that neither is taken for the other.
+// pill draws a node of the graph or a replica. Its fill lies a little inside its ring, so that nobody takes one for the
+// other.
 func (s *svg) pill(at Point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
 		s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"%s\" %s/>", px(at.X-s.width/2+inset), px(at.Y-boxHeight/2+inset), px(s.width-2*inset), px(boxHeight-2*inset), px(boxHeight/2-inset), attributes)
@@ -123,6 +128,7 @@ func (s *svg) pill(at Point, label string, l look, dashed bool) {
 	s.label(at, label, attributes)
 }
 
+// label writes a label into a node. If it has to be cut, the whole is a tooltip.
 func (s *svg) label(at Point, label, attributes string) {
 	short, tooltip := cut(label), ""
 	if short != labels.Printable(label) {

@@ -9,7 +9,8 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeMermaid(w *bufio.Writer, t *aggtree.Tree, o Options) error {
+// writeMermaid writes a flowchart. A dotted subgraph shows what a cached representation captured.
+func writeMermaid(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	f, looks := o.fold(t), newLooks(t, o)
 	direction := "TD"
 	if o.Direction == Across {
@@ -72,10 +73,9 @@ func writeMermaid(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 			fmt.Fprintf(w, "  style n%d %s\n", i, strings.Join(parts, ","))
 		}
 	}
-	return nil
 }
 
-// mermaidText is a string of the Mermaid language, which is shown as HTML.
+// mermaidText returns a text as a string of the Mermaid language, which browsers show as HTML.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range labels.Printable(s) {

@@ -9,11 +9,11 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-// mostNear is how many nodes of the graph are drawn round the root.
+// mostNear is the largest number of nodes drawn of the graph.
 const mostNear = 60
 
-// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root: nodes of one hop on one
-// circle, each in the middle of the sector of those that were found from it.
+// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root. Nodes at one distance
+// from it are on one circle, each in the middle of the sector of the nodes that were found from it.
 type neighbourhood struct {
 	nodes         []int32 // by hops from the root
 	points        []Point
@@ -23,7 +23,7 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, by number, whether masked or not. It is empty unless asked for.
+// near finds the nodes breadth first, by number, whether masked or not. It is empty unless Options.BaseGraph is set.
 func (s *svg) near() neighbourhood {
 	g, t := s.o.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -79,7 +79,7 @@ func (s *svg) near() neighbourhood {
 	return n
 }
 
-// arrange places nodes of a width on circles just large enough.
+// arrange places nodes of a width on the smallest circles that have room for them.
 func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	count := len(n.nodes)
 	leaves := make([]float64, count)
@@ -126,7 +126,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	n.width, n.height = high.X-low.X+width+4, high.Y-low.Y+boxHeight+4
 }
 
-// clear says whether nodes from first to end touch none of those before end.
+// clear reports whether the nodes from first to end touch no node before end.
 func (n *neighbourhood) clear(first, end int, width float64) bool {
 	for i := first; i < end; i++ {
 		for j := range i {
@@ -170,4 +170,5 @@ func (s *svg) base(n neighbourhood, x, y float64) {
 	s.b.WriteString("</g>\n")
 }
 
+// masked reports whether the mask hides node v of the graph.
 func (s *svg) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }

@@ -1,7 +1,7 @@
 package draw
 
-// palette has the colours of Okabe and Ito, which differ for the colour-blind too, for white and for a dark page: on
-// white, some are darker than theirs, on dark blue is lighter, to stand out at 3:1.
+// palette has the colours of Okabe and Ito, which the colour-blind can tell apart too, for light and for dark pages. To
+// stand out at 3:1, some are darker than theirs on light pages, and blue is lighter on dark ones.
 var palette = [...]struct{ light, dark string }{
 	{"#0072B2", "#4AA3DF"}, // blue
 	{"#D55E00", "#E8742A"}, // vermilion

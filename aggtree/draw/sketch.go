@@ -24,7 +24,7 @@ type sketched struct {
 	open   bool // its label is to be predicted
 }
 
-// graphSketch puts the neighbours round the first node.
+// graphSketch draws a graph round its first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
 	s := svg{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
 	s.folded = newFolded(&aggtree.Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, foldOptions{})
@@ -43,7 +43,8 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return out
 }
 
-// settingSketch has two classes of nodes, and some whose class is to be predicted; these are left out if they are new.
+// settingSketch draws two classes of nodes, and some whose class is to be predicted. The latter are left out if they
+// are new.
 func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) sketch {
 	s := graphSketch(g, names)
 	for v := range s.nodes {
@@ -56,6 +57,7 @@ func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) s
 	return s
 }
 
+// sketchPanel is a panel that shows a sketch.
 func sketchPanel(caption string, k sketch) Panel {
 	return Panel{Caption: caption, draw: func(s *svg, at Point) (size Point) {
 		var path strings.Builder
@@ -78,13 +80,14 @@ func sketchPanel(caption string, k sketch) Panel {
 	}}
 }
 
-// rim is where the line from a node to another leaves it.
+// rim returns where the line from a node to another leaves the first.
 func rim(from, to Point) Point {
 	dx, dy := to.X-from.X, to.Y-from.Y
 	share := 1 / math.Hypot(dx/(leastWidth/2), dy/(boxHeight/2))
 	return Point{from.X + dx*share, from.Y + dy*share}
 }
 
+// treePanel is a panel that shows a tree.
 func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
 	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at Point) Point {
 		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}

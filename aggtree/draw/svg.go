@@ -11,20 +11,20 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-// Sizes in CSS pixels. Letters are taken to be as wide as those of wide fonts are.
+// Sizes in CSS pixels. Letters are as wide as in wide fonts.
 const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0
 	leastWidth            = 30.0
-	longestLabel          = 14  // letters; longer ones are cut, and whole as a tooltip
+	longestLabel          = 14  // letters: what is longer is cut, with the whole as a tooltip
 	widestDown            = 900 // wider trees are drawn across
 	margin                = 14.0
 	headingHeight         = 24.0
 	legendRow             = 20.0
-	mostBoxes             = 4 // dotted ones round one cached subtree, the outermost
+	mostBoxes             = 4 // dotted boxes round one cached subtree: the outermost
 )
 
-// svg is a drawing in the making: places first, then the elements.
+// svg is a drawing in the making.
 type svg struct {
 	*folded
 	o     Options
@@ -35,7 +35,8 @@ type svg struct {
 	b     strings.Builder
 }
 
-func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) error {
+// writeSVG draws the graph at the left, if asked for, the tree beside it, and the legend below.
+func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
 	near := s.near()
 	for i := range s.Tree.Base {
@@ -73,10 +74,9 @@ func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	right = max(right, 420) + margin
 
 	s.write(w, right, bottom, o.title(t), s.description())
-	return nil
 }
 
-// places lays the tree out: centres of nodes, whether from left to right, and how much room it takes.
+// places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
 func (s *svg) places() (points []Point, across bool, width, height float64) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)
@@ -102,7 +102,7 @@ func (s *svg) places() (points []Point, across bool, width, height float64) {
 	return points, o.Across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
 }
 
-// extent is the largest coordinates.
+// extent returns the largest coordinates.
 func extent(points []Point) (size Point) {
 	for _, p := range points {
 		size.X, size.Y = max(size.X, p.X), max(size.Y, p.Y)
@@ -110,7 +110,7 @@ func extent(points []Point) (size Point) {
 	return size
 }
 
-// pad is how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is none.
+// pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
 func (s *svg) pad(depth int) float64 {
 	if s.Tree.Group == nil || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
@@ -118,16 +118,18 @@ func (s *svg) pad(depth int) float64 {
 	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
 }
 
+// widen makes nodes wide enough for a label.
 func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
 
-// write writes the file once everything is drawn.
+// write writes the file, with the elements drawn so far.
 func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
 	s.open(w, width, height, title, description)
 	w.WriteString(s.b.String())
 	w.WriteString("</svg>\n")
 }
 
-// open writes the beginning of the file: it takes its colour from the page, or if it is the page, from the reader.
+// open writes the beginning of the file. The drawing takes its colours from the page, or where it is a page of its own,
+// from the reader's choice of light or dark.
 func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
 	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif\">\n",
 		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize)
@@ -139,7 +141,7 @@ func (s *svg) open(w *bufio.Writer, width, height float64, title, description st
 	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", s.id)
 }
 
-// description is the drawing for those who cannot see it.
+// description says in words what the drawing shows.
 func (s *svg) description() string {
 	var parts []string
 	for depth := range s.full.Hops + 1 {

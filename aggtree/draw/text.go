@@ -8,7 +8,8 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
-func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) error {
+// writeText writes a node a line, with branches before its name.
+func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	f := o.fold(t)
 	tree := f.Tree
 	type line struct {
@@ -50,5 +51,4 @@ func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 			stack = append(stack, line{i, prefix})
 		}
 	}
-	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"nodemask/csr"
 )
 
-// What an interactive drawing embeds at most. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's
-// numbers: over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
+// What an interactive drawing embeds at most. Up to 5 hops, counts over so much are exact in the 53 bits of
+// JavaScript's numbers: over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says
+// "more than".
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000

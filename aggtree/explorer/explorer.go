@@ -35,28 +35,30 @@ type Options struct {
 	Classes []string
 	// Mask is true for each node that is masked at first. nil: none.
 	Mask []bool
-	// KeepRate is the probability with which an epoch keeps a node, the paper's p, and can be changed on the page; 0: 0.5.
+	// KeepRate is the probability with which an epoch keeps a node, the paper's p, and can be changed on the page; 0:
+	// 0.5.
 	KeepRate float64
 	// Seed fixes the epochs' draws. Epoch e, from 1, draws as nmgnn.Mask does with rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
 	// Title stands above the drawing; "": nothing does, and a page is called after its first tree.
 	Title string
-	// ID is the id of the element, for scripts and style sheets. Letters, digits, - and _ are kept, others become _. "":
-	// it has none.
+	// ID is the id of the element, for scripts and style sheets. Letters, digits, - and _ are kept, others become _.
+	// "": it has none.
 	ID string
 }
 
-// WriteHTML writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's output
-// or a page of one's own. It begins with T_root^hops. It needs no network and no other files, and any number of pieces can
-// stand on one page. The same arguments give the same bytes.
+// WriteHTML writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's
+// output or a page of one's own. It begins with T_root^hops. It needs no network and no other files, and any number of
+// pieces can stand on one page. The same arguments give the same bytes.
 //
-// The graph stands at the left, the tree at the right. A click on a node of the graph makes it the root, with Shift masks
-// it; a click in the tree folds or unfolds. Epochs are drawn one by one or played. All can be done with keys, too. Trees
-// are those of [Build] with the same root, hops and mask; of a large one a part is drawn, but all of it counted.
+// The graph stands at the left, the tree at the right. A click on a node of the graph makes it the root, with Shift
+// masks it; a click in the tree folds or unfolds. Epochs are drawn one by one or played. All can be done with keys,
+// too. Trees are those of [Build] with the same root, hops and mask; of a large one a part is drawn, but all of it
+// counted.
 //
-// A graph of at most 200,000 entries and 50,000 nodes is embedded whole. Of a larger one, the piece has the nodes within
-// hops+1 of the root, up to that size, and says so; where a tree needs more, it says that too. Epochs then draw for the
-// nodes that it has, in ascending order.
+// A graph of at most 200,000 entries and 50,000 nodes is embedded whole. Of a larger one, the piece has the nodes
+// within hops+1 of the root, up to that size, and says so; where a tree needs more, it says that too. Epochs then draw
+// for the nodes that it has, in ascending order.
 //
 // Where scripts do not run, as in a notebook that is not trusted, the reader sees an image of the first tree.
 //

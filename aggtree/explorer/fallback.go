@@ -16,8 +16,8 @@ import (
 // fallbackLimit is the largest tree that is built for the image: more than it can show.
 const fallbackLimit = 100_000
 
-// firstTree returns the tree for the image that pages without scripts show: the first one, or one of fewer hops if it is
-// too large. The root alone always fits.
+// firstTree returns the tree for the image that pages without scripts show: the first one, or one of fewer hops if it
+// is too large. The root alone always fits.
 func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
 	for {
 		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})

@@ -1,5 +1,5 @@
-// Package labels makes the texts of drawings of graphs and trees safe to write anywhere: what nodes are called, on one line,
-// and the ids of elements.
+// Package labels makes the texts of drawings of graphs and trees safe to write anywhere: what nodes are called, on one
+// line, and the ids of elements.
 package labels
 
 import (
@@ -16,8 +16,8 @@ func Of(node int32, names []string) string {
 	return fmt.Sprint(node)
 }
 
-// Printable returns a text on one line. A character that does not print, such as a line break or one that a terminal would
-// obey, is written as \u and its number.
+// Printable returns a text on one line. A character that does not print, such as a line break or one that a terminal
+// would obey, is written as \u and its number.
 func Printable(s string) string {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	if !strings.ContainsFunc(s, hidden) {
