@@ -13,13 +13,13 @@ import (
 // hops, play epochs. It works in JupyterLab and in exported pages; where scripts are not run, a picture is seen.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
-	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked)})
+	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked), KeepRate: 0.5})
 }
 
 // ExplorePaper is [Explore] for the graph of the paper's figure 3.
 func ExplorePaper() {
 	edges, names := draw.PaperGraph()
-	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, explorer.Options{Names: names})
+	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, explorer.Options{Names: names, KeepRate: 0.5})
 }
 
 func explore(g *datasets.Graph, root int32, hops int, o explorer.Options) {

@@ -211,7 +211,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("epochs draw, play and pause, and the keep rate nests their masks", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 3, Options{Names: names, Seed: 4}))
+		p := open(t, chrome, pageOf(t, g, a, 3, Options{Names: names, KeepRate: 0.5, Seed: 4}))
 		p.click(".step")
 		p.is(1, `$.nodemask.epoch()`)
 		var masked, fewer []int32

@@ -7,7 +7,7 @@ import (
 	"nodemask/csr"
 )
 
-// embedded is what the script reads; src/state.js is the other side. Nodes have the numbers of the excerpt.
+// embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
@@ -24,6 +24,7 @@ type embedded struct {
 	Title    string        `json:"title,omitempty"`
 }
 
+// embed returns what the script reads of a graph, of which it embeds a part.
 func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
 		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),

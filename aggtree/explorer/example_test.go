@@ -13,11 +13,11 @@ import (
 func ExampleWritePage() {
 	g, names := draw.PaperGraph()
 	var page bytes.Buffer
-	mask := []bool{false, false, false, true, false, false} // d, as in figure 5
+	mask := []bool{false, false, false, true, false, false} // d, as in figure 7 (b)
 	if err := explorer.WritePage(&page, g, 0, 2, explorer.Options{Names: names, Mask: mask}); err != nil {
 		log.Fatal(err)
 	}
-	// A file for a browser: os.WriteFile("tree.html", page.Bytes(), 0o644). For a notebook's output, see WriteHTML.
+	// A file for a browser: os.WriteFile("tree.html", page.Bytes(), 0o644). For a notebook's output, see WriteFragment.
 	heading, _, _ := strings.Cut(page.String()[strings.Index(page.String(), "<h1>"):], "\n")
 	fmt.Println(heading)
 	// Output: <h1>Aggregation trees round node a</h1>

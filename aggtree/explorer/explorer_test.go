@@ -299,10 +299,19 @@ func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 
 func TestThePapersGraphIsEmbeddedInAFewBytes(t *testing.T) {
 	g, names := draw.PaperGraph()
-	data, err := json.Marshal(whole(t, g, 0, 2, Options{Names: names, Mask: []bool{false, false, false, true, false, false}, Seed: 7}))
+	data, err := json.Marshal(whole(t, g, 0, 2, Options{Names: names, Mask: []bool{false, false, false, true, false, false}, KeepRate: 0.5, Seed: 7}))
 	require.NoError(t, err)
 	// Each row is its number of neighbours plus one, the first neighbour, and distances: 3 1 2 for a, whose are b and d.
 	assert.Equal(t, `{"graph":{"nodes":6,"entries":12,"rows":"AwECBAACAwIBAwAEAwMCAwED"},"allNodes":6,"complete":6,"root":0,"hops":2,"mostHops":5,"keepRate":0.5,"seed":"7","names":["a","b","c","d","e","f"],"mask":[3]}`, string(data))
+}
+
+func TestAnEpochMasksNothingUnlessAKeepRateIsGiven(t *testing.T) {
+	g, _ := draw.PaperGraph()
+	d := whole(t, g, 0, 2, Options{})
+	assert.Equal(t, 1.0, d.KeepRate)
+	var masked int
+	script(t, d, `s.setEpoch(3); return s.masked`, &masked)
+	assert.Zero(t, masked)
 }
 
 func TestTheSameArgumentsWriteTheSameBytes(t *testing.T) {
@@ -334,10 +343,10 @@ func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
 		o          Options
 	}{
 		{"the graph is nil", nil, 0, 2, Options{}},
-		{"root 5: the graph has 5 nodes", g, 5, 2, Options{}},
+		{"explorer: aggtree: root 5: the graph has 5 nodes", g, 5, 2, Options{}},
 		{"root -1: the graph has 5 nodes", g, -1, 2, Options{Names: []string{"a"}}},
-		{"11 hops: expected at most 10", g, 0, 11, Options{}},
-		{"KeepRate is 1.5: expected a probability", g, 0, 2, Options{KeepRate: 1.5}},
+		{"explorer: 11 hops: expected at most 10", g, 0, 11, Options{}},
+		{"explorer: Options.KeepRate is 1.5: expected a probability above 0 and up to 1, or 0 for 1", g, 0, 2, Options{KeepRate: 1.5}},
 		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, Options{Mask: []bool{true}}},
 	} {
 		assert.ErrorContains(t, WriteFragment(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)

@@ -220,9 +220,9 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		}
 	}
 	if f.format == formatHTML {
-		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, Seed: f.seed}
-		if f.keepRate < 1 {
-			h.KeepRate = f.keepRate
+		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate, Seed: f.seed}
+		if f.keepRate == 1 {
+			h.KeepRate = 0.5 // the reader's epochs mask something
 		}
 		return explorer.WritePage(w, g.edges, g.root, f.hops, h)
 	}
