@@ -72,8 +72,8 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step compares the ways in which the candidate continues a path by one hop with those of the graph, and appends the
-// nodes that they lead to to below.
+// step compares the ways in which the candidate continues a path by one hop with those of the graph, and appends to
+// below the nodes that they lead to.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)

@@ -99,7 +99,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	for p := 1; p <= 10; p++ {
 		e := Must1(aggtree.Expect(ctx, g.Edges, root, hops, float64(p)/10, aggtree.ExpectOptions{}))
 		x := float64(p) / 10
-		size.X, size.Y = append(size.X, x), append(size.Y, sum(e.Depth)/sum(whole.Depth))
+		size.X, size.Y = append(size.X, x), append(size.Y, e.Total()/whole.Total())
 		if all := sum(whole.Root) - 1; all > 0 {
 			replicas.X, replicas.Y = append(replicas.X, x), append(replicas.Y, (sum(e.Root)-1)/all)
 		}

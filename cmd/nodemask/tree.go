@@ -262,7 +262,7 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
 }
 
-// renumber makes options for a drawing of the whole graph's nodes into those of an arrival's.
+// renumber returns options that number the nodes of the data set as options that number those of an arrival.
 func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
 	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
 	for i, v := range a.Base {
