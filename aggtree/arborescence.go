@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Arborescence is any rooted directed graph that claims to be an aggregation tree; [Check] says whether it is.
+// Arborescence is any rooted directed graph that claims to be an aggregation tree: [Check] says whether it is one.
 type Arborescence struct {
-	Root  int32      // a node
-	Base  []int32    // the node of the graph that each node stands for
-	Edges [][2]int32 // parent and child
+	Root  int32      // a node of the candidate, numbered from 0
+	Base  []int32    // the node of the graph that each of its nodes stands for [nodes]
+	Edges [][2]int32 // from parent to child
 }
 
-// Arborescence is the tree in the form that [Check] and the lemmas read.
+// Arborescence returns the tree in the form that [Check], [Verify] and the lemmas read.
 func (t *Tree) Arborescence() Arborescence {
 	a := Arborescence{Base: slices.Clone(t.Base), Edges: make([][2]int32, 0, max(len(t.Parent)-1, 0))}
 	for i, parent := range t.Parent {
@@ -23,7 +23,7 @@ func (t *Tree) Arborescence() Arborescence {
 	return a
 }
 
-// shape is an arborescence that has been found to be one.
+// shape is a candidate that is an arborescence.
 type shape struct {
 	Arborescence
 	first    []int32 // the children of i are children[first[i]:first[i+1]]
@@ -32,10 +32,11 @@ type shape struct {
 	depth    []int
 }
 
+// childrenOf returns the children of node i.
 func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
 
-// newShape returns a [*Fault] of kind NotArborescence unless each node but the root has one parent and is reached from
-// the root.
+// newShape returns a [*Fault] of kind NotArborescence unless each node but the root has one parent and a path from the
+// root.
 func newShape(a Arborescence) (*shape, error) {
 	n := len(a.Base)
 	fault := func(nodes []int32, format string, arguments ...any) error {
@@ -85,8 +86,8 @@ func newShape(a Arborescence) (*shape, error) {
 		return s, nil
 	}
 	lost := int32(slices.Index(s.depth, -1))
-	// Up from a node that is not reached there is one without a parent, or else, after as many steps as there are
-	// nodes, a cycle.
+	// Up from a node without a path there is one without a parent, or else, after as many steps as there are nodes, a
+	// cycle.
 	for steps := 0; steps < n; steps++ {
 		if parent[lost] < 0 {
 			return nil, fault([]int32{lost}, "node %d is not the root but has no parent, so it cannot be reached", lost)

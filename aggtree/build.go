@@ -8,19 +8,19 @@ import (
 	"nodemask/csr"
 )
 
-// DefaultLimit is the largest number of tree nodes that is built if no other is asked for.
+// DefaultLimit is the largest number of tree nodes that is built where [Options] sets no other.
 const DefaultLimit = 1_000_000
 
 // Options says how trees are built. The zero value masks nothing and builds up to [DefaultLimit] nodes.
 type Options struct {
 	// Limit is the largest number of tree nodes to build; 0: [DefaultLimit].
 	Limit int
-	// Mask is true for each masked node of the graph (section 5): it is in no child set, but may be the root. nil: no
-	// node is masked.
+	// Mask is true for each masked node of the graph [nodes] (section 5): it is in no child set, but may be the root.
+	// nil: no node is masked.
 	Mask []bool
 }
 
-// limit is the limit that holds.
+// limit returns the limit to apply.
 func (o Options) limit() (int, error) {
 	switch {
 	case o.Limit == 0:
@@ -31,15 +31,15 @@ func (o Options) limit() (int, error) {
 	return o.Limit, nil
 }
 
-// TooLargeError says that a tree has more nodes than the limit.
+// TooLargeError reports that a tree has more nodes than the limit.
 type TooLargeError struct {
-	Root   int32  // whose tree it is
-	Hops   int    // and for how many hops
-	Counts Counts // the nodes that it has
-	Limit  int    // the most that were to be built
+	Root   int32  // the node whose tree it is
+	Hops   int    // the hops of the tree
+	Counts Counts // the number of its nodes
+	Limit  int    // the largest number that was to be built
 }
 
-// Error names the tree, its size and the limit, and says what can be done.
+// Error names the tree, its size and the limit, and says what to do.
 func (e *TooLargeError) Error() string {
 	least := ""
 	if e.Counts.Saturated() {
@@ -49,9 +49,9 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build builds T_root^hops, the aggregation tree of a node of the graph (section 3.1), in time and memory proportional to
-// its size. It returns a [*TooLargeError] for a tree above the limit, before it takes any memory; an error for a root,
-// hops, mask or limit that cannot be; or the context's if it ends first.
+// Build returns T_root^hops, the aggregation tree of a node of the graph (section 3.1), in time and memory proportional
+// to its size. For a tree above the limit it returns a [*TooLargeError] before it takes any memory. Other errors are
+// for a root, hops, mask or limit out of range, or the context's if it ends first.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	w, err := walksFrom(g, root, hops, o.Mask)
 	if err != nil {

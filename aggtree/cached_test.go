@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
@@ -25,7 +26,7 @@ func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
 
 func TestACachedTreeByHand(t *testing.T) {
 	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
-	train := undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+	train := testgraph.Undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
 	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
@@ -44,7 +45,7 @@ func TestACachedTreeByHand(t *testing.T) {
 	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
 
 	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
-	grown := undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
+	grown := testgraph.Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
 		csr.Edge{Node: 4, Neighbour: 0}, csr.Edge{Node: 4, Neighbour: 3})
 	full, err := Build(ctx, grown, 4, 2, Options{})
 	require.NoError(t, err)
@@ -54,7 +55,7 @@ func TestACachedTreeByHand(t *testing.T) {
 
 func TestANewNodeWithoutTrainNeighboursIsAloneInItsTree(t *testing.T) {
 	for _, hops := range []int{0, 3} {
-		tree, err := BuildCached(ctx, triangle(t), nil, hops, Options{})
+		tree, err := BuildCached(ctx, testgraph.Triangle(t), nil, hops, Options{})
 		require.NoError(t, err)
 		assert.Equal(t, []int32{5}, tree.Base)
 		assert.Equal(t, []int32{-1}, tree.Group)
@@ -67,7 +68,7 @@ func TestANewNodeWithoutTrainNeighboursIsAloneInItsTree(t *testing.T) {
 
 // anyTrain draws a train graph and neighbours in it.
 func anyTrain(t *rapid.T) (*csr.Graph, []int32) {
-	g := anyGraph(t, 5)
+	g := testgraph.Any(t, 5)
 	return g, rapid.SliceOfDistinct(rapid.Int32Range(0, int32(g.NumNodes()-1)), func(v int32) int32 { return v }).Draw(t, "neighbours")
 }
 
@@ -121,7 +122,7 @@ func TestACachedTreeHasTheShapeOfTheTreeOfAMaskedRoot(t *testing.T) {
 func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		train, neighbours := anyTrain(t)
-		mask, hops := anyMask(t, train), rapid.IntRange(1, 4).Draw(t, "hops")
+		mask, hops := testgraph.AnyMask(t, train), rapid.IntRange(1, 4).Draw(t, "hops")
 		tree, err := BuildCached(ctx, train, neighbours, hops, Options{Mask: mask})
 		require.NoError(t, err)
 		first, end := tree.Children(0)
@@ -129,7 +130,7 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		for child := first; child < end; child++ {
 			want, err := Build(ctx, train, tree.Base[child], hops-1, Options{Mask: mask})
 			require.NoError(t, err)
-			require.Equal(t, want, tree.Subtree(child, hops))
+			require.Equal(t, want, subtree(tree, child, hops))
 			size += want.NumNodes()
 			for _, level := range tree.Descendants(child, hops) {
 				for i := level[0]; i < level[1]; i++ {
@@ -141,15 +142,81 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 		// The tree of ĥ^(k-1) is this one, cut off a level earlier.
 		shorter, err := BuildCached(ctx, train, neighbours, hops-1, Options{Mask: mask})
 		require.NoError(t, err)
-		require.Equal(t, shorter, tree.Subtree(0, hops-1))
+		require.Equal(t, shorter, subtree(tree, 0, hops-1))
 	})
 }
 
 func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
 	for _, bad := range []int32{-1, 5} {
-		_, err := BuildCached(ctx, triangle(t), []int32{0, bad}, 2, Options{})
+		_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{0, bad}, 2, Options{})
 		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not train nodes")
 	}
-	_, err := BuildCached(ctx, triangle(t), []int32{2, 0, 2}, 2, Options{})
+	_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{2, 0, 2}, 2, Options{})
 	assert.EqualError(t, err, "aggtree: train neighbour 2 is listed twice: list each once")
+}
+
+func TestAnArrivalByHand(t *testing.T) {
+	// Node 2 of the triangle 0-1-2 with 3 at 2 arrives; 3 and 0 were there. Of its neighbours 0, 1 and 3, only 0 and 3 are
+	// cached, and they do not know each other.
+	a, err := BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{3, 0, 2}, a.Base)
+	assert.Equal(t, []int32{2, 0, 1}, a.Tree.Base)
+	assert.Zero(t, a.Train.NumEdges())
+	assert.Equal(t, []int64{0, 0, 0, 2}, a.Grown.Offsets)
+	assert.Equal(t, []int32{0, 1}, a.Grown.Indices)
+	assert.Nil(t, a.Mask)
+
+	a, err = BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2, Options{Mask: []bool{false, false, true, true, false}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, false, false}, a.Mask, "3 is masked, and 2 would be, but is the root")
+	assert.Equal(t, []int32{2, 1}, a.Tree.Base)
+	assert.False(t, a.Tree.RootMasked)
+}
+
+func TestAnArrivalsTreeIsTheAggregationTreeOfItsGrownGraph(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := testgraph.Any(t, 7)
+		mask, node, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "node"), rapid.IntRange(0, 3).Draw(t, "hops")
+		var train []int32
+		for v := range int32(g.NumNodes()) {
+			if v != node && rapid.Bool().Draw(t, "train") {
+				train = append(train, v)
+			}
+		}
+		train = rapid.Permutation(train).Draw(t, "order")
+		a, err := BuildArrival(ctx, g, train, node, hops, Options{Mask: mask})
+		require.NoError(t, err)
+		require.Equal(t, append(slices.Clone(train), node), a.Base)
+		for i, v := range a.Base {
+			var want []int32
+			for j, u := range train {
+				if g.HasEdge(v, u) {
+					want = append(want, int32(j))
+				}
+			}
+			require.ElementsMatch(t, want, a.Grown.Neighbours(int32(i)), "the train neighbours of %d", v)
+		}
+		statements, err := Verify(ctx, a.Grown, int32(len(train)), hops, a.Tree.Arborescence(), a.Mask)
+		require.NoError(t, err)
+		for _, s := range statements {
+			require.NoError(t, s.Counterexample)
+		}
+	})
+}
+
+func TestArrivalsThatCannotBeAreErrors(t *testing.T) {
+	for want, c := range map[string]struct {
+		train []int32
+		node  int32
+		mask  []bool
+	}{
+		"aggtree: node 2 is a train node: expected one that arrives later":                          {[]int32{0, 2}, 2, nil},
+		"aggtree: root 5: the graph has 5 nodes, numbered from 0":                                   {[]int32{0, 2}, 5, nil},
+		"aggtree: the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1, make([]bool, 2)},
+		"aggtree: train nodes: ": {[]int32{0, 0}, 1, nil},
+	} {
+		_, err := BuildArrival(ctx, testgraph.Triangle(t), c.train, c.node, 2, Options{Mask: c.mask})
+		assert.ErrorContains(t, err, want)
+	}
 }

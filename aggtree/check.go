@@ -9,13 +9,14 @@ import (
 	"nodemask/csr"
 )
 
-// Check says whether a candidate is T_root^hops of the graph under the mask (nil: nothing masked). It returns nil if so,
-// else a [*Fault] that names one thing that is wrong, nearest to the root; other errors are those of [Build] for
-// arguments that cannot be. It takes time and memory linear in the candidate, but for sorting siblings.
+// Check checks whether a candidate is T_root^hops of the graph under the mask (nil: nothing masked). It returns nil if
+// so, else a [*Fault] that names the first thing that is wrong, from the root down. Other errors are for a root, hops
+// or mask that do not fit the graph, or the context's if it ends first. It takes time and memory proportional to the
+// candidate, and more only for sorting siblings.
 //
-// Two trees may have the same paths from root to leaves and differ, by siblings that stand for the same node; only the
-// smallest is right. So a candidate is first compared by its paths, with such siblings taken together, and called
-// NotSmallest only if these are the right ones.
+// Trees with the same paths from root to leaves may differ, by siblings that stand for the same node; only the smallest
+// is right. So Check first compares paths, with such siblings taken together, and returns NotSmallest only if the paths
+// are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if _, err := walksFrom(g, root, hops, mask); err != nil {
 		return err
@@ -43,12 +44,12 @@ type checker struct {
 
 	top     int32 // where paths start
 	hops    int
-	cut     bool   // what lies deeper than hops is to be ignored
-	repeats *Fault // the first siblings found that should be one
+	cut     bool   // ignore what lies deeper than hops
+	repeats *Fault // the first siblings found that should be one node
 }
 
-// check compares all paths down from a node with the walks from its base, level by level. A path of bases is held as the
-// nodes that it leads to: one, unless the candidate is not the smallest.
+// check compares all paths down from a node with the walks from its base, level by level. It holds a path of bases as
+// the nodes that it leads to: one node, unless the candidate is not the smallest.
 func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
@@ -71,8 +72,8 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	return nil
 }
 
-// step follows a path to nodes one hop further, in every way that the candidate has, after comparing these with the
-// graph's, and appends where they lead to below.
+// step compares the ways in which the candidate continues a path by one hop with those of the graph, and appends to
+// below the nodes that they lead to.
 func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
 	base := c.shape.Base[nodes[0]]
 	want := c.neighbours(base)
@@ -88,7 +89,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i, depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
-			children = slices.Clip(own) // only their order is changed, which means nothing
+			children = slices.Clip(own) // sorting changes only their order, which means nothing
 			break
 		}
 		children = append(children, own...)
@@ -133,7 +134,7 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	return below, nil
 }
 
-// neighbours are the unmasked neighbours of v, ascending.
+// neighbours returns the unmasked neighbours of v, ascending.
 func (c *checker) neighbours(v int32) []int32 {
 	row := c.graph.Neighbours(v)
 	if c.mask == nil {
@@ -148,7 +149,7 @@ func (c *checker) neighbours(v int32) []int32 {
 	return kept
 }
 
-// walk is the bases on the path down to a node.
+// walk returns the bases on the path from top down to a node.
 func (c *checker) walk(node int32) []int32 {
 	walk := []int32{c.shape.Base[node]}
 	for node != c.top {
@@ -159,6 +160,7 @@ func (c *checker) walk(node int32) []int32 {
 	return walk
 }
 
+// extra returns the fault of a node below one of base v that must not be there, whose base is u.
 func (c *checker) extra(node, v, u int32) error {
 	why := fmt.Sprintf("is not a neighbour of node %d", v)
 	switch {

@@ -8,34 +8,20 @@ import (
 	"nodemask/csr"
 )
 
-// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which stands for "at least so many": trees
-// that large cannot be built, so that exact big numbers would help nobody.
+// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least so many": nobody can
+// build trees that large.
 type Counts struct {
-	Depth []uint64 // nodes at each depth, from 0 to the number of hops
+	Depth []uint64 // nodes at each depth [hops+1]
 	Total uint64   // their sum
 }
 
-// Saturated says whether some number is too large to be held, so that the total is only a lower bound.
+// Saturated reports whether a number is too large to hold, so that the total is only a lower bound.
 func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 
-// AllCounts is the number of nodes of the trees of all nodes; numbers stop as in [Counts].
-type AllCounts struct {
-	Depth [][]uint64 // Depth[d][v] is the number of nodes at depth d of the tree of v
-}
-
-// Of is the counts of one node's tree.
-func (a AllCounts) Of(v int32) Counts {
-	c := Counts{Depth: make([]uint64, len(a.Depth))}
-	for d, row := range a.Depth {
-		c.Depth[d] = row[v]
-		c.Total = add(c.Total, row[v])
-	}
-	return c
-}
-
-// Count counts the nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d hops, counted
-// by one product of a sparse vector and the graph a hop: at most hops times the number of edges, however large the tree.
-// It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends first.
+// Count returns the number of nodes of T_root^hops at each depth without building it. Nodes at depth d are walks of d
+// hops, so each hop takes one product of a sparse vector and the graph: at most hops times the number of edges, however
+// large the tree. It returns an error for a root, hops or mask that do not fit the graph, or the context's if it ends
+// first.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	w, err := walksFrom(g, root, hops, mask)
 	if err != nil {
@@ -55,43 +41,9 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	return c, err
 }
 
-// CountAll is [Count] for every root at once: one pass over the edges a hop. The tree of v has at depth d what the trees of
-// its neighbours have at depth d-1, by lemma 1. Errors are those of Count.
-func CountAll(ctx context.Context, g *csr.Graph, hops int, mask []bool) (AllCounts, error) {
-	if err := checkArguments(g, hops, mask); err != nil {
-		return AllCounts{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return AllCounts{}, err
-	}
-	n := g.NumNodes()
-	all := AllCounts{Depth: make([][]uint64, hops+1)}
-	all.Depth[0] = make([]uint64, n)
-	for v := range n {
-		all.Depth[0][v] = 1
-	}
-	tick := ticker{ctx: ctx}
-	for d := 1; d <= hops; d++ {
-		above, row := all.Depth[d-1], make([]uint64, n)
-		for v := range int32(n) {
-			neighbours := g.Neighbours(v)
-			if err := tick.tick(len(neighbours)); err != nil {
-				return AllCounts{}, err
-			}
-			for _, u := range neighbours {
-				if mask == nil || !mask[u] {
-					row[v] = add(row[v], above[u])
-				}
-			}
-		}
-		all.Depth[d] = row
-	}
-	return all, nil
-}
-
-// products is the memory of repeated products; it can be run for one root after another, until an error.
+// products is the memory of repeated products. It can run for one root after another, until an error.
 type products struct {
-	times, next  []uint64 // [bases]: how many walks of this many, and of one more hop, end in a node
+	times, next  []uint64 // [bases]: walks of this many hops, and of one hop more, that end in each node
 	bases, found []int32  // the nodes where these are not 0
 }
 
@@ -99,8 +51,8 @@ func newProducts(bases int) *products {
 	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
 }
 
-// run calls visit with the nodes that each depth of the tree holds, in no particular order, and how many times each; it
-// ends early once a depth is empty.
+// run calls visit with the bases that each depth of the tree has, in no particular order, and how often each base is
+// there. It ends early once a depth is empty.
 func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,7 +92,7 @@ func (p *products) clear(times []uint64, bases []int32) {
 	}
 }
 
-// add stops at the largest number instead of starting again from 0.
+// add returns the sum, or the largest number if the sum is larger.
 func add(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	"nodemask/aggtree"
 	"nodemask/csr"
@@ -78,17 +77,6 @@ func ExampleCount() {
 	// Output: [1 2 5 10 23] 41
 }
 
-func ExampleCountAll() {
-	all, err := aggtree.CountAll(context.Background(), graph(), 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for v := range int32(4) {
-		fmt.Print(all.Of(v).Total, " ")
-	}
-	// Output: 8 8 9 5
-}
-
 func ExampleCheck() {
 	// 0 with children 1 and 2 is the 1-aggregation tree of 0; with 3 in the place of 2 it is not.
 	for _, other := range []int32{2, 3} {
@@ -105,19 +93,32 @@ func ExampleLemma1() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	counterexample, err := aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil)
-	fmt.Println(counterexample == nil, err)
-	// Output: true <nil>
+	fmt.Println(aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil))
+	// Output: <nil>
 }
 
 func ExampleLemma2() {
 	candidate := aggtree.Arborescence{Base: []int32{0, 1, 1}, Edges: [][2]int32{{0, 1}, {0, 2}}}
-	counterexample, err := aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil)
+	fmt.Println(aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil))
+	// Output: aggtree: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
+}
+
+func ExampleVerify() {
+	// Two children of the root stand for node 2: the walks are right, but a smaller tree has them too.
+	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
+	statements, err := aggtree.Verify(context.Background(), graph(), 3, 1, candidate, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(counterexample)
-	// Output: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
+	for _, s := range statements {
+		fmt.Printf("%s (%s): %t\n", s.Name, s.Text, s.Holds())
+	}
+	fmt.Println(statements[0].Counterexample)
+	// Output:
+	// definition (the paths are the walks): false
+	// lemma 1 (every subtree is an aggregation tree): false
+	// lemma 2 (children are the neighbours): false
+	// aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
 }
 
 func ExampleTree_AsGraph() {
@@ -143,18 +144,6 @@ func ExampleTree_AsGraph() {
 	}
 	fmt.Println(run(graph(), features), run(tree.AsGraph(), onTree))
 	// Output: 1333 1333
-}
-
-func ExampleRepeatsOf() {
-	r, err := aggtree.RepeatsOf(context.Background(), graph(), 0, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(r.Occurrences)
-	fmt.Printf("%d tree nodes for %d nodes, %.1f %% of them the root\n", r.Nodes, r.Distinct, 100*r.RootShare())
-	// Output:
-	// [{0 3} {1 2} {2 2} {3 1}]
-	// 8 tree nodes for 4 nodes, 37.5 % of them the root
 }
 
 func ExampleSummaries() {
@@ -189,50 +178,4 @@ func ExampleGroupAll() {
 	}
 	fmt.Println(groups.Members())
 	// Output: [[0 1] [2] [3]]
-}
-
-func ExampleTree_Hash() {
-	hash := func(root int32) uint64 {
-		tree, err := aggtree.Build(context.Background(), graph(), root, 2, aggtree.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		h, err := tree.Hash(nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		return h
-	}
-	fmt.Println(hash(0) == hash(1), hash(0) == hash(2))
-	// Output: true false
-}
-
-func ExampleWrite() {
-	tree, err := aggtree.Build(context.Background(), graph(), 3, 2, aggtree.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := aggtree.Write(os.Stdout, tree, aggtree.FormatText, aggtree.DrawOptions{Names: []string{"ann", "bob", "cy", "dot"}}); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// dot
-	// └─ cy
-	//    ├─ ann
-	//    ├─ bob
-	//    └─ dot
-}
-
-func ExamplePaperFigures() {
-	for _, f := range aggtree.PaperFigures() {
-		fmt.Printf("figure %d: %s (%d panels)\n", f.Number, f.Title, len(f.Panels))
-	}
-	// Output:
-	// figure 1: The transductive setting (1 panels)
-	// figure 2: The inductive setting (2 panels)
-	// figure 3: A graph and the aggregation trees of its node a (4 panels)
-	// figure 4: Not the 2-aggregation tree of a, although the paths are right (2 panels)
-	// figure 5: A node v arrives after training (2 panels)
-	// figure 6: The tree of v as computed from the cache (1 panels)
-	// figure 7: 2-aggregation trees of a, by the nodes that are masked (4 panels)
 }

@@ -9,32 +9,33 @@ import (
 	"nodemask/csr"
 )
 
-// ExpectOptions says how expectations are computed. The zero value draws all nodes.
+// ExpectOptions says how [Expect] computes. The zero value masks any node, and is exact up to [DefaultLimit] walks.
 type ExpectOptions struct {
-	// Only limits masking to these nodes; others are always kept. nil: all nodes. The paper draws "over the nodes in the
-	// train set".
+	// Only lists the nodes that may be masked; others are always kept. nil: any node may be. The paper draws "over the
+	// nodes in the train set".
 	Only []int32
 	// Limit is the largest number of walks to enumerate for an exact result; 0: [DefaultLimit].
 	Limit int
-	// Samples is how many draws to average over at depths with more walks than that; 0: 1000. At least 2.
+	// Samples is the number of draws to average over at depths with more walks than that, at least 2; 0: 1000.
 	Samples int
 	// Seed fixes the draws.
 	Seed uint64
 }
 
-// Expectation is what a tree has on average over draws of the mask.
+// Expectation is the mean of a tree's size over draws of the mask.
 type Expectation struct {
-	// Depth is the expected number of tree nodes at each depth, from 0 to the number of hops.
+	// Depth is the expected number of tree nodes at each depth [hops+1].
 	Depth []float64
-	// Root is how many of these are expected to stand for the root's base: 1 at depth 0, its replicas further down.
+	// Root is the expected number of these that stand for the root's base [hops+1]: 1 at depth 0, replicas further
+	// down.
 	Root []float64
-	// DepthError and RootError are the standard errors of the two: 0 where they are exact.
+	// DepthError and RootError are the standard errors of Depth and Root [hops+1]: 0 where these are exact.
 	DepthError, RootError []float64
 	// Exact is the number of depths, from 0 on, whose expectations are exact.
 	Exact int
 }
 
-// Total is the expected number of tree nodes.
+// Total returns the expected number of tree nodes.
 func (e Expectation) Total() float64 {
 	var sum float64
 	for _, n := range e.Depth {
@@ -43,17 +44,18 @@ func (e Expectation) Total() float64 {
 	return sum
 }
 
-// Expect is the expected size of T_root^hops under node masking, when each node is kept with probability keepRate, the
-// paper's p, independently of others (section 5).
+// Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
+// probability that a node is kept, independently of others. It is a plain probability from 0 to 1: here 0 masks every
+// node, unlike the zero value of an option.
 //
-// A walk is in the masked tree if all its nodes after the root are kept. Replicas share one draw, so a walk that visits j
-// distinct nodes after its start, which counts again if the walk comes back to it, is there with probability p^j; the
-// expectation is the sum over all walks. Up to two hops no walk can repeat a node after its start, as there are no
-// self-loops, so that one product a hop gives the exact sum: p^d times the number of walks if all nodes are drawn. At
-// greater depths walks are enumerated up to the limit, and sampled above.
+// A walk is in the masked tree if all its nodes after the root are kept. Replicas share one draw, so a walk that visits
+// j distinct nodes after its start is there with probability p^j; the start counts among them if the walk comes back to
+// it. The expectation is the sum over all walks. Up to two hops no walk can repeat a node after its start, since there
+// are no self-loops, so one product a hop gives the exact sum: p^d times the number of walks if any node may be masked.
+// At greater depths Expect enumerates walks up to the limit, and samples above it.
 //
-// It returns an error for a keepRate outside 0 to 1, for options, root or hops that cannot be, for trees too large to be
-// counted, or the context's if it ends first.
+// It returns an error for a keepRate outside 0 to 1, for options, a root or hops out of range, for a tree with too many
+// nodes to count, or the context's if it ends first.
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64, o ExpectOptions) (Expectation, error) {
 	var none Expectation
 	w, err := walksFrom(g, root, hops, nil)
@@ -110,7 +112,7 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 	return e, nil
 }
 
-// keepRates is the probability of each node to be kept.
+// keepRates returns the probability that each node is kept.
 func keepRates(nodes int, rate float64, only []int32) ([]float64, error) {
 	keep := make([]float64, nodes)
 	for v := range keep {
@@ -127,7 +129,7 @@ func keepRates(nodes int, rate float64, only []int32) ([]float64, error) {
 	return keep, nil
 }
 
-// short sums over walks of at most two hops, whose nodes after the root are drawn independently.
+// short sums over walks of at most two hops, whose nodes after the root have independent draws.
 func (e *Expectation) short(w walks, keep []float64, hops int) {
 	e.Depth[0], e.Root[0] = 1, 1
 	for _, u := range w.first {
@@ -151,13 +153,13 @@ func (e *Expectation) short(w walks, keep []float64, hops int) {
 type enumeration struct {
 	walks
 	keep []float64
-	used []int32 // how often the walk so far visits a node after its start
+	used []int32 // visits of the walk so far to each node, after its start
 	last int
 	e    *Expectation
 	tick ticker
 }
 
-// from adds the walk that has come to v, which is in the tree with this probability, and all that continue it.
+// from adds the walk that has come to v, which is in the tree with this probability, and all its continuations.
 func (n *enumeration) from(v int32, depth int, probability float64) error {
 	n.e.Depth[depth] += probability
 	if v == n.root {
@@ -222,7 +224,7 @@ func (e *Expectation) sample(ctx context.Context, w walks, keep []float64, hops 
 	return nil
 }
 
-// welford takes one more value into a mean and a sum of squared deviations without loss of digits.
+// welford adds a value to a mean and a sum of squared deviations of so many values, without loss of digits.
 func welford(mean, squares *float64, x float64, before int) {
 	delta := x - *mean
 	*mean += delta / float64(before+1)

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// Kind is what is wrong with a candidate for an aggregation tree.
+// Kind says what is wrong with a candidate for an aggregation tree.
 type Kind int
 
 // The kinds of faults, in the order in which [Check] looks for them.
 const (
-	// NotArborescence: a node has two parents, lies on a cycle or cannot be reached, or an edge or the root names no node.
+	// NotArborescence: a node has two parents, lies on a cycle or has no path from the root, or an edge or the root
+	// names no node.
 	NotArborescence Kind = iota + 1
 	// WrongRoot: the root stands for another node of the graph.
 	WrongRoot
@@ -24,7 +25,7 @@ const (
 	NotSmallest
 )
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	names := [...]string{NotArborescence: "not an arborescence", WrongRoot: "wrong root", LeafTooEarly: "leaf too early",
 		ExtraWalk: "extra walk", MissingWalk: "missing walk", NotSmallest: "not the smallest"}
@@ -38,20 +39,20 @@ func (k Kind) String() string {
 type Fault struct {
 	// Kind is what is wrong.
 	Kind Kind
-	// Nodes are the nodes of the candidate to blame: for NotArborescence a node and its parents, for NotSmallest the two
-	// siblings, for MissingWalk the node that lacks a child, for others the node where the path goes wrong.
+	// Nodes lists the nodes of the candidate to blame: for NotArborescence a node and its parents, for NotSmallest the
+	// two siblings, for MissingWalk the node that lacks a child, for others the node where the path goes wrong.
 	Nodes []int32
-	// Walk is the bases on the path in question, from the root to where it goes wrong or where a walk is missing. For
-	// NotArborescence it is nil: there are no paths to speak of.
+	// Walk lists the bases on the path, from the root to where it goes wrong, or the walk that is missing. It is nil
+	// for NotArborescence, since there are no paths.
 	Walk []int32
 
 	text string
 }
 
-// Error says in a sentence what is wrong, and where.
+// Error says what is wrong, and where.
 func (f *Fault) Error() string { return fmt.Sprintf("aggtree: %v: %s", f.Kind, f.text) }
 
-// walkText writes a walk as 0-3-1.
+// walkText returns a walk as 0-3-1.
 func walkText(walk []int32) string {
 	var b strings.Builder
 	for i, v := range walk {

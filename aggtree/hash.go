@@ -8,41 +8,16 @@ import (
 	"nodemask/csr"
 )
 
-// Hash is a number that is the same for two trees whose bases have colours if, and up to chance only if, the trees are
-// isomorphic: if one turns into the other, colours included, by reordering siblings. colours has one entry a base; nil:
-// all alike. Two trees that differ have the same hash with a probability of about 2^-64; hashes do not withstand
-// somebody who looks for such trees. It returns an error for a base without a colour.
-func (t *Tree) Hash(colours []uint64) (uint64, error) {
-	all, err := t.Hashes(colours)
-	if err != nil {
-		return 0, err
-	}
-	return all[0], nil
-}
-
-// Hashes is the [Tree.Hash] of the subtree of each tree node, with all its descendants.
-func (t *Tree) Hashes(colours []uint64) ([]uint64, error) {
-	all := make([]uint64, t.NumNodes())
-	var scratch []uint64
-	// Children have greater numbers than their parent, so that counting down meets them first.
-	for i := len(all) - 1; i >= 0; i-- {
-		colour := uint64(0)
-		if base := t.Base[i]; colours != nil {
-			if int(base) >= len(colours) {
-				return nil, fmt.Errorf("aggtree: there are %d colours, but tree node %d stands for node %d: give one colour a node, or nil", len(colours), i, base)
-			}
-			colour = colours[base]
-		}
-		scratch = append(scratch[:0], all[t.FirstChild[i]:t.FirstChild[i+1]]...)
-		all[i] = hashNode(colour, scratch)
-	}
-	return all, nil
-}
-
-// HashAll is the [Tree.Hash] of T_v^hops for every node v of the graph, without building trees: one round of colour
-// refinement (Weisfeiler and Leman) a hop. By lemma 1 the tree of v is v's colour above the trees, one hop less, of its
-// neighbours. It takes hops times the edges, but for sorting each row. Colours have one entry a node, or are nil for
-// all alike. Errors are those of [CountAll], and one for a wrong number of colours.
+// HashAll returns a hash of T_v^hops for every node v of the graph [nodes]. Isomorphic trees have the same hash: those
+// that turn into each other, colours of the bases included, by reordering siblings. Other trees share a hash with a
+// probability of about 2^-64, though an adversary could make some that do. colours has an entry for each node of the
+// graph; nil: all nodes are alike.
+//
+// No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 the tree of v
+// is v's colour above the trees, one hop smaller, of its neighbours. It takes time proportional to hops times edges,
+// and more only for sorting each row.
+//
+// Errors are those of [Count], and another for a wrong number of colours.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err
@@ -82,7 +57,7 @@ func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask
 	return all, nil
 }
 
-// hashNode hashes a node above its children, whose hashes it sorts: their order says nothing.
+// hashNode returns the hash of a node above its children, whose hashes it sorts, since their order means nothing.
 func hashNode(colour uint64, children []uint64) uint64 {
 	slices.Sort(children)
 	h := mix(colour + 1)
@@ -92,8 +67,8 @@ func hashNode(colour uint64, children []uint64) uint64 {
 	return mix(h ^ uint64(len(children)))
 }
 
-// mix is the output function of SplitMix64, with a step before so that 0 does not stay 0: one to one, and each bit that
-// goes in changes half of those that come out.
+// mix is the output function of SplitMix64, with a step before it so that 0 does not stay 0. It is one to one, and each
+// bit of x changes about half of the result's.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -101,13 +76,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Groups divides the nodes of a graph into those that have isomorphic trees.
+// Groups divides the nodes of a graph by their trees: nodes of one group have isomorphic trees.
 type Groups struct {
-	Of    []int32 // the group of each node: groups are numbered from 0 by their least member
-	Count int     // how many groups there are
+	Of    []int32 // the group of each node [nodes], numbered from 0 by its least member
+	Count int     // the number of groups
 }
 
-// Members lists the nodes of each group, ascending.
+// Members returns the nodes of each group, ascending.
 func (g Groups) Members() [][]int32 {
 	members := make([][]int32, g.Count)
 	for v, group := range g.Of {
@@ -116,12 +91,12 @@ func (g Groups) Members() [][]int32 {
 	return members
 }
 
-// GroupAll groups nodes whose hops-aggregation trees are isomorphic, with nodes coloured by their features: as many
-// layers of a GNN compute the same representation for all nodes of a group, whatever its weights (theorem 1), as it
-// cannot tell the order of children. That is so for layers as in eq. 1, which know of a neighbour only its
-// representation; GCN reads its degree too. Different groups a GNN may or may not tell apart; GIN can (section 2).
-// Groups come from hashes, so that two of them are one by mistake with a probability of about n²/2^65. Errors are those
-// of [HashAll].
+// GroupAll groups the nodes whose hops-aggregation trees are isomorphic. With nodes coloured by their features, a GNN
+// of as many layers computes the same representation for all nodes of a group, whatever its weights (theorem 1), since
+// it cannot tell the order of children. This holds for layers as in eq. 1, which know of a neighbour only its
+// representation; GCN reads its degree too. A GNN may or may not tell different groups apart; GIN can (section 2).
+// Groups come from hashes, so two of n nodes share one by mistake with a probability of at most about n²/2^65. Errors
+// are those of [HashAll].
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) (Groups, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

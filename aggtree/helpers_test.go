@@ -4,51 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"nodemask/csr"
 )
 
 var ctx = context.Background()
-
-// undirected builds a graph that is known to be right.
-func undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
-	require.NoError(t, err)
-	return g
-}
-
-// triangle is the triangle 0-1-2 with node 3 at 2, and node 4 alone.
-func triangle(t testing.TB) *csr.Graph {
-	return undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
-}
-
-// anyGraph draws a small graph, directed or not.
-func anyGraph(t *rapid.T, most int) *csr.Graph {
-	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
-	node := rapid.Int32Range(0, int32(nodes-1))
-	edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-		return csr.Edge{Node: node.Draw(t, "v"), Neighbour: node.Draw(t, "u")}
-	}), 0, 2*nodes).Draw(t, "edges")
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: rapid.Bool().Draw(t, "directed")})
-	require.NoError(t, err)
-	return g
-}
-
-// anyMask draws a mask, or none.
-func anyMask(t *rapid.T, g *csr.Graph) []bool {
-	if rapid.Bool().Draw(t, "unmasked") {
-		return nil
-	}
-	return rapid.SliceOfN(rapid.Bool(), g.NumNodes(), g.NumNodes()).Draw(t, "mask")
-}
-
-func anyNode(t *rapid.T, g *csr.Graph, label string) int32 {
-	return rapid.Int32Range(0, int32(g.NumNodes()-1)).Draw(t, label)
-}
 
 // maximalWalks lists all walks from a walk's end that have so many hops more or cannot go on, by trying every node of
 // the graph at every step: it shares nothing with the package but the question whether there is an edge.
@@ -107,4 +67,44 @@ func pick(h []uint64, bases []int32) []uint64 {
 		rows[i] = h[base]
 	}
 	return rows
+}
+
+// subtree is node i and its descendants, at most depth levels further down, as a tree of its own: what lemma 1 says is the
+// aggregation tree of i's base. A depth below the tree's hops is cut to what is there. Only the whole of a cached tree is
+// cached; what hangs below its root are trees of the train graph.
+func subtree(t *Tree, i int32, depth int) *Tree {
+	depth = max(0, min(depth, t.Hops-t.Depth(i)))
+	levels := t.Descendants(i, depth)
+	s := &Tree{Hops: depth, Level: make([]int32, depth+2), RootMasked: i == 0 && t.RootMasked}
+	for d, level := range levels {
+		s.Level[d+1] = s.Level[d] + level[1] - level[0]
+	}
+	for d := len(levels); d <= depth; d++ {
+		s.Level[d+1] = s.Level[d]
+	}
+	n := s.Level[depth+1]
+	s.Base, s.Parent, s.FirstChild = make([]int32, 0, n), make([]int32, n), make([]int32, n+1)
+	s.FirstChild[n] = n
+	for d, level := range levels {
+		s.Base = append(s.Base, t.Base[level[0]:level[1]]...)
+		if t.Hidden != nil {
+			s.Hidden = append(s.Hidden, t.Hidden[level[0]:level[1]]...)
+		}
+		if t.Group != nil && i == 0 {
+			s.Group = append(s.Group, t.Group[level[0]:level[1]]...)
+		}
+		for j := level[0]; j < level[1]; j++ {
+			here := s.Level[d] + j - level[0]
+			if s.Parent[here] = -1; d > 0 {
+				s.Parent[here] = s.Level[d-1] + t.Parent[j] - levels[d-1][0]
+			}
+			if s.FirstChild[here] = n; d < depth { // those at the last level have lost their children
+				s.FirstChild[here] = s.Level[d+1] + t.FirstChild[j] - t.FirstChild[level[0]]
+			}
+		}
+	}
+	if first, end := s.AtDepth(depth); s.Hidden != nil {
+		clear(s.Hidden[first:end])
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package aggtree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,25 +10,26 @@ import (
 	"nodemask/csr"
 )
 
-// Counterexample is where a lemma fails on a candidate for an aggregation tree, which so is none.
+// Counterexample says where a lemma fails on a candidate for an aggregation tree, which is then none.
 type Counterexample struct {
 	// Lemma is 1 or 2.
 	Lemma int
-	// Node is the node of the candidate where it fails, and Base what it stands for.
+	// Node is the node of the candidate where the lemma fails, and Base the node of the graph that it stands for.
 	Node, Base int32
-	// Depth is how many levels the subtree has below Node (lemma 1 only).
+	// Depth is the number of levels of the subtree below Node (lemma 1 only).
 	Depth int
 	// Fault says why the subtree is no aggregation tree; its walks start at Node (lemma 1 only).
 	Fault *Fault
-	// Missing are neighbours of Base in the graph that have no child, Extra the bases of children that are no unmasked
-	// neighbours, Repeated those of several children (lemma 2 only).
+	// Missing lists the unmasked neighbours of Base for which no child stands, Extra the bases of children that are no
+	// such neighbours, and Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
 
-// String is the counterexample in a sentence.
-func (c *Counterexample) String() string {
+// Error says where the lemma fails, and how.
+func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
-		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the %d-aggregation tree of node %d: %v", c.Node, c.Depth, c.Depth, c.Base, c.Fault)
+		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the %d-aggregation tree of node %d: %v: %s",
+			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
 	}
 	var parts []string
 	for _, part := range []struct {
@@ -38,43 +40,44 @@ func (c *Counterexample) String() string {
 			parts = append(parts, fmt.Sprintf("%s %v", part.name, part.nodes))
 		}
 	}
-	return fmt.Sprintf("lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s", c.Node, c.Base, strings.Join(parts, ", "))
+	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s", c.Node, c.Base, strings.Join(parts, ", "))
 }
 
-// Lemma1 verifies lemma 1 on a candidate for a tree of so many hops: every subtree, any node with its descendants down
-// to any depth, is the aggregation tree of the node's base. It returns nil if so, else the first counterexample, the
-// smallest subtree at the first node. All depths of all subtrees are compared: time grows as the nodes times hops².
-// Errors are those of [Check] for arguments that cannot be, or a [*Fault] for a candidate that is no arborescence, of
-// which the lemma says nothing.
-func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*Counterexample, error) {
+// Lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree, any node with its descendants down to
+// any depth, is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
+// wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
+// nodes times hops². For a candidate that is no arborescence it returns a [*Fault]; other errors are those of [Check].
+func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	for i := range int32(len(s.Base)) {
-		left := hops - s.depth[i] // below hops there is no subtree to speak of
+		left := hops - s.depth[i] // negative where there is no subtree
 		for depth := 0; depth <= left; depth++ {
 			err := c.check(i, depth, depth < left)
 			if err == nil {
 				continue
 			}
-			if fault, is := err.(*Fault); is {
-				return &Counterexample{Lemma: 1, Node: i, Base: s.Base[i], Depth: depth, Fault: fault}, nil
+			var fault *Fault
+			if errors.As(err, &fault) {
+				return &Counterexample{Lemma: 1, Node: i, Base: s.Base[i], Depth: depth, Fault: fault}
 			}
-			return nil, err
+			return err
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// Lemma2 verifies lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
-// neighbour set of its base, without the masked, and no two children have one base. It returns nil if so, else the first
-// counterexample. A node further down that has children is no leaf, and so must obey too. Errors are those of [Lemma1].
-func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*Counterexample, error) {
+// Lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
+// neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
+// the first [*Counterexample]. A node further down that has children is no leaf, so the lemma must hold for it too.
+// Other errors are those of [Lemma1].
+func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := checker{graph: g, mask: mask, tick: ticker{ctx: ctx}}
 	for i, base := range s.Base {
@@ -87,7 +90,7 @@ func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 			want = c.neighbours(base)
 		}
 		if err := c.tick.tick(len(want) + len(children)); err != nil {
-			return nil, err
+			return err
 		}
 		have := make([]int32, len(children))
 		for at, child := range children {
@@ -105,11 +108,12 @@ func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 		}
 		have = slices.Compact(have)
 		found.Missing, found.Extra = without(want, have), without(have, want)
-		return found, nil
+		return found
 	}
-	return nil, nil
+	return nil
 }
 
+// lemmaShape checks a caller's arguments and returns the candidate's shape.
 func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) (*shape, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err
@@ -120,7 +124,7 @@ func lemmaShape(ctx context.Context, g *csr.Graph, hops int, candidate Arboresce
 	return newShape(candidate)
 }
 
-// without is what of the ascending a is not in the ascending b.
+// without returns what of the ascending a is not in the ascending b.
 func without(a, b []int32) (rest []int32) {
 	for _, u := range a {
 		if _, found := slices.BinarySearch(b, u); !found {

@@ -8,26 +8,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"nodemask/aggtree/internal/testgraph"
 )
 
 func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 	a := candidate()
 	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
-	found, err := Lemma1(ctx, triangle(t), 2, a, nil)
-	require.NoError(t, err)
+	var found *Counterexample
+	require.ErrorAs(t, Lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
 	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
 	assert.Equal(t, 2, found.Depth)
 	assert.Equal(t, MissingWalk, found.Fault.Kind)
-	assert.Equal(t, "lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree of node 0: aggtree: missing walk: "+
-		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.String())
+	assert.Equal(t, "aggtree: lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree of node 0: missing walk: "+
+		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
 }
 
 func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 	a := candidate()
 	a.Base[0] = 9
-	found, err := Lemma1(ctx, triangle(t), 2, a, nil)
-	require.NoError(t, err)
+	var found *Counterexample
+	require.ErrorAs(t, Lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	assert.Equal(t, ExtraWalk, found.Fault.Kind)
 	assert.ErrorContains(t, found.Fault, "tree node 0 stands for node 9, which is not in the graph")
 }
@@ -35,15 +37,15 @@ func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
 	a := candidate()
 	a.Base[5], a.Base[7] = 4, 1 // below tree node 2 there is now 4, 1, 1 instead of 0, 1, 3
-	found, err := Lemma2(ctx, triangle(t), 2, a, nil)
-	require.NoError(t, err)
+	var found *Counterexample
+	require.ErrorAs(t, Lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4}, Repeated: []int32{1}}, found)
-	assert.Equal(t, "lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks [0 3], has besides [4], repeats [1]", found.String())
+	assert.Equal(t, "aggtree: lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks [0 3], has besides [4], repeats [1]", found.Error())
 }
 
 func TestMaskedChildrenAreACounterexampleToLemma2(t *testing.T) {
-	found, err := Lemma2(ctx, triangle(t), 2, candidate(), []bool{false, false, false, true, false})
-	require.NoError(t, err)
+	var found *Counterexample
+	require.ErrorAs(t, Lemma2(ctx, testgraph.Triangle(t), 2, candidate(), []bool{false, false, false, true, false}), &found)
 	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Extra: []int32{3}}, found)
 }
 
@@ -51,8 +53,9 @@ func TestTheLemmasSayNothingOfWhatIsNoArborescence(t *testing.T) {
 	a := candidate()
 	a.Edges = a.Edges[1:]
 	for _, lemma := range lemmas {
-		found, err := lemma(ctx, triangle(t), 2, a, nil)
-		assert.Nil(t, found)
+		err := lemma(ctx, testgraph.Triangle(t), 2, a, nil)
+		var found *Counterexample
+		assert.False(t, errors.As(err, &found))
 		var fault *Fault
 		require.ErrorAs(t, err, &fault)
 		assert.Equal(t, NotArborescence, fault.Kind)
@@ -74,12 +77,51 @@ func TestBothLemmasFailWhereverACheckOfTheSameRootFails(t *testing.T) {
 		fault := new(Fault)
 		bad := errors.As(Check(ctx, g, tree.Base[0], tree.Hops, a, mask), &fault)
 		for _, lemma := range lemmas {
-			found, err := lemma(ctx, g, tree.Hops, a, mask)
-			require.NoError(t, err)
-			require.Equal(t, bad, found != nil)
-			if bad {
-				require.NotEmpty(t, found.String())
+			err := lemma(ctx, g, tree.Hops, a, mask)
+			if !bad {
+				require.NoError(t, err)
+				continue
 			}
+			var found *Counterexample
+			require.ErrorAs(t, err, &found)
+			require.NotEmpty(t, found.Error())
 		}
 	})
+}
+
+func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {
+	names := func(statements []Statement) (all []string) {
+		for _, s := range statements {
+			all = append(all, s.Name)
+		}
+		return all
+	}
+	statements, err := Verify(ctx, testgraph.Triangle(t), 0, 2, candidate(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"definition", "lemma 1", "lemma 2"}, names(statements))
+	for _, s := range statements {
+		assert.True(t, s.Holds(), s.Name)
+	}
+
+	a := candidate()
+	a.Base[7] = 1 // a second leaf for node 1, and none for node 3
+	statements, err = Verify(ctx, testgraph.Triangle(t), 0, 2, a, nil)
+	require.NoError(t, err)
+	var fault *Fault
+	require.ErrorAs(t, statements[0].Counterexample, &fault)
+	assert.Equal(t, MissingWalk, fault.Kind)
+	for lemma, s := range statements[1:] {
+		var found *Counterexample
+		require.ErrorAs(t, s.Counterexample, &found)
+		assert.Equal(t, lemma+1, found.Lemma)
+	}
+
+	a.Edges = a.Edges[1:] // no arborescence any more
+	statements, err = Verify(ctx, testgraph.Triangle(t), 0, 2, a, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"definition", "lemma 1", "lemma 2"}, names(statements))
+	for _, s := range statements {
+		require.ErrorAs(t, s.Counterexample, &fault, s.Name)
+		assert.Equal(t, NotArborescence, fault.Kind)
+	}
 }

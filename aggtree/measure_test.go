@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
 func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask, hops := anyMask(t, g), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 6)
+		mask, hops := testgraph.AnyMask(t, g), rapid.IntRange(0, 4).Draw(t, "hops")
 		all, err := Summaries(ctx, g, hops, mask)
 		require.NoError(t, err)
 		for root := range int32(g.NumNodes()) {
@@ -27,29 +28,18 @@ func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 					}
 				}
 			}
-			one, err := RepeatsOf(ctx, g, root, hops, mask)
-			require.NoError(t, err)
-			require.Len(t, one.Occurrences, len(times))
-			for i, o := range one.Occurrences {
-				require.Equal(t, times[o.Base], o.Times)
-				require.True(t, i == 0 || one.Occurrences[i-1].Base < o.Base)
-			}
-			require.Equal(t, Summary{Nodes: uint64(len(seen)), Distinct: len(times), Root: times[root]}, one.Summary)
-			require.Equal(t, one.Summary, all[root])
-			tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
-			require.NoError(t, err)
-			require.Equal(t, one, tree.Repeats())
+			require.Equal(t, Summary{Nodes: uint64(len(seen)), Distinct: len(times), Root: times[root]}, all[root])
 		}
 	})
 }
 
 func TestTheShareOfTheRootInATriangleNodesTree(t *testing.T) {
-	r, err := RepeatsOf(ctx, triangle(t), 0, 2, nil)
+	all, err := Summaries(ctx, testgraph.Triangle(t), 2, nil)
 	require.NoError(t, err)
 	// 0, then 1 2, then 0 2 and 0 1 3: 3 of 8 nodes are 0, and there are 4 distinct ones.
-	assert.Equal(t, []Occurrence{{0, 3}, {1, 2}, {2, 2}, {3, 1}}, r.Occurrences)
-	assert.Equal(t, 3./8, r.RootShare())
-	assert.Equal(t, 8./4, r.Repetition())
+	assert.Equal(t, Summary{Nodes: 8, Distinct: 4, Root: 3}, all[0])
+	assert.Equal(t, 3./8, all[0].RootShare())
+	assert.Equal(t, 8./4, all[0].Repetition())
 }
 
 // meanOverMasks is the expected number of nodes, and of replicas of the root, at each depth, over all 2ⁿ masks.
@@ -89,8 +79,8 @@ func meanOverMasks(g *csr.Graph, root int32, hops int, rate float64, only map[in
 
 func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 5)
-		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 5)
+		root, hops := testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		rate := rapid.SampledFrom([]float64{0, 0.3, 0.5, 1}).Draw(t, "rate")
 		var o ExpectOptions
 		var only map[int32]bool
@@ -124,7 +114,7 @@ func TestExpectationsAreMeansOverAllMasks(t *testing.T) {
 }
 
 func TestReplicasShareOneDraw(t *testing.T) {
-	g := undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
+	g := testgraph.Undirected(t, 2, csr.Edge{Node: 0, Neighbour: 1})
 	e, err := Expect(ctx, g, 0, 4, 0.5, ExpectOptions{})
 	require.NoError(t, err)
 	// The only walk is 0-1-0-1-0: after its start it visits 1, then 0, then both again: p, p², p², p².
@@ -134,7 +124,7 @@ func TestReplicasShareOneDraw(t *testing.T) {
 }
 
 func TestSampledExpectationsLieWithinTheirError(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	nodes, roots := meanOverMasks(g, 0, 5, 0.5, nil)
 	e, err := Expect(ctx, g, 0, 5, 0.5, ExpectOptions{Limit: 1, Samples: 20_000, Seed: 7})
 	require.NoError(t, err)
@@ -169,22 +159,19 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 	}
-	g := undirected(t, 40, edges...)
+	g := testgraph.Undirected(t, 40, edges...)
 	c, err := Count(ctx, g, 3, 13, nil)
 	require.NoError(t, err)
 	assert.Equal(t, uint64(39*39), c.Depth[2])
 	assert.Equal(t, uint64(math.MaxUint64), c.Depth[13])
 	assert.True(t, c.Saturated())
-	all, err := CountAll(ctx, g, 13, nil)
-	require.NoError(t, err)
-	assert.Equal(t, c, all.Of(3))
 
 	_, err = Build(ctx, g, 3, 13, Options{})
 	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes, but the limit is 1000000")
-	r, err := RepeatsOf(ctx, g, 3, 13, nil)
+	all, err := Summaries(ctx, g, 13, nil)
 	require.NoError(t, err)
-	assert.True(t, math.IsNaN(r.RootShare()))
-	assert.True(t, math.IsNaN(r.Repetition()))
+	assert.True(t, math.IsNaN(all[3].RootShare()))
+	assert.True(t, math.IsNaN(all[3].Repetition()))
 	_, err = Expect(ctx, g, 3, 13, 0.5, ExpectOptions{})
 	assert.EqualError(t, err, "aggtree: the 13-aggregation tree of node 3 has more nodes than can be counted: ask for fewer hops")
 }

@@ -1,33 +1,25 @@
 package aggtree
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"nodemask/csr"
 )
 
-// Occurrence is how many nodes of a tree stand for one node of the graph.
-type Occurrence struct {
-	Base  int32
-	Times uint64
-}
-
-// Summary is how much repeats in a tree: what the paper's section 4 blames for over-smoothing and over-fitting.
+// Summary says how much repeats in a tree: what the paper's section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // tree nodes; [math.MaxUint64] stands for at least so many
-	Distinct int    // nodes of the graph that they stand for
+	Nodes    uint64 // tree nodes; [math.MaxUint64] means at least so many
+	Distinct int    // distinct nodes of the graph among their bases
 	Root     uint64 // tree nodes that stand for the root's base, the root itself included
 }
 
-// RootShare is the part of the tree that stands for the root itself, between 0 and 1; NaN if there are too many tree
-// nodes to be counted.
+// RootShare returns the share of tree nodes that stand for the root's base, between 0 and 1; NaN if there are too many
+// tree nodes to count.
 func (s Summary) RootShare() float64 { return s.over(float64(s.Root), float64(s.Nodes)) }
 
-// Repetition is the number of tree nodes for each distinct node of the graph: 1 if nothing repeats. It is NaN if there
-// are too many tree nodes to be counted.
+// Repetition returns the number of tree nodes for each distinct base: 1 if nothing repeats; NaN if there are too many
+// tree nodes to count.
 func (s Summary) Repetition() float64 { return s.over(float64(s.Nodes), float64(s.Distinct)) }
 
 func (s Summary) over(a, b float64) float64 {
@@ -37,52 +29,8 @@ func (s Summary) over(a, b float64) float64 {
 	return a / b
 }
 
-// Repeats says how often each node of the graph is in a tree.
-type Repeats struct {
-	Summary
-	Occurrences []Occurrence // of the nodes that are in the tree, ascending by base
-}
-
-// Repeats counts how often each base occurs in a built tree; [RepeatsOf] needs no tree.
-func (t *Tree) Repeats() Repeats {
-	times := map[int32]uint64{}
-	for _, base := range t.Base {
-		times[base]++
-	}
-	return repeats(t.Base[0], times)
-}
-
-// RepeatsOf counts how often each node of the graph is in T_root^hops without building it: as often as walks of at most
-// that many hops end there. It takes the time of [Count], and has its errors.
-func RepeatsOf(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Repeats, error) {
-	w, err := walksFrom(g, root, hops, mask)
-	if err != nil {
-		return Repeats{}, err
-	}
-	times := map[int32]uint64{}
-	err = newProducts(w.bases()).run(ctx, w, hops, func(_ int, bases []int32, here []uint64) {
-		for _, u := range bases {
-			times[u] = add(times[u], here[u])
-		}
-	})
-	if err != nil {
-		return Repeats{}, err
-	}
-	return repeats(root, times), nil
-}
-
-func repeats(root int32, times map[int32]uint64) Repeats {
-	r := Repeats{Summary: Summary{Distinct: len(times), Root: times[root]}, Occurrences: make([]Occurrence, 0, len(times))}
-	for base, n := range times {
-		r.Nodes = add(r.Nodes, n)
-		r.Occurrences = append(r.Occurrences, Occurrence{base, n})
-	}
-	slices.SortFunc(r.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.Base, b.Base) })
-	return r
-}
-
-// Summaries is the [Summary] of the tree of every node of the graph, without building any. It takes the time of [Count]
-// for each node in turn. Errors are those of [CountAll].
+// Summaries returns the [Summary] of T_v^hops for every node v of the graph [nodes], without building any tree. It
+// takes the time of [Count] for each node in turn. Errors are those of [Count].
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err

@@ -8,19 +8,19 @@ import (
 	"nodemask/csr"
 )
 
-// MaxHops is the largest number of hops that is accepted: far more than a GNN has layers.
+// MaxHops is the largest number of hops that this package accepts: far more than a GNN has layers.
 const MaxHops = 1000
 
-// walks says which walks a tree holds. All that follows from walks alone is written for it, so that it serves trees of a
-// graph and cached trees alike.
+// walks says which walks a tree holds. What depends on walks alone is a method of it, for trees of a graph and cached
+// trees alike.
 type walks struct {
 	graph *csr.Graph
 	root  int32
-	first []int32 // what the root aggregates from: its row, or a new node's train neighbours
+	first []int32 // the nodes that the root aggregates from: its row, or an arriving node's train neighbours
 	mask  []bool  // nil: nothing is masked
 }
 
-// walksFrom checks what a caller passed and returns the walks from a node of the graph.
+// walksFrom checks a caller's arguments and returns the walks from a node of the graph.
 func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return walks{}, err
@@ -31,6 +31,7 @@ func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
 }
 
+// checkArguments returns an error for no graph, or for hops or a mask that do not fit it.
 func checkArguments(g *csr.Graph, hops int, mask []bool) error {
 	switch {
 	case g == nil:
@@ -43,10 +44,10 @@ func checkArguments(g *csr.Graph, hops int, mask []bool) error {
 	return nil
 }
 
-// bases is one more than the largest base in the tree: a new node's number lies just outside its graph.
+// bases returns one more than the largest base in the tree. An arriving node's number lies just outside the graph.
 func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
 
-// next is what a walk may go to from v after depth hops, masked nodes included.
+// next returns the nodes that a walk may go to from v after depth hops, masked nodes included.
 func (w walks) next(depth int, v int32) []int32 {
 	if depth == 0 {
 		return w.first
@@ -54,10 +55,10 @@ func (w walks) next(depth int, v int32) []int32 {
 	return w.graph.Neighbours(v)
 }
 
-// masked says whether u is in no child set.
+// masked reports whether u is in no child set.
 func (w walks) masked(u int32) bool { return w.mask != nil && w.mask[u] }
 
-// ticker asks a context whether to go on, but only once in many steps, as asking costs more than a step.
+// ticker asks a context whether to go on, once in many steps, since asking costs more than a step.
 type ticker struct {
 	ctx   context.Context
 	steps int
@@ -65,6 +66,7 @@ type ticker struct {
 
 const stepsPerTick = 1 << 14
 
+// tick counts steps, and returns the context's error if it is time to ask.
 func (t *ticker) tick(steps int) error {
 	if t.steps += steps + 1; t.steps < stepsPerTick {
 		return nil

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/explorer"
 	"nodemask/datasets"
 )
 
@@ -12,17 +13,17 @@ import (
 // hops, play epochs. It works in JupyterLab and in exported pages; where scripts are not run, a picture is seen.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
-	explore(g, root, hops, aggtree.HTMLOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked)})
+	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked), KeepRate: 0.5})
 }
 
 // ExplorePaper is [Explore] for the graph of the paper's figure 3.
 func ExplorePaper() {
-	edges, names := aggtree.PaperGraph()
-	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, aggtree.HTMLOptions{Names: names})
+	edges, names := draw.PaperGraph()
+	explore(&datasets.Graph{Name: "the paper's graph", Edges: edges}, 0, 2, explorer.Options{Names: names, KeepRate: 0.5})
 }
 
-func explore(g *datasets.Graph, root int32, hops int, o aggtree.HTMLOptions) {
+func explore(g *datasets.Graph, root int32, hops int, o explorer.Options) {
 	var b bytes.Buffer
-	Must(aggtree.WriteHTML(&b, g.Edges, root, hops, o))
+	Must(explorer.WriteFragment(&b, g.Edges, root, hops, o))
 	HTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]", g.Name, hops, root))
 }

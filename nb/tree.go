@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
 	"nodemask/datasets"
 )
 
@@ -23,10 +24,10 @@ func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tre
 }
 
 // DrawTree draws a tree.
-func DrawTree(t *aggtree.Tree, o aggtree.DrawOptions) {
+func DrawTree(t *aggtree.Tree, o draw.Options) {
 	var svg, text bytes.Buffer
-	Must(aggtree.Write(&svg, t, aggtree.FormatSVG, o))
-	Must(aggtree.Write(&text, t, aggtree.FormatText, o))
+	Must(draw.Write(&svg, t, draw.SVG, o))
+	Must(draw.Write(&text, t, draw.Text, o))
 	alt := fmt.Sprintf("The %d-aggregation tree of node %d: %d tree nodes", t.Hops, t.Base[0], t.NumNodes())
 	HTML(image(svg.Bytes(), alt), text.String())
 }
@@ -34,7 +35,7 @@ func DrawTree(t *aggtree.Tree, o aggtree.DrawOptions) {
 // Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node, cached
 // or masked.
 func Figure(id string) {
-	for _, f := range aggtree.PaperFigures() {
+	for _, f := range draw.PaperFigures() {
 		if f.ID == id {
 			var svg bytes.Buffer
 			Must(f.WriteSVG(&svg, id))
@@ -65,8 +66,8 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 
 // drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the numbers
 // that nodes are asked for by.
-func drawing(g *datasets.Graph) aggtree.DrawOptions {
-	o := aggtree.DrawOptions{Graph: g.Edges}
+func drawing(g *datasets.Graph) draw.Options {
+	o := draw.Options{Graph: g.Edges}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {
 		o.Names = g.NodeIDs
 	}

@@ -1,5 +1,5 @@
 /*!
- * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 3e58392af12fcd14f80254a729513fad0ee62d70a0975344f1b43c41333ae988.
+ * nodemask's drawing of aggregation trees; built from aggtree/explorer/src, SHA-256 96bd354dcca637ef0e6b3198117c718b1a382734bb193e8d9267e7b667c196af.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

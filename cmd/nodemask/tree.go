@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
@@ -98,8 +100,8 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--data and --edges: expected one of them, for instance --data cora")
 	case !changed("root"):
 		return misusef("--root is missing: expected a node")
-	case f.hops < 0 || f.hops > mostHops:
-		return misusef("--hops %d: expected 0 to %d", f.hops, mostHops)
+	case f.hops < 0 || f.hops > aggtree.MaxHops:
+		return misusef("--hops %d: expected 0 to %d", f.hops, aggtree.MaxHops)
 	case changed("mask") && changed("keep-rate"):
 		return misusef("--mask and --keep-rate: expected one of them")
 	case changed("seed") && !changed("keep-rate") && !f.check:
@@ -122,19 +124,16 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--output is empty: expected a file")
 	case f.cached && f.format == formatHTML:
 		return misusef("--cached and --format html: an interactive drawing shows trees of the graph itself: use --format svg")
-	case f.hops > aggtree.MaxHTMLHops && f.format == formatHTML:
-		return misusef("--hops %d: expected at most %d with --format html", f.hops, aggtree.MaxHTMLHops)
-	case f.format != formatHTML && !slices.Contains(aggtree.Formats(), aggtree.Format(f.format)):
-		return misusef("--format %s: expected one of %v", f.format, append(aggtree.Formats(), formatHTML))
+	case f.hops > explorer.MaxHops && f.format == formatHTML:
+		return misusef("--hops %d: expected at most %d with --format html", f.hops, explorer.MaxHops)
+	case f.format != formatHTML && !slices.Contains(draw.Formats(), draw.Format(f.format)):
+		return misusef("--format %s: expected one of %v", f.format, append(draw.Formats(), formatHTML))
 	}
 	return nil
 }
 
 // formatHTML is the interactive drawing, which is one of a graph and not of a tree.
 const formatHTML = "html"
-
-// mostHops is more than any network has layers.
-const mostHops = 1000
 
 // treeGraph is a graph, and what is asked of it.
 type treeGraph struct {
@@ -218,7 +217,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
-	o := aggtree.DrawOptions{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
+	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
 	if g.data != nil && len(g.data.Labels) == g.edges.NumNodes() {
 		o.Classes, o.Colours = g.data.Classes, make([]int, len(g.data.Labels))
 		for v, label := range g.data.Labels {
@@ -226,19 +225,22 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		}
 	}
 	if f.format == formatHTML {
-		h := aggtree.HTMLOptions{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, Seed: f.seed}
-		if f.keepRate < 1 {
-			h.KeepRate = f.keepRate
+		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate, Seed: f.seed}
+		if f.keepRate == 1 {
+			h.KeepRate = 0.5 // the reader's epochs mask something
 		}
-		return aggtree.WritePage(w, g.edges, g.root, f.hops, h)
+		return explorer.WritePage(w, g.edges, g.root, f.hops, h)
 	}
-	graph, mask, root := g.edges, g.mask, g.root
+	graph, mask := g.edges, g.mask
 	var tree *aggtree.Tree
 	var err error
 	if f.cached {
-		tree, graph, mask, root, err = f.buildCached(ctx, g, &o)
+		var a *aggtree.Arrival
+		if a, err = f.arrive(ctx, g); err == nil {
+			tree, graph, mask, o = a.Tree, a.Grown, a.Mask, renumber(o, a)
+		}
 	} else {
-		tree, err = aggtree.Build(ctx, graph, root, f.hops, aggtree.Options{Limit: f.limit, Mask: mask})
+		tree, err = aggtree.Build(ctx, graph, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: mask})
 	}
 	var tooLarge *aggtree.TooLargeError
 	if errors.As(err, &tooLarge) {
@@ -248,59 +250,31 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		return err
 	}
 	if f.check {
-		return f.writeCheck(ctx, w, g, tree, graph, mask, root)
+		return f.writeCheck(ctx, w, g, tree, graph, mask)
 	}
-	return aggtree.Write(w, tree, aggtree.Format(f.format), o)
+	return draw.Write(w, tree, draw.Format(f.format), o)
 }
 
-// buildCached builds the tree of a node that arrives after training, and returns the graph that it is a tree of: the
-// train graph with the root as a further node, which points to its train neighbours, but to which none points.
-func (f treeFlags) buildCached(ctx context.Context, g *treeGraph, o *aggtree.DrawOptions) (tree *aggtree.Tree, grown *csr.Graph, mask []bool, root int32, err error) {
+// arrive returns the cached tree of the root, which arrives after training on a split of the data set.
+func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, error) {
 	split, err := datasets.Stratified(g.data, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
 	if err != nil {
-		return nil, nil, nil, 0, err
+		return nil, err
 	}
 	if _, is := slices.BinarySearch(split.Train, g.root); is {
-		return nil, nil, nil, 0, misusef("--root %d: it is a train node at --train %d, which the model knew: expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
+		return nil, misusef("--root %d: it is a train node at --train %d, which the model knew: expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
 	}
-	train, index, err := g.edges.Induced(split.Train)
-	if err != nil {
-		return nil, nil, nil, 0, err
+	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
+}
+
+// renumber returns options that number the nodes of the data set as options that number those of an arrival.
+func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
+	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
+	for i, v := range a.Base {
+		names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]
 	}
-	// index has the place of each node among the train nodes, -1 for others.
-	var neighbours []int32
-	for _, u := range g.edges.Neighbours(g.root) {
-		if index[u] >= 0 {
-			neighbours = append(neighbours, index[u])
-		}
-	}
-	root = int32(train.NumNodes())
-	bases := append(slices.Clone(split.Train), g.root)
-	o.Names = make([]string, len(bases))
-	colours := make([]int, len(bases))
-	for i, v := range bases {
-		o.Names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]
-	}
-	o.Colours = colours
-	if g.mask != nil {
-		mask = make([]bool, len(bases))
-		for i, v := range bases {
-			mask[i] = g.mask[v]
-		}
-		o.Mask = mask[:root]
-		tree, err = aggtree.BuildCached(ctx, train, neighbours, f.hops, aggtree.Options{Limit: f.limit, Mask: mask[:root]})
-	} else {
-		tree, err = aggtree.BuildCached(ctx, train, neighbours, f.hops, aggtree.Options{Limit: f.limit})
-	}
-	if err != nil {
-		return nil, nil, nil, 0, err
-	}
-	o.Graph = train
-	offsets := append(slices.Clone(train.Offsets), train.NumEdges()+int64(len(neighbours)))
-	targets := append(slices.Clone(train.Indices), neighbours...)
-	slices.Sort(targets[train.NumEdges():])
-	grown, err = csr.New(offsets, targets)
-	return tree, grown, mask, root, err
+	o.Names, o.Colours, o.Graph, o.Mask = names, colours, a.Train, a.Mask
+	return o
 }
 
 func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) error {
@@ -325,18 +299,14 @@ func atLeast(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool, root int32) error {
-	candidate := tree.Arborescence()
-	if err := aggtree.Check(ctx, graph, root, f.hops, candidate, mask); err != nil {
+func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool) error {
+	statements, err := aggtree.Verify(ctx, graph, tree.Base[0], f.hops, tree.Arborescence(), mask)
+	if err != nil {
 		return err
 	}
-	for lemma, verify := range []func(context.Context, *csr.Graph, int, aggtree.Arborescence, []bool) (*aggtree.Counterexample, error){aggtree.Lemma1, aggtree.Lemma2} {
-		counterexample, err := verify(ctx, graph, f.hops, candidate, mask)
-		if err != nil {
-			return err
-		}
-		if counterexample != nil {
-			return fmt.Errorf("lemma %d: %v", lemma+1, counterexample)
+	for _, s := range statements {
+		if !s.Holds() {
+			return fmt.Errorf("%s does not hold: %w", s.Name, s.Counterexample)
 		}
 	}
 	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {

@@ -41,7 +41,7 @@ function start(host) {
   }
 }
 
-// hook is what programs may ask an element: aggtree.WriteHTML describes it.
+// hook is what programs may ask an element: explorer.WriteFragment describes it.
 function hook(state, panel) {
   const number = v => (state.ids ? state.ids[v] : v)
   const change = act => (...values) => panel.change(() => act(...values))

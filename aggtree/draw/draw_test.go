@@ -1,7 +1,8 @@
-package aggtree
+package draw
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -18,14 +19,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/graph/formats/dot"
 	"pgregory.net/rapid"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/testgraph"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
 
 type drawing struct {
 	name    string
-	tree    *Tree
-	options DrawOptions
+	tree    *aggtree.Tree
+	options Options
 }
 
 // paperDrawings are the paper's trees of a: T_a^2, the masked ones of figure 7, and one from a cache.
@@ -43,17 +47,17 @@ func paperDrawings(t require.TestingT) []drawing {
 		if c.mask == "" {
 			mask = nil
 		}
-		tree, err := Build(ctx, g, 0, 2, Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, 0, 2, aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		all = append(all, drawing{c.name, tree, DrawOptions{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
+		all = append(all, drawing{c.name, tree, Options{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
 	}
-	tree, err := BuildCached(ctx, g, []int32{0, 4}, 3, Options{})
+	tree, err := aggtree.BuildCached(context.Background(), g, []int32{0, 4}, 3, aggtree.Options{})
 	require.NoError(t, err)
-	return append(all, drawing{"cached", tree, DrawOptions{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
+	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
 }
 
-func write(t require.TestingT, tree *Tree, format Format, o DrawOptions) string {
+func write(t require.TestingT, tree *aggtree.Tree, format Format, o Options) string {
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, tree, format, o))
 	return b.String()
@@ -84,7 +88,7 @@ func golden(t *testing.T, name, text string) {
 }
 
 func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
-	extension := map[Format]string{FormatText: "txt", FormatSVG: "svg", FormatDOT: "dot", FormatMermaid: "mmd", FormatJSON: "json"}
+	extension := map[Format]string{Text: "txt", SVG: "svg", DOT: "dot", Mermaid: "mmd", JSON: "json"}
 	for _, d := range paperDrawings(t) {
 		for _, format := range Formats() {
 			t.Run(d.name+" "+string(format), func(t *testing.T) {
@@ -99,7 +103,7 @@ func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
 func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
 	g, names := PaperGraph()
 	assert.Len(t, names, 6)
-	tree, err := Build(ctx, g, 0, 2, Options{})
+	tree, err := aggtree.Build(context.Background(), g, 0, 2, aggtree.Options{})
 	require.NoError(t, err)
 	first, end := tree.AtDepth(2)
 	leaves := tree.Base[first:end]
@@ -109,7 +113,7 @@ func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
 
 func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	d := paperDrawings(t)[2]
-	text := write(t, d.tree, FormatSVG, d.options)
+	text := write(t, d.tree, SVG, d.options)
 	for _, part := range []string{
 		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title a-masked-desc" width="`,
 		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`, `<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
@@ -119,16 +123,16 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	}
 	for id, want := range map[string]string{"": `id="aggtree"`, "5": `id="t5"`, `"><script>`: `id="t___script_"`} {
 		d.options.ID = id
-		assert.Contains(t, write(t, d.tree, FormatSVG, d.options), want)
+		assert.Contains(t, write(t, d.tree, SVG, d.options), want)
 	}
 }
 
 func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
 	d := paperDrawings(t)[3]
 	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a (masked)\n   └─ e\n",
-		write(t, d.tree, FormatText, d.options))
+		write(t, d.tree, Text, d.options))
 	d.options.Ghosts = false
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, FormatText, d.options))
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, Text, d.options))
 }
 
 func TestJSONHasTheWholeTree(t *testing.T) {
@@ -139,7 +143,7 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 		Hops  int
 		Nodes []jsonNode
 	}
-	require.NoError(t, json.Unmarshal([]byte(write(t, d.tree, FormatJSON, d.options)), &got))
+	require.NoError(t, json.Unmarshal([]byte(write(t, d.tree, JSON, d.options)), &got))
 	assert.Equal(t, int32(6), got.Root)
 	assert.Equal(t, 3, got.Hops)
 	require.Len(t, got.Nodes, d.tree.NumNodes())
@@ -150,9 +154,9 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
-	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `aggtree: there is no format "png": expected one of [text svg dot mermaid json]`)
-	assert.EqualError(t, Write(io.Discard, &Tree{}, FormatSVG, d.options), "aggtree: an empty tree cannot be drawn: every tree has a root, see Build")
-	assert.ErrorIs(t, Write(full{}, d.tree, FormatSVG, d.options), errFull)
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg dot mermaid json]`)
+	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "draw: the tree is empty: every tree has a root, see aggtree.Build")
+	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
 
 var errFull = errors.New("the disk is full")
@@ -163,12 +167,12 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask := anyMask(t, g)
-		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: mask})
+		g := testgraph.Any(t, 6)
+		mask := testgraph.AnyMask(t, g)
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
 		n := g.NumNodes()
-		o := DrawOptions{
+		o := Options{
 			Names: rapid.SliceOfN(rapid.String(), 0, n).Draw(t, "names"), Title: rapid.String().Draw(t, "title"),
 			Graph: g, Mask: mask, Ghosts: rapid.Bool().Draw(t, "ghosts"), BaseGraph: rapid.Bool().Draw(t, "graph"),
 			Children: rapid.IntRange(0, 4).Draw(t, "children"), Nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
@@ -178,13 +182,13 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
-		wellFormed(t, write(t, tree, FormatSVG, o))
-		_, err = dot.ParseString(write(t, tree, FormatDOT, o))
+		wellFormed(t, write(t, tree, SVG, o))
+		_, err = dot.ParseString(write(t, tree, DOT, o))
 		require.NoError(t, err)
-		require.True(t, json.Valid([]byte(write(t, tree, FormatJSON, o))))
+		require.True(t, json.Valid([]byte(write(t, tree, JSON, o))))
 		f := o.fold(tree)
-		assert.Equal(t, f.Tree.NumNodes(), strings.Count(write(t, tree, FormatText, o), "\n"))
-		for _, format := range []Format{FormatText, FormatMermaid} {
+		assert.Equal(t, f.Tree.NumNodes(), strings.Count(write(t, tree, Text, o), "\n"))
+		for _, format := range []Format{Text, Mermaid} {
 			for _, r := range write(t, tree, format, o) {
 				assert.False(t, r != '\n' && (r < ' ' || r == 0x7f || r == 0x202e || r == 0x9b), "%s has %U", format, r)
 			}
@@ -193,24 +197,24 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 }
 
 func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
-	g := undirected(t, 2, edge(0, 1))
-	tree, err := Build(ctx, g, 0, 1000, Options{})
+	g := testgraph.Undirected(t, 2, edge(0, 1))
+	tree, err := aggtree.Build(context.Background(), g, 0, 1000, aggtree.Options{})
 	require.NoError(t, err)
 	for _, format := range Formats() {
-		assert.NotEmpty(t, write(t, tree, format, DrawOptions{Graph: g, BaseGraph: true, Nodes: 2000}))
+		assert.NotEmpty(t, write(t, tree, format, Options{Graph: g, BaseGraph: true, Nodes: 2000}))
 	}
 }
 
 func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
+		g := testgraph.Any(t, 6)
 		var neighbours []int32
 		for v := range int32(g.NumNodes()) {
 			if rapid.Bool().Draw(t, fmt.Sprint(v)) {
 				neighbours = append(neighbours, v)
 			}
 		}
-		tree, err := BuildCached(ctx, g, neighbours, 3, Options{})
+		tree, err := aggtree.BuildCached(context.Background(), g, neighbours, 3, aggtree.Options{})
 		require.NoError(t, err)
 		points := Layout(tree, LayoutOptions{Apart: 2.5})
 		first, end := tree.Children(0)
@@ -246,22 +250,24 @@ func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
 
 func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 	g, _ := PaperGraph()
-	valid := func(tree *Tree, mask []bool) error { return Check(ctx, g, 0, tree.Hops, tree.Arborescence(), mask) }
-	for _, p := range TreesFigure().Panels[1:] {
+	valid := func(tree *aggtree.Tree, mask []bool) error {
+		return aggtree.Check(context.Background(), g, 0, tree.Hops, tree.Arborescence(), mask)
+	}
+	for _, p := range treesFigure().Panels[1:] {
 		assert.NoError(t, valid(p.Tree, nil), p.Caption)
 	}
-	var fault *Fault
-	require.ErrorAs(t, valid(InvalidFigure().Panels[1].Tree, nil), &fault)
-	assert.Equal(t, NotSmallest, fault.Kind)
+	var fault *aggtree.Fault
+	require.ErrorAs(t, valid(invalidFigure().Panels[1].Tree, nil), &fault)
+	assert.Equal(t, aggtree.NotSmallest, fault.Kind)
 	for i, masked := range []string{"", "d", "a", "af"} {
 		mask := make([]bool, 6)
 		for v := range mask {
 			mask[v] = strings.ContainsRune(masked, rune('a'+v))
 		}
-		assert.NoError(t, valid(MaskedFigure().Panels[i].Tree, mask), masked)
+		assert.NoError(t, valid(maskedFigure().Panels[i].Tree, mask), masked)
 	}
-	cached := CachedFigure().Panels[0].Tree
+	cached := cachedFigure().Panels[0].Tree
 	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base), func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
-	again := NewNodeFigure().Panels[1].Tree
+	again := newNodeFigure().Panels[1].Tree
 	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base), func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
 }

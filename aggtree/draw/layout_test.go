@@ -1,6 +1,7 @@
-package aggtree
+package draw
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,14 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
 func edge(v, u int32) csr.Edge { return csr.Edge{Node: v, Neighbour: u} }
 
 // fromParents builds the tree that has, level by level, so many children below each node: all layout reads is shape.
-func fromParents(children [][]int) *Tree {
-	t := &Tree{Hops: len(children), Base: []int32{0}, Parent: []int32{-1}, Level: []int32{0, 1}}
+func fromParents(children [][]int) *aggtree.Tree {
+	t := &aggtree.Tree{Hops: len(children), Base: []int32{0}, Parent: []int32{-1}, Level: []int32{0, 1}}
 	for depth, level := range children {
 		for k, n := range level {
 			parent := t.Level[depth] + int32(k)
@@ -34,7 +37,7 @@ func fromParents(children [][]int) *Tree {
 }
 
 // drawnTree draws trees of all shapes, those of no graph too.
-func drawnTree(t *rapid.T) *Tree {
+func drawnTree(t *rapid.T) *aggtree.Tree {
 	var children [][]int
 	width := 1
 	for depth := range rapid.IntRange(0, 8).Draw(t, "hops") {
@@ -52,7 +55,7 @@ func drawnTree(t *rapid.T) *Tree {
 }
 
 // mirror turns a tree round, and says where each node has gone.
-func mirror(t *Tree) (*Tree, []int32) {
+func mirror(t *aggtree.Tree) (*aggtree.Tree, []int32) {
 	at := make([]int32, t.NumNodes())
 	order := []int32{0}
 	var children [][]int
@@ -93,7 +96,7 @@ func TestTheLayoutOfASmallTreeByHand(t *testing.T) {
 		assert.Equal(t, Point{points[i].Y, points[i].X}, p)
 	}
 	assert.Equal(t, []Point{{}}, Layout(fromParents(nil), LayoutOptions{}))
-	assert.Nil(t, Layout(&Tree{}, LayoutOptions{}))
+	assert.Nil(t, Layout(&aggtree.Tree{}, LayoutOptions{}))
 }
 
 func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
@@ -172,9 +175,9 @@ func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
 func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := FoldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
-		f := Fold(tree, o)
-		require.Equal(t, f, Fold(tree, o))
+		o := foldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
+		f := newFolded(tree, o)
+		require.Equal(t, f, newFolded(tree, o))
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {
@@ -197,21 +200,21 @@ func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
 
 func TestASmallTreeIsNotFolded(t *testing.T) {
 	tree := fromParents([][]int{{12}, {12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12}})
-	f := Fold(tree, FoldOptions{})
+	f := newFolded(tree, foldOptions{})
 	assert.Equal(t, tree, f.Tree)
-	f = Fold(fromParents([][]int{{49}}), FoldOptions{})
+	f = newFolded(fromParents([][]int{{49}}), foldOptions{})
 	assert.Equal(t, 13, f.Tree.NumNodes())
-	assert.Equal(t, "+38", f.Label(12, nil))
+	assert.Equal(t, "+38", f.text(12, nil))
 }
 
 func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 6)
-		mask := anyMask(t, g)
-		tree, err := Build(ctx, g, anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), Options{Mask: mask})
+		g := testgraph.Any(t, 6)
+		mask := testgraph.AnyMask(t, g)
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		o := FoldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask}
-		f := Fold(tree, o)
+		o := foldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask}
+		f := newFolded(tree, o)
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {

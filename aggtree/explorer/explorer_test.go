@@ -1,11 +1,14 @@
-package aggtree
+package explorer
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,10 +23,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
-var explorerProgram = sync.OnceValues(func() (*goja.Program, error) { return goja.Compile("explorer.js", explorer, true) })
+var explorerProgram = sync.OnceValues(func() (*goja.Program, error) { return goja.Compile("explorer.js", bundle, true) })
 
 // script runs the bundle as it is embedded, where there is no page, and then code of the test's.
 func script(t require.TestingT, d *embedded, code string, result any) {
@@ -48,7 +54,7 @@ type plainTree struct {
 	RootMasked                              bool
 }
 
-func plain(t *Tree) *plainTree {
+func plain(t *aggtree.Tree) *plainTree {
 	hidden := t.Hidden
 	if hidden == nil {
 		hidden = make([]int32, t.NumNodes())
@@ -56,16 +62,19 @@ func plain(t *Tree) *plainTree {
 	return &plainTree{t.Base, t.Parent, t.FirstChild, t.Level, hidden, t.RootMasked}
 }
 
-func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) *embedded {
-	d, err := o.data(g, root, hops)
+// whole is the data that a piece would embed.
+func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o Options) *embedded {
+	p, err := o.piece(g, root, hops)
 	require.NoError(t, err)
+	d := new(embedded)
+	require.NoError(t, json.Unmarshal(p.data, d))
 	return d
 }
 
 func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 9)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 9)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		var got struct {
 			Tree   *plainTree
 			Counts struct {
@@ -75,12 +84,12 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testin
 			}
 			Sizes [][]uint64
 		}
-		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `return {tree: s.built(), counts: s.counts, sizes: s.sizes}`, &got)
+		script(t, whole(t, g, root, hops, Options{Mask: mask}), `return {tree: s.built(), counts: s.counts, sizes: s.sizes}`, &got)
 
-		tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 		require.NoError(t, err)
 		assert.Equal(t, plain(tree), got.Tree)
-		counts, err := Count(ctx, g, root, hops, mask)
+		counts, err := aggtree.Count(context.Background(), g, root, hops, mask)
 		require.NoError(t, err)
 		assert.Equal(t, counts.Depth, got.Counts.Depth)
 		assert.Equal(t, counts.Total, got.Counts.Total)
@@ -90,20 +99,20 @@ func TestTheScriptBuildsAndCountsTheTreesOfBuildForAnyGraphMaskAndRoot(t *testin
 		}
 		assert.EqualValues(t, len(distinct), got.Counts.Distinct)
 		assert.Equal(t, distinct[root], got.Counts.Replicas)
-		all, err := CountAll(ctx, g, hops, mask)
-		require.NoError(t, err)
 		for v := range int32(g.NumNodes()) {
-			assert.Equal(t, all.Of(v).Total, got.Sizes[hops][v], "nodes of the tree of %d", v)
+			counts, err := aggtree.Count(context.Background(), g, v, hops, mask)
+			require.NoError(t, err)
+			assert.Equal(t, counts.Total, got.Sizes[hops][v], "nodes of the tree of %d", v)
 		}
 	})
 }
 
 func TestAnEpochMasksTheNodesWhoseNumberFromGosGeneratorIsAtLeastTheKeepRate(t *testing.T) {
-	g := undirected(t, 40)
+	g := testgraph.Undirected(t, 40)
 	const seed, rate = 1<<63 + 12345, 0.7
 	for _, epoch := range []int{1, 2, 900} {
 		var got []int
-		script(t, whole(t, g, 0, 1, HTMLOptions{Seed: seed, KeepRate: rate}), fmt.Sprintf(`s.setEpoch(%d); return s.mask`, epoch), &got)
+		script(t, whole(t, g, 0, 1, Options{Seed: seed, KeepRate: rate}), fmt.Sprintf(`s.setEpoch(%d); return s.mask`, epoch), &got)
 		r := rand.New(rand.NewPCG(seed, uint64(epoch)))
 		want := make([]int, 40)
 		for v := range want {
@@ -126,13 +135,13 @@ const shownCode = `return s.shown().map(n => ({walk: n.base < 0 ? null : s.walkO
 
 func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 30)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
+		g := testgraph.Any(t, 30)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops")
 		clicks := rapid.SliceOfN(rapid.IntRange(0, 99), 0, 6).Draw(t, "clicks")
 		var got []shownNode
 		code := fmt.Sprintf(`for (const c of %s) { const all = s.shown(); s.toggle(all[c %% all.length]) }`, strings.ReplaceAll(fmt.Sprint(clicks), " ", ","))
-		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), code+shownCode, &got)
-		counts, err := Count(ctx, g, root, hops, mask)
+		script(t, whole(t, g, root, hops, Options{Mask: mask}), code+shownCode, &got)
+		counts, err := aggtree.Count(context.Background(), g, root, hops, mask)
 		require.NoError(t, err)
 		total := uint64(0)
 		for _, n := range got {
@@ -151,10 +160,10 @@ func TestWhateverIsFoldedDrawnAndFoldedNodesAddUpToTheTree(t *testing.T) {
 
 func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 12)
-		mask, root, hops := anyMask(t, g), anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		g := testgraph.Any(t, 12)
+		mask, root, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
 		var got []shownNode
-		script(t, whole(t, g, root, hops, HTMLOptions{Mask: mask}), `for (let n; n = s.shown().find(n => n.more > 0); ) s.toggle(n); `+shownCode, &got)
+		script(t, whole(t, g, root, hops, Options{Mask: mask}), `for (let n; n = s.shown().find(n => n.more > 0); ) s.toggle(n); `+shownCode, &got)
 		var walks []string
 		for _, n := range got {
 			if !n.Ghost {
@@ -167,7 +176,7 @@ func TestUnfoldedToTheEndTheWalksOfTheTreeAreDrawnOnceEach(t *testing.T) {
 
 // walksOf are those that Build's tree nodes stand for.
 func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool) (walks []string) {
-	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 	require.NoError(t, err)
 	for i := range tree.Base {
 		walks = append(walks, fmt.Sprint(tree.Walk(int32(i))))
@@ -177,10 +186,10 @@ func walksOf(t require.TestingT, g *csr.Graph, root int32, hops int, mask []bool
 
 func TestAnExcerptsTreesAreThoseOfTheGraphOrSayThatTheyAreCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(t, 14)
-		root, hops := anyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
+		g := testgraph.Any(t, 14)
+		root, hops := testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops")
 		part := newExcerpt(g, root, hops, rapid.IntRange(1, 14).Draw(t, "nodes"), rapid.Int64Range(0, 20).Draw(t, "entries"))
-		d := (HTMLOptions{}).embed(g, root, hops, part)
+		d := (Options{}).embed(g, root, hops, part)
 		var got []struct {
 			Root, Hops int32
 			Cut        int
@@ -197,7 +206,7 @@ return all`, &got)
 				assert.Nil(t, one.Tree, "a cut tree is handed out as whole")
 				continue
 			}
-			tree, err := Build(ctx, g, one.Root, int(one.Hops), Options{})
+			tree, err := aggtree.Build(context.Background(), g, one.Root, int(one.Hops), aggtree.Options{})
 			require.NoError(t, err)
 			assert.Equal(t, plain(tree), one.Tree)
 		}
@@ -209,17 +218,17 @@ func TestAGraphAboveTheLimitIsEmbeddedRoundTheRoot(t *testing.T) {
 	for v := int32(1); v < 60_000; v++ {
 		edges = append(edges, csr.Edge{Node: v - 1, Neighbour: v})
 	}
-	path := undirected(t, 60_000, edges...)
-	d := whole(t, path, 30_000, 2, HTMLOptions{Mask: append(make([]bool, 59_999), true)})
+	path := testgraph.Undirected(t, 60_000, edges...)
+	d := whole(t, path, 30_000, 2, Options{Mask: append(make([]bool, 59_999), true)})
 	assert.Equal(t, []int32{29_997, 29_998, 29_999, 30_000, 30_001, 30_002, 30_003}, d.Graph.IDs, "the nodes within 3 hops of 30000")
 	assert.Equal(t, 5, d.Complete, "all but the two ends have their neighbours")
-	assert.EqualValues(t, 30_000, d.root())
+	assert.EqualValues(t, 30_000, d.Graph.IDs[d.Root])
 	assert.Empty(t, d.Mask, "the masked node is not there")
 }
 
 func TestTheBundleIsBuiltFromTheSourcesBesideIt(t *testing.T) {
 	hash := sha256.New()
-	files, err := filepath.Glob("explorer/src/*")
+	files, err := filepath.Glob("src/*")
 	require.NoError(t, err)
 	slices.Sort(files)
 	for _, file := range files {
@@ -227,36 +236,48 @@ func TestTheBundleIsBuiltFromTheSourcesBesideIt(t *testing.T) {
 		require.NoError(t, err)
 		fmt.Fprintf(hash, "%s\x00%s\x00", filepath.Base(file), data)
 	}
-	assert.Contains(t, explorer, fmt.Sprintf("SHA-256 %x", hash.Sum(nil)), "run 'npm ci && npm run build' in aggtree/explorer")
+	assert.Contains(t, bundle, fmt.Sprintf("SHA-256 %x", hash.Sum(nil)), "run 'npm ci && npm run build' in aggtree/explorer")
 }
 
 func TestTheBundleIsSmallLicensedAndFreeOfAddresses(t *testing.T) {
-	assert.Less(t, len(explorer), 120_000)
-	licence, err := os.ReadFile("explorer/LICENSE.d3")
+	assert.Less(t, len(bundle), 120_000)
+	licence, err := os.ReadFile("LICENSE.d3")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(licence)) {
-		assert.Contains(t, explorer, strings.TrimSpace(line))
+		assert.Contains(t, bundle, strings.TrimSpace(line))
 	}
-	assert.NotRegexp(t, `(?i)</script|<!--`, explorer, "the bundle would end its own element")
-	for _, address := range regexp.MustCompile(`https?://[^"'`+"`"+`\s]*`).FindAllString(explorer, -1) {
+	assert.NotRegexp(t, `(?i)</script|<!--`, bundle, "the bundle would end its own element")
+	for _, address := range regexp.MustCompile(`https?://[^"'`+"`"+`\s]*`).FindAllString(bundle, -1) {
 		assert.Regexp(t, `^http://www\.w3\.org/`, address, "names of XML, which are never fetched")
 	}
-	lock, err := os.ReadFile("explorer/package-lock.json")
+	lock, err := os.ReadFile("package-lock.json")
 	require.NoError(t, err)
 	assert.NotContains(t, string(lock), `"resolved"`, "the lock file pins by hash, and names no host")
 }
 
-func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o HTMLOptions) string {
+func writeHTML(t require.TestingT, g *csr.Graph, root int32, hops int, o Options) string {
 	var b bytes.Buffer
-	require.NoError(t, WriteHTML(&b, g, root, hops, o))
+	require.NoError(t, WriteFragment(&b, g, root, hops, o))
 	return b.String()
+}
+
+// isXML reads XML to its end.
+func isXML(t require.TestingT, text string) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else {
+			require.NoError(t, err)
+		}
+	}
 }
 
 var hostile = []string{`</script><script>alert(1)</script>`, `<!--<script>`, `"'&`, "line\nbreak \u202e reversed", "日本語", "\xff"}
 
 func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
-	g, _ := PaperGraph()
-	o := HTMLOptions{Names: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Classes: hostile, Title: hostile[0], ID: `x" onload="alert(1)`}
+	g, _ := draw.PaperGraph()
+	o := Options{Names: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Classes: hostile, Title: hostile[0], ID: `x" onload="alert(1)`}
 	text := writeHTML(t, g, 0, 2, o)
 	assert.Equal(t, 2, strings.Count(text, "<script"), "the data and the bundle")
 	assert.Equal(t, 2, strings.Count(text, "</script"))
@@ -277,16 +298,25 @@ func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 }
 
 func TestThePapersGraphIsEmbeddedInAFewBytes(t *testing.T) {
-	g, names := PaperGraph()
-	data, err := json.Marshal(whole(t, g, 0, 2, HTMLOptions{Names: names, Mask: []bool{false, false, false, true, false, false}, Seed: 7}))
+	g, names := draw.PaperGraph()
+	data, err := json.Marshal(whole(t, g, 0, 2, Options{Names: names, Mask: []bool{false, false, false, true, false, false}, KeepRate: 0.5, Seed: 7}))
 	require.NoError(t, err)
 	// Each row is its number of neighbours plus one, the first neighbour, and distances: 3 1 2 for a, whose are b and d.
 	assert.Equal(t, `{"graph":{"nodes":6,"entries":12,"rows":"AwECBAACAwIBAwAEAwMCAwED"},"allNodes":6,"complete":6,"root":0,"hops":2,"mostHops":5,"keepRate":0.5,"seed":"7","names":["a","b","c","d","e","f"],"mask":[3]}`, string(data))
 }
 
+func TestAnEpochMasksNothingUnlessAKeepRateIsGiven(t *testing.T) {
+	g, _ := draw.PaperGraph()
+	d := whole(t, g, 0, 2, Options{})
+	assert.Equal(t, 1.0, d.KeepRate)
+	var masked int
+	script(t, d, `s.setEpoch(3); return s.masked`, &masked)
+	assert.Zero(t, masked)
+}
+
 func TestTheSameArgumentsWriteTheSameBytes(t *testing.T) {
-	g, names := PaperGraph()
-	o := HTMLOptions{Names: names, Mask: []bool{true, false, false, false, false, true}}
+	g, names := draw.PaperGraph()
+	o := Options{Names: names, Mask: []bool{true, false, false, false, false, true}}
 	assert.Equal(t, writeHTML(t, g, 0, 3, o), writeHTML(t, g, 0, 3, o))
 }
 
@@ -297,28 +327,29 @@ func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 			edges = append(edges, csr.Edge{Node: u, Neighbour: v})
 		}
 	}
-	complete := undirected(t, 60, edges...)
-	assert.Contains(t, writeHTML(t, complete, 0, 9, HTMLOptions{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, 1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
+	complete := testgraph.Undirected(t, 60, edges...)
+	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, 1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
 	var got []shownNode
-	script(t, whole(t, complete, 0, 9, HTMLOptions{}), shownCode, &got)
+	script(t, whole(t, complete, 0, 9, Options{}), shownCode, &got)
 	assert.Less(t, len(got), 200, "only a part is drawn")
 }
 
 func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	for _, c := range []struct {
 		expected   string
 		g          *csr.Graph
 		root, hops int
-		o          HTMLOptions
+		o          Options
 	}{
-		{"the graph is nil", nil, 0, 2, HTMLOptions{}},
-		{"root 5: the graph has 5 nodes", g, 5, 2, HTMLOptions{}},
-		{"11 hops: expected at most 10", g, 0, 11, HTMLOptions{}},
-		{"KeepRate is 1.5: expected a probability", g, 0, 2, HTMLOptions{KeepRate: 1.5}},
-		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, HTMLOptions{Mask: []bool{true}}},
+		{"the graph is nil", nil, 0, 2, Options{}},
+		{"explorer: aggtree: root 5: the graph has 5 nodes", g, 5, 2, Options{}},
+		{"root -1: the graph has 5 nodes", g, -1, 2, Options{Names: []string{"a"}}},
+		{"explorer: 11 hops: expected at most 10", g, 0, 11, Options{}},
+		{"explorer: Options.KeepRate is 1.5: expected a probability above 0 and up to 1, or 0 for 1", g, 0, 2, Options{KeepRate: 1.5}},
+		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, Options{Mask: []bool{true}}},
 	} {
-		assert.ErrorContains(t, WriteHTML(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
+		assert.ErrorContains(t, WriteFragment(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
 		assert.ErrorContains(t, WritePage(new(bytes.Buffer), c.g, int32(c.root), c.hops, c.o), c.expected)
 	}
 }
@@ -336,9 +367,9 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestAWritersErrorComesBack(t *testing.T) {
-	g := triangle(t)
+	g := testgraph.Triangle(t)
 	for _, left := range []int{0, 5000, 20_000} {
-		assert.ErrorIs(t, WriteHTML(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)
-		assert.ErrorIs(t, WritePage(&fullDisk{left}, g, 0, 2, HTMLOptions{}), errDiskFull)
+		assert.ErrorIs(t, WriteFragment(&fullDisk{left}, g, 0, 2, Options{}), errDiskFull)
+		assert.ErrorIs(t, WritePage(&fullDisk{left}, g, 0, 2, Options{}), errDiskFull)
 	}
 }

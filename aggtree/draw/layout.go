@@ -1,32 +1,37 @@
-package aggtree
+package draw
 
-// Point is where a node is drawn: x to the right, y down.
+import (
+	"nodemask/aggtree"
+)
+
+// Point is where a node is drawn: X to the right, Y down.
 type Point struct{ X, Y float64 }
 
-// LayoutOptions says how far apart nodes are drawn. The zero value draws neighbours on a level, and levels, 1 apart.
+// LayoutOptions says how far apart nodes are drawn. In the zero value neighbours on a level are 1 apart, and so are
+// levels.
 type LayoutOptions struct {
-	// Sibling is the least distance between nodes next to each other at a depth that have one parent; 0: 1.
+	// Sibling is the least distance between nodes next to each other at a depth that have the same parent; 0: 1.
 	Sibling float64
 	// Cousin is the same for nodes with different parents; 0: as Sibling.
 	Cousin float64
 	// Level is the distance from one depth to the next; 0: 1.
 	Level float64
-	// Apart, if more than 0, sets the subtrees of the root's children apart as whole boxes: any two nodes of different
-	// ones, at whatever depths, are at least so far apart. 0: a small subtree may lie in a bay of a large one.
+	// Apart is the least distance between nodes of different subtrees of the root's children, whatever their depths:
+	// each subtree then has a box of its own. 0: a small subtree may lie in a bay of a large one.
 	Apart float64
-	// Across draws the tree from left to right, with the root at the left; otherwise from the top down.
+	// Across puts the root at the left instead of at the top.
 	Across bool
 }
 
-// Layout places the nodes of a tree, in linear time and without recursion: it reads nothing but the tree's shape and
-// the options. The smallest coordinates are 0.
+// Layout returns the place of each node of a tree, in linear time and without recursion. It reads nothing but the
+// tree's shape and the options. The smallest coordinates are 0.
 //
 // It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
-// nodes of a depth are on one line, parents centred over their first and last child, subtrees of one shape drawn alike
-// (unless Apart moves them), and small subtrees spread evenly between large ones. It is done from the left and from the
-// right and the mean taken, so that the mirrored tree has the mirrored drawing; distances hold in both, and so in the
-// mean.
-func Layout(t *Tree, o LayoutOptions) []Point {
+// nodes of a depth are on one line, parents are centred over their first and last child, subtrees of the same shape are
+// drawn alike (unless Apart moves them), and small subtrees are spread evenly between large ones. The algorithm runs
+// from the left and from the right, and Layout takes the mean, so that a mirrored tree has the mirrored drawing.
+// Distances hold in both runs, and so in the mean.
+func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
 	if t.NumNodes() == 0 {
 		return nil
 	}
@@ -65,16 +70,16 @@ func Layout(t *Tree, o LayoutOptions) []Point {
 	return points
 }
 
-// tidy is one run of the algorithm, with the names of its paper. Seen from the right, first and last change places.
+// tidy is one run of the algorithm, with the names of its paper. In a mirrored run first and last change places.
 type tidy struct {
-	*Tree
+	*aggtree.Tree
 	LayoutOptions
 	mirrored                    bool
 	prelim, mod, shift, change  []float64
 	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, of each parent
 }
 
-func newTidy(t *Tree, o LayoutOptions, mirrored bool) *tidy {
+func newTidy(t *aggtree.Tree, o LayoutOptions, mirrored bool) *tidy {
 	n := t.NumNodes()
 	numbers, nodes := make([]float64, 4*n), make([]int32, 3*n)
 	d := &tidy{Tree: t, LayoutOptions: o, mirrored: mirrored,
@@ -89,8 +94,8 @@ func newTidy(t *Tree, o LayoutOptions, mirrored bool) *tidy {
 	return d
 }
 
-// place computes all x, with the root at 0. The paper's first walk is in postorder, but needs no more than that a
-// node's descendants and left siblings come before it: levels from the deepest up, each from the left, will do.
+// place returns all x, with the root at 0. The paper's first walk is in postorder, but needs no more than that a node's
+// descendants and left siblings come before it: levels from the deepest up, each from the left, will do.
 func (d *tidy) place() []float64 {
 	for depth := d.Hops; depth >= 0; depth-- {
 		first, end := d.AtDepth(depth)
@@ -126,7 +131,7 @@ func (d *tidy) lastOf(v int32) int32 {
 	return d.FirstChild[v+1] - 1
 }
 
-// leftSibling is -1 for a first child and for the root.
+// leftSibling returns -1 for a first child and for the root.
 func (d *tidy) leftSibling(v int32) int32 {
 	if v == 0 || v == d.firstOf(d.Parent[v]) {
 		return -1
@@ -137,7 +142,7 @@ func (d *tidy) leftSibling(v int32) int32 {
 	return v - 1
 }
 
-// nextLeft is where the left outline goes on below v; -1: nowhere. nextRight is the same for the right one.
+// nextLeft returns where the left outline goes on below v; -1: nowhere. nextRight does so for the right one.
 func (d *tidy) nextLeft(v int32) int32 {
 	if d.IsLeaf(v) {
 		return d.thread[v]
@@ -175,7 +180,7 @@ func (d *tidy) firstWalk(v int32) {
 	d.apportion(v, left)
 }
 
-// executeShifts moves the children of v by what was put off when their siblings were moved.
+// executeShifts moves the children of v by what apportion put off.
 func (d *tidy) executeShifts(v int32) {
 	var shift, change float64
 	first, end := d.Children(v)
@@ -225,7 +230,7 @@ func (d *tidy) apportion(v, left int32) {
 	}
 }
 
-// move moves the subtree of v, and notes that siblings between from and v are to take their even shares.
+// move moves the subtree of v, and notes that each sibling between from and v gets an even share.
 func (d *tidy) move(from, v int32, shift float64) {
 	share := shift / float64(max(v-from, from-v))
 	d.change[v] -= share
@@ -235,8 +240,8 @@ func (d *tidy) move(from, v int32, shift float64) {
 	d.mod[v] += shift
 }
 
-// setApart moves the subtrees of the root's children until, as boxes, they are so far apart, and centres the root.
-func setApart(t *Tree, x []float64, apart float64) {
+// setApart moves the subtrees of the root's children until their boxes are so far apart, and centres the root.
+func setApart(t *aggtree.Tree, x []float64, apart float64) {
 	first, end := t.Children(0)
 	if first == end {
 		return

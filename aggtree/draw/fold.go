@@ -1,57 +1,82 @@
-package aggtree
+package draw
 
 import (
 	"fmt"
 	"slices"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
 )
 
-// FoldOptions says how much of a tree is drawn. The zero value draws up to 12 children a node and 150 nodes in all.
-type FoldOptions struct {
-	// Children is how many children are drawn of a node, what stands for the rest included; 0: 12, at least 2.
+// foldOptions says how much of a tree is drawn. The zero value draws up to 12 children a node and 150 nodes in all.
+type foldOptions struct {
+	// Children is the largest number of children drawn of a node, one that stands for the rest included; 0: 12, at
+	// least 2.
 	Children int
-	// Nodes is how many nodes are drawn in all; 0: 150, at least 2.
+	// Nodes is the largest number of nodes drawn in all; 0: 150, at least 2.
 	Nodes int
-	// Graph and Mask, if both are given, are those that the tree was built from: neighbours that the mask hides are then
+	// Graph and Mask are those that the tree was built from. If both are given, neighbours that the mask hides are
 	// drawn too, as ghosts.
 	Graph *csr.Graph
 	Mask  []bool
 }
 
-// Folded is what is drawn of a tree.
-type Folded struct {
-	// Tree has the shape that is drawn. Its nodes are those kept of the tree, in their order; ghosts, which are leaves
-	// among the children of their parent by base; and nodes of base -1 that stand for what was left out, last.
-	Tree *Tree
-	// Node is the node of the tree that each one shows; -1 for a ghost, and for one that stands for others.
+// folded is the part of a tree that is drawn.
+type folded struct {
+	// Tree has the shape that is drawn. Its nodes are the tree's, in their order; ghosts, which are leaves among their
+	// siblings by base; and, after these, nodes of base -1 that stand for what was left out.
+	Tree *aggtree.Tree
+	// Node is the node of the tree that each one shows; -1 for a ghost or one that stands for others.
 	Node []int32
-	// More is how many nodes of the tree one stands for, all with its parent above them; 0 for one that is shown itself.
-	// Of a ghost it is how many neighbours more the mask hides.
+	// More is the number of nodes below its parent that one stands for: tree nodes, or hidden neighbours if it is a
+	// ghost. It is 0 for one that stands for itself.
 	More []int
-	// Ghost says which are neighbours that the mask hides.
+	// Ghost marks neighbours that the mask hides.
 	Ghost []bool
 }
 
-// Label is the text of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37 nodes.
-func (f *Folded) Label(i int32, names []string) string {
+// text returns the label of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37
+// nodes.
+func (f *folded) text(i int32, names []string) string {
 	if f.More[i] > 0 {
 		return fmt.Sprintf("+%d", f.More[i])
 	}
-	return nameOf(f.Tree.Base[i], names)
+	return labels.Of(f.Tree.Base[i], names)
 }
 
-func nameOf(base int32, names []string) string {
-	if int(base) < len(names) && names[base] != "" {
-		return names[base]
+// remark says in words what sets a node apart; "": nothing.
+func (f *folded) remark(i int32) string {
+	switch {
+	case f.Ghost[i]:
+		return "masked"
+	case i == 0 && f.Tree.RootMasked:
+		return "masked, but the root"
+	case f.isCached(i):
+		return "cached"
 	}
-	return fmt.Sprint(base)
+	return ""
 }
 
-// Fold reduces a tree to what a page can show. It goes down level by level: of each node of a level it keeps the first
-// children, equally many of each as far as there is room, and puts one node in the place of the rest and all below them.
-// It depends on nothing but the tree and the options.
-func Fold(t *Tree, o FoldOptions) *Folded {
+// isCached reports whether i is the top of a cached subtree.
+func (f *folded) isCached(i int32) bool {
+	return f.Tree.Group != nil && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
+}
+
+// members returns u and its descendants, at most depth levels further down.
+func (f *folded) members(u int32, depth int) []int32 {
+	var all []int32
+	for _, level := range f.Tree.Descendants(u, depth) {
+		for i := level[0]; i < level[1]; i++ {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// newFolded reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
+// first children, as many of each as there is room for, and puts one node in the place of the rest and all below them.
+func newFolded(t *aggtree.Tree, o foldOptions) *folded {
 	if o.Children == 0 {
 		o.Children = 12
 	}
@@ -60,7 +85,7 @@ func Fold(t *Tree, o FoldOptions) *Folded {
 	}
 	o.Nodes = max(o.Nodes, 2)
 	o.Children = min(max(o.Children, 2), o.Nodes)
-	f := &folder{Tree: t, FoldOptions: o, below: make([]int, t.NumNodes()), out: &Folded{Tree: &Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
+	f := &folder{Tree: t, foldOptions: o, below: make([]int, t.NumNodes()), out: &folded{Tree: &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
 	if t.NumNodes() == 0 {
 		return f.out
 	}
@@ -72,13 +97,13 @@ func Fold(t *Tree, o FoldOptions) *Folded {
 }
 
 type folder struct {
-	*Tree
-	FoldOptions
+	*aggtree.Tree
+	foldOptions
 	below []int // nodes below each
-	out   *Folded
+	out   *folded
 }
 
-// drawn is a node to draw.
+// drawn is a node to draw, with the meaning that the fields of folded have.
 type drawn struct {
 	base, node int32
 	more       int
@@ -131,10 +156,10 @@ func (f *folder) add(d drawn, parent int32) {
 	}
 }
 
-// most is the largest number of children a node for which a level's children fit, along with a node below each of them
-// that has children of its own.
+// most returns the largest number of children of each node of a level that leaves room for all of them, and for one
+// node below each child that has children of its own.
 func (f *folder) most(first, end int32) int {
-	for most := f.FoldOptions.Children; most > 0; most-- {
+	for most := f.foldOptions.Children; most > 0; most-- {
 		room := f.Nodes - len(f.out.Node)
 		for i := first; i < end && room >= 0; i++ {
 			for _, d := range f.children(f.out.Node[i], most) {
@@ -150,9 +175,10 @@ func (f *folder) most(first, end int32) int {
 	return 0
 }
 
+// hasBelow reports whether node i has children or ghosts.
 func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)) > 0 }
 
-// ghosts are the neighbours that the mask keeps out of the child set of node i.
+// ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
 	if f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.Graph.NumNodes() {
@@ -167,7 +193,7 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children are what is drawn below a node of the tree, at most so many; of those, nodes come before ghosts.
+// children returns what is drawn below a node of the tree, at most so many. Where not all fit, nodes go before ghosts.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil

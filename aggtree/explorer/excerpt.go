@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"encoding/base64"
@@ -9,22 +9,22 @@ import (
 	"nodemask/csr"
 )
 
-// What an interactive drawing embeds at most. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's
-// numbers: over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
+// The size of the largest excerpt. Up to 5 hops, counts over so much are exact in the 53 bits of JavaScript's numbers:
+// over m entries there are at most √n·√m^k walks of k hops from a node. Above, the page says "more than".
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
 )
 
-// excerpt is the part of a graph that is embedded: all of it, or what lies round a root.
+// excerpt is the part of a graph that a piece embeds: all of it, or what lies round a root.
 type excerpt struct {
-	ids  []int32 // the nodes, in ascending order; nil: all
-	has  []bool  // for each of them, whether its neighbours are there; nil: all are
+	ids  []int32 // the nodes, ascending; nil: all
+	has  []bool  // whether the neighbours of each of them are there; nil: all are
 	size int
 }
 
-// newExcerpt chooses the nodes breadth first: those within hops of the root bring their neighbours along, each all or,
-// where there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
+// newExcerpt chooses the nodes breadth first. Those within hops of the root bring along all their neighbours or, where
+// there is no room left, none of them. So a tree is right unless it comes to a node without its neighbours.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
 		return excerpt{size: g.NumNodes()}
@@ -71,7 +71,7 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 	return e
 }
 
-// nodes are those of the whole graph that are embedded.
+// nodes returns the nodes of the whole graph that are embedded, ascending.
 func (e excerpt) nodes() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := range e.size {
@@ -86,7 +86,7 @@ func (e excerpt) nodes() iter.Seq[int32] {
 	}
 }
 
-// place is the number of a node among those that are embedded.
+// place returns the number of a node among those that are embedded.
 func (e excerpt) place(v int32) int32 {
 	if e.ids == nil {
 		return v
@@ -95,7 +95,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// complete is how many nodes have their neighbours.
+// complete returns the number of nodes that have their neighbours.
 func (e excerpt) complete() int {
 	if e.has == nil {
 		return e.size
@@ -109,7 +109,7 @@ func (e excerpt) complete() int {
 	return n
 }
 
-// embeddedGraph is a graph as the script reads it; readGraph in explorer/src/core.js says what Rows holds.
+// embeddedGraph is a graph as the script reads it: readGraph in src/core.js says what Rows holds.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`
@@ -117,7 +117,7 @@ type embeddedGraph struct {
 	IDs     []int32 `json:"ids,omitempty"`
 }
 
-// encode writes rows as distances, most of which take a byte or two.
+// encode returns the excerpt for the script. It writes rows as distances, most of which take a byte or two.
 func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	d := embeddedGraph{Nodes: e.size, IDs: e.ids}
 	var rows []byte
@@ -141,12 +141,4 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	}
 	d.Rows = base64.StdEncoding.EncodeToString(rows)
 	return d
-}
-
-// root is the first tree's root in the numbers of the whole graph.
-func (d *embedded) root() int32 {
-	if d.Graph.IDs == nil {
-		return d.Root
-	}
-	return d.Graph.IDs[d.Root]
 }

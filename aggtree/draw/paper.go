@@ -1,10 +1,8 @@
-package aggtree
+package draw
 
-import (
-	"nodemask/csr"
-)
+import "nodemask/csr"
 
-// PaperGraph is the graph of the paper's figure 3 (a), whose nodes are called a to f, with their names.
+// PaperGraph returns the graph of the paper's figure 3 (a) and the names of its nodes, a to f.
 //
 // The figures are not part of the text that we have, so this is inferred. The text says that a is "the root and also …
 // two of the leaves" of its 2-aggregation tree: a has two neighbours. Figure 7 masks d, a, and both a and f: masking d

@@ -1,4 +1,4 @@
-package aggtree
+package explorer
 
 import (
 	"bytes"
@@ -25,6 +25,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
 )
 
@@ -147,12 +150,12 @@ func (b tab) shows(g *csr.Graph, root int32, hops int, masked ...int32) {
 		want = append(want, strings.ReplaceAll(strings.Trim(walk, "[]"), " ", "-"))
 	}
 	assert.ElementsMatch(b, want, got.Walks, "the walks that are drawn")
-	tree, err := Build(ctx, g, root, hops, Options{Mask: mask})
+	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
 	require.NoError(b, err)
 	assert.Equal(b, plain(tree), got.Tree)
 }
 
-func pageOf(t *testing.T, g *csr.Graph, root int32, hops int, o HTMLOptions) string {
+func pageOf(t *testing.T, g *csr.Graph, root int32, hops int, o Options) string {
 	var b bytes.Buffer
 	require.NoError(t, WritePage(&b, g, root, hops, o))
 	return b.String()
@@ -164,11 +167,11 @@ func walkTo(walk string) string { return fmt.Sprintf(`.tree [data-walk="%s"]`, w
 
 func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	chrome := browser(t)
-	g, names := PaperGraph()
+	g, names := draw.PaperGraph()
 	const a, b, c, d, f = 0, 1, 2, 3, 5
 
 	t.Run("clicks choose the root and the mask, and the tree is Build's", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
 		p.shows(g, a, 2)
 		p.click(node(c))
 		p.shows(g, c, 2)
@@ -187,7 +190,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("keys do what the mouse does", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
 		p.run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph .node[tabindex="0"]').focus()`, nil))
 		p.run(chromedp.KeyEvent("m"))
 		p.shows(g, a, 2, a)
@@ -208,7 +211,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("epochs draw, play and pause, and the keep rate nests their masks", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 3, HTMLOptions{Names: names, Seed: 4}))
+		p := open(t, chrome, pageOf(t, g, a, 3, Options{Names: names, KeepRate: 0.5, Seed: 4}))
 		p.click(".step")
 		p.is(1, `$.nodemask.epoch()`)
 		var masked, fewer []int32
@@ -229,8 +232,8 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		for v := int32(1); v <= 40; v++ {
 			edges = append(edges, csr.Edge{Node: 0, Neighbour: v})
 		}
-		star := undirected(t, 41, edges...)
-		p := open(t, chrome, pageOf(t, star, 0, 2, HTMLOptions{}))
+		star := testgraph.Undirected(t, 41, edges...)
+		p := open(t, chrome, pageOf(t, star, 0, 2, Options{}))
 		p.is(map[string]any{"depth": []int{1, 40, 40}, "total": 81, "distinct": 41, "replicas": 41}, `$.nodemask.counts()`)
 		p.is("+58", `find('.more text').textContent`) // 29 leaves, and the root below each
 		for more := true; more; p.js(`find('.more') !== null`, &more) {
@@ -244,7 +247,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("a node and its walk light up in both drawings", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
 		p.js(`find('.tree [data-walk="0-1-0"]').dispatchEvent(new MouseEvent('mouseenter'))`, new(bool))
 		p.is([]string{"0", "0-1-0", "0-3-0"}, `[...$.shadowRoot.querySelectorAll('.tree .lit')].map(e => e.dataset.walk)`)
 		p.is([]string{"0"}, `[...$.shadowRoot.querySelectorAll('.graph .lit')].map(e => e.dataset.node)`)
@@ -253,7 +256,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("the search takes names and numbers and says what it does not know", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: names}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
 		search := func(text string) {
 			p.js(fmt.Sprintf(`(find('#root').value = %q, find('form').requestSubmit(), 0)`, text), new(int))
 		}
@@ -267,7 +270,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("two fragments on a page leave each other alone", func(t *testing.T) {
-		p := open(t, chrome, "<!DOCTYPE html><body>"+writeHTML(t, g, a, 2, HTMLOptions{Names: names})+writeHTML(t, g, b, 1, HTMLOptions{Names: names, Title: "Second"}))
+		p := open(t, chrome, "<!DOCTYPE html><body>"+writeHTML(t, g, a, 2, Options{Names: names})+writeHTML(t, g, b, 1, Options{Names: names, Title: "Second"}))
 		p.click(node(c))
 		p.shows(g, c, 2)
 		p.is([]int{1, 1}, `(e => [e.root(), e.hops()])(document.querySelectorAll('.nodemask-explorer')[1].nodemask)`)
@@ -275,7 +278,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 
 	t.Run("a fragment starts where scripts are copied into a page, as in JupyterLab, and follows its theme", func(t *testing.T) {
 		p := open(t, chrome, "<!DOCTYPE html><body></body>")
-		text, err := json.Marshal(writeHTML(t, g, a, 2, HTMLOptions{Names: names}))
+		text, err := json.Marshal(writeHTML(t, g, a, 2, Options{Names: names}))
 		require.NoError(t, err)
 		p.run(chromedp.Evaluate(`{
 const host = document.createElement('div')
@@ -297,7 +300,7 @@ document.body.append(host)
 	})
 
 	t.Run("without scripts the image of the tree is seen, with them it is not", func(t *testing.T) {
-		text := pageOf(t, g, a, 2, HTMLOptions{Names: names})
+		text := pageOf(t, g, a, 2, Options{Names: names})
 		p := open(t, chrome, text)
 		p.is(0, `$.querySelector('img').getClientRects().length`)
 		p = open(t, chrome, text, emulation.SetScriptExecutionDisabled(true))
@@ -305,23 +308,23 @@ document.body.append(host)
 	})
 
 	t.Run("hostile names are text", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Title: hostile[0]}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Title: hostile[0]}))
 		p.shows(g, a, 2)
 		p.is(hostile[0], `document.title`)
 		p.is("2-aggregation tree of "+hostile[0], `find('#tree-head').textContent.trim()`)
 	})
 
 	t.Run("the saved SVG is well-formed and stands alone", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, HTMLOptions{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Mask: []bool{true, true, false, false, false, false}}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Mask: []bool{true, true, false, false, false, false}}))
 		var text string
 		p.js(`$.nodemask.svg()`, &text)
-		wellFormed(t, text)
+		isXML(t, text)
 		assert.NotContains(t, text, "var(--")
 		assert.NotContains(t, text, "tabindex")
 	})
 
 	t.Run("a phone's width is enough", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 5, HTMLOptions{Names: names}), emulation.SetDeviceMetricsOverride(360, 740, 2, true))
+		p := open(t, chrome, pageOf(t, g, a, 5, Options{Names: names}), emulation.SetDeviceMetricsOverride(360, 740, 2, true))
 		p.is(360, `document.documentElement.scrollWidth`)
 		p.is(true, `find('.tree').getBoundingClientRect().top > find('.graph').getBoundingClientRect().bottom`)
 	})

@@ -1,16 +1,19 @@
-package aggtree
+package draw
 
 import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"nodemask/aggtree/internal/labels"
 )
 
-// mostNear is how many nodes of the graph are drawn round the root.
+// mostNear is the largest number of nodes drawn of the graph.
 const mostNear = 60
 
-// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root: nodes of one hop on one
-// circle, each in the middle of the sector of those that were found from it.
+// neighbourhood is the part of the graph that a tree's walks can reach, laid out round the root. Nodes at one distance
+// from it are on one circle, each in the middle of the sector of the nodes that were found from it.
 type neighbourhood struct {
 	nodes         []int32 // by hops from the root
 	points        []Point
@@ -20,7 +23,7 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, by number, whether masked or not. It is empty unless asked for.
+// near finds the nodes breadth first, by number, whether masked or not. It is empty unless Options.BaseGraph is set.
 func (s *svg) near() neighbourhood {
 	g, t := s.o.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -37,7 +40,7 @@ func (s *svg) near() neighbourhood {
 		}
 		return nil
 	}
-	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(nameOf(root, s.o.Names)))}
+	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(labels.Of(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {
@@ -65,18 +68,18 @@ func (s *svg) near() neighbourhood {
 		}
 	}
 	for _, v := range n.nodes {
-		s.widen(nameOf(v, s.o.Names))
+		s.widen(labels.Of(v, s.o.Names))
 	}
 	for _, base := range s.Tree.Base {
 		if base >= 0 {
-			s.widen(nameOf(base, s.o.Names))
+			s.widen(labels.Of(base, s.o.Names))
 		}
 	}
 	n.arrange(parent, level, s.width)
 	return n
 }
 
-// arrange places nodes of a width on circles just large enough.
+// arrange places nodes of a width on the smallest circles that have room for them.
 func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	count := len(n.nodes)
 	leaves := make([]float64, count)
@@ -123,7 +126,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	n.width, n.height = high.X-low.X+width+4, high.Y-low.Y+boxHeight+4
 }
 
-// clear says whether nodes from first to end touch none of those before end.
+// clear reports whether the nodes from first to end touch no node before end.
 func (n *neighbourhood) clear(first, end int, width float64) bool {
 	for i := first; i < end; i++ {
 		for j := range i {
@@ -134,3 +137,38 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 	}
 	return true
 }
+
+// base draws the graph round the root, with its left top corner at x, y.
+func (s *svg) base(n neighbourhood, x, y float64) {
+	s.b.WriteString("<g class=\"graph\">\n")
+	s.heading(x, y, n.heading)
+	y += headingHeight
+	place := make(map[int32]Point, len(n.nodes))
+	s.printf("<mask id=\"%s-nodes\" maskUnits=\"userSpaceOnUse\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><rect x=\"%[2]s\" y=\"%[3]s\" width=\"%[4]s\" height=\"%[5]s\" fill=\"#fff\"/>",
+		s.id, px(x), px(y), px(n.width), px(n.height))
+	for i, v := range n.nodes {
+		place[v] = Point{x + n.points[i].X, y + n.points[i].Y}
+		s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"%s\"/>", px(place[v].X-s.width/2), px(place[v].Y-boxHeight/2), px(s.width), px(boxHeight), px(boxHeight/2))
+	}
+	s.b.WriteString("</mask>\n")
+	var plain, dashed strings.Builder
+	for _, e := range n.edges {
+		b := &plain
+		if s.masked(e[0]) || s.masked(e[1]) {
+			b = &dashed
+		}
+		fmt.Fprintf(b, "M%s,%sL%s,%s", px(place[e[0]].X), px(place[e[0]].Y), px(place[e[1]].X), px(place[e[1]].Y))
+	}
+	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, s.id))
+	for _, v := range n.nodes {
+		l := s.looks.of(v)
+		if s.masked(v) && !l.root {
+			l = look{fill: -1, ring: -1}
+		}
+		s.pill(place[v], labels.Of(v, s.o.Names), l, s.masked(v))
+	}
+	s.b.WriteString("</g>\n")
+}
+
+// masked reports whether the mask hides node v of the graph.
+func (s *svg) masked(v int32) bool { return int(v) < len(s.o.Mask) && s.o.Mask[v] }

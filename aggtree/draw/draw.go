@@ -1,0 +1,120 @@
+// Package draw draws aggregation trees: [Write] writes one as lines of text, SVG, DOT, Mermaid or JSON. Of a large tree
+// it draws a part and says how much it leaves out. [PaperFigures] returns the paper's figures 1 to 7, drawn anew, and
+// [Layout] the coordinates of a tree's nodes, for drawings of one's own.
+package draw
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/labels"
+	"nodemask/csr"
+)
+
+// Format is a way to write a tree.
+type Format string
+
+// The formats of [Write].
+const (
+	Text    Format = "text"    // lines for a terminal
+	SVG     Format = "svg"     // a drawing for a page
+	DOT     Format = "dot"     // for Graphviz
+	Mermaid Format = "mermaid" // for Markdown
+	JSON    Format = "json"    // for programs
+)
+
+// Formats returns the formats of [Write].
+func Formats() []Format {
+	return []Format{Text, SVG, DOT, Mermaid, JSON}
+}
+
+// Direction says where a drawing's root lies.
+type Direction int
+
+// The directions of [Options].
+const (
+	Automatic Direction = iota // Down, unless that is too wide for a page
+	Down                       // the root at the top
+	Across                     // the root at the left
+)
+
+// Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.
+type Options struct {
+	// Names has a name for each node of the graph, by which its replicas are called; one without is called by its
+	// number.
+	Names []string
+	// Colours has a number for each node of the graph, for instance its class. Nodes with the same number have the same
+	// fill; a negative number means none. nil: fills show replicas, as rings always do. Text and JSON ignore it.
+	Colours []int
+	// Classes says for the legend what the numbers in Colours mean.
+	Classes []string
+	// Graph and Mask are those that the tree was built from. Ghosts needs both, BaseGraph the first.
+	Graph *csr.Graph
+	Mask  []bool
+	// Ghosts draws the neighbours that the mask hides too, dashed. JSON ignores it.
+	Ghosts bool
+	// BaseGraph draws the graph round the root beside the tree (SVG only).
+	BaseGraph bool
+	// Children is the largest number of children to draw of a node, one that stands for the rest included; 0: 12, and
+	// at least 2. JSON has all.
+	Children int
+	// Nodes is the largest number of tree nodes to draw; 0: 150, and at least 2. JSON has all.
+	Nodes int
+	// Direction says where the root lies (SVG, DOT and Mermaid).
+	Direction Direction
+	// ID is the id of the SVG element, and the ids inside it begin with it, so each drawing on a page needs its own.
+	// Characters other than letters, digits, - and _ become _. "": aggtree.
+	ID string
+	// Title is what a screen reader calls the drawing. "": for instance, "The 2-aggregation tree of node a".
+	Title string
+}
+
+// Write writes a tree in a format. The same tree and options give the same bytes. It returns an error for an unknown
+// format or an empty tree, or the writer's.
+func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
+	if t == nil || t.NumNodes() == 0 {
+		return errors.New("draw: the tree is empty: every tree has a root, see aggtree.Build")
+	}
+	out := bufio.NewWriter(w) // it keeps its first error
+	switch format {
+	case Text:
+		writeText(out, t, o)
+	case SVG:
+		writeSVG(out, t, o)
+	case DOT:
+		writeDOT(out, t, o)
+	case Mermaid:
+		writeMermaid(out, t, o)
+	case JSON:
+		if err := writeJSON(out, t, o); err != nil {
+			return fmt.Errorf("draw: %w", err)
+		}
+	default:
+		return fmt.Errorf("draw: unknown format %q: expected one of %v", format, Formats())
+	}
+	return out.Flush()
+}
+
+// fold returns the part of the tree that is drawn.
+func (o Options) fold(t *aggtree.Tree) *folded {
+	fold := foldOptions{Children: o.Children, Nodes: o.Nodes}
+	if o.Ghosts {
+		fold.Graph, fold.Mask = o.Graph, o.Mask
+	}
+	return newFolded(t, fold)
+}
+
+// title returns what the drawing is called.
+func (o Options) title(t *aggtree.Tree) string {
+	if o.Title != "" {
+		return o.Title
+	}
+	from := ""
+	if t.Group != nil {
+		from = ", from a cache"
+	}
+	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, labels.Of(t.Base[0], o.Names), from)
+}

@@ -1,0 +1,192 @@
+package draw
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/csr"
+)
+
+// Figure is one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that we
+// have: ours follow what the text says of them, see [PaperGraph].
+type Figure struct {
+	ID     string // transductive, inductive, trees, invalid, new-node, cached or masked
+	Number int    // in the paper
+	Title  string
+	Panels []Panel
+}
+
+// Panel is a part of a figure: a drawing with a caption.
+type Panel struct {
+	Caption string
+	Tree    *aggtree.Tree // nil if the panel shows something else
+	draw    func(s *svg, at Point) (size Point)
+}
+
+// PaperFigures returns the paper's figures 1 to 7.
+func PaperFigures() []Figure {
+	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(), cachedFigure(), maskedFigure()}
+}
+
+// transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
+func transductiveFigure() Figure {
+	g, names := PaperGraph()
+	return Figure{"transductive", 1, "The transductive setting", []Panel{
+		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(g, names, []int32{2, 4}, false)),
+	}}
+}
+
+// inductiveFigure is figure 2: the nodes to be predicted arrive after training.
+func inductiveFigure() Figure {
+	g, names := PaperGraph()
+	return Figure{"inductive", 2, "The inductive setting", []Panel{
+		sketchPanel("(a) A model is learned over some graph", settingSketch(g, names, []int32{2, 4}, true)),
+		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(g, names, []int32{2, 4}, false)),
+	}}
+}
+
+// treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
+func treesFigure() Figure {
+	g, names := PaperGraph()
+	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+	for hops := range 3 {
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), Options{Names: names}))
+	}
+	return f
+}
+
+// invalidFigure is figure 4: two graphs with the right paths that are not the 2-aggregation tree of a.
+func invalidFigure() Figure {
+	_, names := PaperGraph()
+	// The leaves of b and d, with one a for both in the middle.
+	at := func(column float64, depth int) Point {
+		return Point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
+	}
+	plain := look{fill: -1, ring: -1}
+	root := look{fill: 0, ring: 0, root: true}
+	shared := sketch{
+		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain}, {label: "d", at: at(2.5, 1), look: plain},
+			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain}, {label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
+		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
+	}
+	// b twice, each with a share of the children.
+	split := fromChildren([][][]int32{{{0}}, {{1, 1, 3}}, {{0, 2}, {5}, {0, 4}}})
+	return Figure{"invalid", 4, "Not the 2-aggregation tree of a, although the paths are right", []Panel{
+		sketchPanel("(a) Not an arborescence: a has two parents", shared),
+		treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
+	}}
+}
+
+// newNodeFigure is figure 5: a node v arrives after training, and the tree that it has if everything is computed anew.
+func newNodeFigure() Figure {
+	g, names := newNodeGraph()
+	return Figure{"new-node", 5, "A node v arrives after training", []Panel{
+		sketchPanel("(a) v enters the graph", graphSketch(g, names)),
+		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), Options{Names: names}),
+	}}
+}
+
+// cachedFigure is figure 6: the tree of v if its neighbours' representations come from the cache. v is in it only once.
+func cachedFigure() Figure {
+	g, names := newNodeGraph()
+	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
+	must(err)
+	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
+	must(err)
+	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: append(slices.Clone(names[1:]), "v")}),
+	}}
+}
+
+// maskedFigure is figure 7: the 2-aggregation tree of a under four masks.
+func maskedFigure() Figure {
+	g, names := PaperGraph()
+	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
+	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"}, {"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
+		mask := make([]bool, g.NumNodes())
+		for v, name := range names {
+			mask[v] = strings.Contains(c.masked, name)
+		}
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+	}
+	return f
+}
+
+// newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
+func newNodeGraph() (g *csr.Graph, names []string) {
+	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
+	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x}, {Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
+	must(err)
+	return g, []string{"v", "u", "w", "x", "y", "z"}
+}
+
+// built returns T_root^hops of a figure's graph.
+func built(g *csr.Graph, root int32, hops int, mask []bool) *aggtree.Tree {
+	tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask})
+	must(err)
+	return tree
+}
+
+// must panics for what cannot fail: the figures' graphs are constants.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// fromChildren returns the tree, right or wrong, in which nodes have children of these bases, level by level.
+func fromChildren(levels [][][]int32) *aggtree.Tree {
+	t := &aggtree.Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
+	for depth, groups := range levels {
+		above := int32(0)
+		if depth > 0 {
+			above = t.Level[depth-1]
+		}
+		for i, group := range groups {
+			for _, base := range group {
+				t.Base = append(t.Base, base)
+				t.Parent = append(t.Parent, above+int32(i))
+			}
+			if depth > 0 {
+				t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+			}
+		}
+		t.Level = append(t.Level, int32(len(t.Base)))
+	}
+	t.Parent[0] = -1
+	for len(t.FirstChild) <= len(t.Base) {
+		t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
+	}
+	return t
+}
+
+// WriteSVG draws the panels side by side. id is the id of the SVG element, so each drawing on a page needs its own. The
+// same figure gives the same bytes. It returns the writer's error.
+func (f Figure) WriteSVG(w io.Writer, id string) error {
+	s := &svg{id: elementID(id), width: leastWidth}
+	x, bottom := margin, 0.0
+	centres := make([]float64, len(f.Panels))
+	captions := make([]string, len(f.Panels))
+	for i, p := range f.Panels {
+		captions[i] = p.Caption
+		room := columns(p.Caption) * 6.6
+		// Drawn once to see how large it is, then in its place, centred over its caption.
+		size := p.draw(&svg{id: s.id, width: leastWidth}, Point{})
+		wide := max(room, size.X)
+		p.draw(s, Point{x + (wide-size.X)/2, margin})
+		bottom = max(bottom, margin+size.Y)
+		centres[i] = x + wide/2
+		x += wide + 2*margin
+	}
+	for i, caption := range captions {
+		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize), xmlText(caption))
+	}
+	out := bufio.NewWriter(w)
+	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")
+	return out.Flush()
+}

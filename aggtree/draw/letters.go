@@ -1,0 +1,45 @@
+package draw
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"nodemask/aggtree/internal/labels"
+)
+
+// columns returns how many letters wide a text is. Letters of some scripts count as two.
+func columns(s string) float64 {
+	n := 0.0
+	for _, r := range s {
+		if n++; r >= 0x1100 {
+			n++
+		}
+	}
+	return n
+}
+
+// cut returns a label, shortened to what fits into a node.
+func cut(label string) string {
+	label = labels.Printable(label)
+	if columns(label) <= longestLabel {
+		return label
+	}
+	n := 0.0
+	for i, r := range label {
+		if n += columns(string(r)); n > longestLabel-1 {
+			return label[:i] + "…"
+		}
+	}
+	return label
+}
+
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+// xmlText returns a text for an XML element.
+func xmlText(s string) string { return xmlEscapes.Replace(labels.Printable(s)) }
+
+// px returns a coordinate to a tenth of a pixel.
+func px(x float64) string {
+	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
+}

@@ -1,0 +1,64 @@
+package draw
+
+import (
+	"slices"
+
+	"nodemask/aggtree"
+)
+
+// ringStyles is the number of times that rings go through the palette: solid, dashed, dotted.
+const ringStyles = 3
+
+// look says how all replicas of a base are drawn. Fill and ring are numbers of colours, or -1 for none; a ring beyond
+// the palette is dashed or dotted.
+type look struct {
+	fill, ring int
+	root       bool
+}
+
+// looks gives each base of a tree its look.
+type looks struct {
+	colours []int
+	ring    map[int32]int
+	root    int32
+}
+
+// newLooks gives a ring to the root's base, then to the bases that occur more than once, most frequent first, until
+// there are no more rings.
+func newLooks(t *aggtree.Tree, o Options) looks {
+	times := map[int32]int{}
+	for _, base := range t.Base {
+		times[base]++
+	}
+	var bases []int32
+	for base, n := range times {
+		if n > 1 && base != t.Base[0] {
+			bases = append(bases, base)
+		}
+	}
+	slices.SortFunc(bases, func(a, b int32) int {
+		if times[a] != times[b] {
+			return times[b] - times[a]
+		}
+		return int(a) - int(b)
+	})
+	l := looks{colours: o.Colours, ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}
+	for i, base := range bases[:min(len(bases), ringStyles*len(palette)-1)] {
+		l.ring[base] = i + 1
+	}
+	return l
+}
+
+// of returns the look of a base.
+func (l looks) of(base int32) look {
+	one := look{fill: -1, ring: -1, root: base == l.root}
+	if ring, found := l.ring[base]; found {
+		one.ring = ring
+	}
+	if int(base) < len(l.colours) && l.colours[base] >= 0 {
+		one.fill = l.colours[base] % len(palette)
+	} else if l.colours == nil && one.ring >= 0 {
+		one.fill = one.ring % len(palette)
+	}
+	return one
+}

@@ -1,0 +1,107 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/csr"
+)
+
+// sketch is a graph with places for its nodes.
+type sketch struct {
+	nodes []sketched
+	edges [][2]int
+}
+
+type sketched struct {
+	label  string
+	at     Point
+	look   look
+	hidden bool // not drawn, nor its edges
+	open   bool // its label is to be predicted
+}
+
+// graphSketch draws a graph round its first node.
+func graphSketch(g *csr.Graph, names []string) sketch {
+	s := svg{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
+	s.folded = newFolded(&aggtree.Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, foldOptions{})
+	near := s.near()
+	out := sketch{nodes: make([]sketched, g.NumNodes())}
+	for i, v := range near.nodes {
+		look := look{fill: -1, ring: -1}
+		if v == 0 {
+			look.ring, look.fill, look.root = 0, 0, true
+		}
+		out.nodes[v] = sketched{label: names[v], at: near.points[i], look: look}
+	}
+	for _, e := range near.edges {
+		out.edges = append(out.edges, [2]int{int(e[0]), int(e[1])})
+	}
+	return out
+}
+
+// settingSketch draws two classes of nodes, and some whose class is to be predicted. The latter are left out if they
+// are new.
+func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) sketch {
+	s := graphSketch(g, names)
+	for v := range s.nodes {
+		n := &s.nodes[v]
+		n.look = look{fill: v % 2, ring: -1}
+		if slices.Contains(predict, int32(v)) {
+			n.look.fill, n.label, n.open, n.hidden = -1, names[v]+" ?", true, areNew
+		}
+	}
+	return s
+}
+
+// sketchPanel is a panel that shows a sketch.
+func sketchPanel(caption string, k sketch) Panel {
+	return Panel{Caption: caption, draw: func(s *svg, at Point) (size Point) {
+		var path strings.Builder
+		for _, e := range k.edges {
+			a, b := k.nodes[e[0]], k.nodes[e[1]]
+			if a.hidden || b.hidden {
+				continue
+			}
+			from, to := rim(a.at, b.at), rim(b.at, a.at)
+			fmt.Fprintf(&path, "M%s,%sL%s,%s", px(at.X+from.X), px(at.Y+from.Y), px(at.X+to.X), px(at.Y+to.Y))
+		}
+		s.lines(path.String(), "", "")
+		for _, n := range k.nodes {
+			size.X, size.Y = max(size.X, n.at.X+leastWidth/2+2), max(size.Y, n.at.Y+boxHeight/2+4)
+			if !n.hidden {
+				s.pill(Point{at.X + n.at.X, at.Y + n.at.Y}, n.label, n.look, n.open)
+			}
+		}
+		return size
+	}}
+}
+
+// rim returns where the line from a node to another leaves the first.
+func rim(from, to Point) Point {
+	dx, dy := to.X-from.X, to.Y-from.Y
+	share := 1 / math.Hypot(dx/(leastWidth/2), dy/(boxHeight/2))
+	return Point{from.X + dx*share, from.Y + dy*share}
+}
+
+// treePanel is a panel that shows a tree.
+func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
+	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at Point) Point {
+		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
+		points, across, width, height := part.places()
+		for i := range points {
+			points[i].X += at.X
+			points[i].Y += at.Y
+		}
+		part.boxes(points)
+		part.edges(points, across)
+		for i, p := range points {
+			part.node(int32(i), p)
+		}
+		s.b.WriteString(part.b.String())
+		return Point{width, height}
+	}}
+}

@@ -1,0 +1,182 @@
+package draw
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/labels"
+)
+
+// Sizes in CSS pixels. Letters are as wide as in wide fonts.
+const (
+	fontSize, letterWidth = 12, 7.7
+	boxHeight             = 24.0
+	leastWidth            = 30.0
+	longestLabel          = 14  // letters: what is longer is cut, with the whole as a tooltip
+	widestDown            = 900 // wider trees are drawn across
+	margin                = 14.0
+	headingHeight         = 24.0
+	legendRow             = 20.0
+	mostBoxes             = 4 // dotted boxes round one cached subtree: the outermost
+)
+
+// svg is a drawing in the making.
+type svg struct {
+	*folded
+	o     Options
+	full  *aggtree.Tree
+	id    string
+	looks looks
+	width float64 // of a node
+	b     strings.Builder
+}
+
+// writeSVG draws the graph at the left, if asked for, the tree beside it, and the legend below.
+func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
+	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
+	near := s.near()
+	for i := range s.Tree.Base {
+		s.widen(s.text(int32(i), o.Names))
+	}
+	for _, v := range near.nodes {
+		s.widen(labels.Of(v, o.Names))
+	}
+	points, across, width, height := s.places()
+
+	s.b.WriteString("<g class=\"tree\">\n")
+	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(labels.Of(t.Base[0], o.Names)))
+	left, top := margin, margin
+	if len(near.nodes) > 0 {
+		left = margin + max(near.width, columns(near.heading)*letterWidth) + 3*margin
+	}
+	s.heading(left, top, heading)
+	for i := range points {
+		points[i].X += left
+		points[i].Y += top + headingHeight
+	}
+	s.boxes(points)
+	s.edges(points, across)
+	for i, at := range points {
+		s.node(int32(i), at)
+	}
+	s.b.WriteString("</g>\n")
+	right := left + max(width, columns(heading)*letterWidth)
+	bottom := top + headingHeight + height
+	if len(near.nodes) > 0 {
+		s.base(near, margin, top)
+		bottom = max(bottom, top+headingHeight+near.height)
+	}
+	bottom = s.legend(near, margin, bottom+margin, max(right, 420)) + margin
+	right = max(right, 420) + margin
+
+	s.write(w, right, bottom, o.title(t), s.description())
+}
+
+// places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
+func (s *svg) places() (points []Point, across bool, width, height float64) {
+	pad := s.pad(s.full.Hops - 1)
+	level := 64 + 2*max(pad-8, 0)
+	down := LayoutOptions{Sibling: s.width + 10, Cousin: s.width + 20, Level: level}
+	side := LayoutOptions{Sibling: boxHeight + 6, Cousin: boxHeight + 12, Level: s.width + level, Across: true}
+	if pad > 0 {
+		down.Apart, side.Apart = s.width+2*pad+12, boxHeight+2*pad+10
+	}
+	o := down
+	if s.o.Direction == Across {
+		o = side
+	}
+	points = Layout(s.Tree, o)
+	if s.o.Direction == Automatic && extent(points).X > widestDown {
+		o = side
+		points = Layout(s.Tree, o)
+	}
+	size := extent(points)
+	for i := range points {
+		points[i].X += s.width/2 + pad
+		points[i].Y += boxHeight/2 + pad + 2
+	}
+	return points, o.Across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
+}
+
+// extent returns the largest coordinates.
+func extent(points []Point) (size Point) {
+	for _, p := range points {
+		size.X, size.Y = max(size.X, p.X), max(size.Y, p.Y)
+	}
+	return size
+}
+
+// pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
+func (s *svg) pad(depth int) float64 {
+	if s.Tree.Group == nil || depth < 1 || depth < s.full.Hops-mostBoxes {
+		return 0
+	}
+	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
+}
+
+// widen makes nodes wide enough for a label.
+func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
+
+// write writes the file, with the elements drawn so far.
+func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
+	s.open(w, width, height, title, description)
+	w.WriteString(s.b.String())
+	w.WriteString("</svg>\n")
+}
+
+// open writes the beginning of the file. The drawing takes its colours from the page, or where it is a page of its own,
+// from the reader's choice of light or dark.
+func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif\">\n",
+		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize)
+	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
+	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
+	for k, colour := range palette {
+		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.dark)
+	}
+	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", s.id)
+}
+
+// description says in words what the drawing shows.
+func (s *svg) description() string {
+	var parts []string
+	for depth := range s.full.Hops + 1 {
+		first, end := s.full.AtDepth(depth)
+		if depth > 12 && depth < s.full.Hops {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%d at depth %d", end-first, depth))
+	}
+	text := fmt.Sprintf("%d tree nodes: %s.", s.full.NumNodes(), strings.Join(parts, ", "))
+	replicas := 0
+	for _, base := range s.full.Base {
+		if base == s.full.Base[0] {
+			replicas++
+		}
+	}
+	if replicas > 1 {
+		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, labels.Of(s.full.Base[0], s.o.Names))
+	}
+	if s.full.RootMasked {
+		text += " The root is masked."
+	}
+	shown := 0
+	for _, node := range s.Node {
+		if node >= 0 {
+			shown++
+		}
+	}
+	if shown < s.full.NumNodes() {
+		text += fmt.Sprintf(" %d are drawn.", shown)
+	}
+	return text
+}
+
+func (s *svg) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }
+
+// elementID returns an SVG element's id, which begins those inside it.
+func elementID(id string) string { return labels.ID(cmp.Or(id, "aggtree")) }

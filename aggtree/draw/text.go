@@ -1,0 +1,54 @@
+package draw
+
+import (
+	"bufio"
+	"slices"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/internal/labels"
+)
+
+// writeText writes a node a line, with branches before its name.
+func writeText(w *bufio.Writer, t *aggtree.Tree, o Options) {
+	f := o.fold(t)
+	tree := f.Tree
+	type line struct {
+		node   int32
+		prefix []byte // of its children
+	}
+	stack := []line{{node: 0}}
+	for len(stack) > 0 {
+		l := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		label := labels.Printable(f.text(l.node, o.Names))
+		if remark := f.remark(l.node); remark != "" {
+			label += " (" + remark + ")"
+		}
+		prefix, last := l.prefix, true
+		if l.node > 0 {
+			last = tree.FirstChild[tree.Parent[l.node]+1] == l.node+1
+			arm := "├─ "
+			switch {
+			case f.Ghost[l.node] && last:
+				arm = "└╌ "
+			case f.Ghost[l.node]:
+				arm = "├╌ "
+			case last:
+				arm = "└─ "
+			}
+			w.Write(prefix)
+			w.WriteString(arm)
+			if last {
+				prefix = append(slices.Clip(prefix), "   "...)
+			} else {
+				prefix = append(slices.Clip(prefix), "│  "...)
+			}
+		}
+		w.WriteString(label)
+		w.WriteByte('\n')
+		first, end := tree.Children(l.node)
+		for i := end - 1; i >= first; i-- {
+			stack = append(stack, line{i, prefix})
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package explorer
+
+import (
+	"fmt"
+
+	"nodemask/aggtree/internal/labels"
+	"nodemask/csr"
+)
+
+// embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.
+type embedded struct {
+	Graph    embeddedGraph `json:"graph"`
+	AllNodes int           `json:"allNodes"`
+	Complete int           `json:"complete"` // nodes whose neighbours are all there
+	Root     int32         `json:"root"`
+	Hops     int           `json:"hops"`
+	MostHops int           `json:"mostHops"`
+	KeepRate float64       `json:"keepRate"`
+	Seed     string        `json:"seed"` // JavaScript's numbers end at 53 bits
+	Names    []string      `json:"names,omitempty"`
+	Colours  []int         `json:"colours,omitempty"`
+	Classes  []string      `json:"classes,omitempty"`
+	Mask     []int32       `json:"mask,omitempty"`
+	Title    string        `json:"title,omitempty"`
+}
+
+// embed returns what the script reads of a graph, of which it embeds a part.
+func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
+	d := &embedded{
+		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),
+		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: labels.Printable(o.Title),
+	}
+	for v := range part.nodes() {
+		if int(v) < len(o.Names) && o.Names[v] != "" {
+			d.Names = make([]string, part.size)
+			break
+		}
+	}
+	if o.Colours != nil {
+		d.Colours = make([]int, part.size)
+		for _, class := range o.Classes {
+			d.Classes = append(d.Classes, labels.Printable(class))
+		}
+	}
+	i := int32(0)
+	for v := range part.nodes() {
+		if d.Names != nil && int(v) < len(o.Names) {
+			d.Names[i] = labels.Printable(o.Names[v])
+		}
+		if d.Colours != nil {
+			if d.Colours[i] = -1; int(v) < len(o.Colours) {
+				d.Colours[i] = max(o.Colours[v], -1)
+			}
+		}
+		if o.Mask != nil && o.Mask[v] {
+			d.Mask = append(d.Mask, i)
+		}
+		i++
+	}
+	return d
+}

@@ -1,0 +1,49 @@
+package explorer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
+	"nodemask/aggtree/internal/labels"
+	"nodemask/csr"
+)
+
+// fallbackLimit is the largest tree that is built for the image: more than it can show.
+const fallbackLimit = 100_000
+
+// firstTree returns the tree for the image that pages without scripts show: the first one, or one of fewer hops if it
+// is too large. The root alone always fits.
+func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
+	for {
+		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})
+		var large *aggtree.TooLargeError
+		if !errors.As(err, &large) {
+			return tree, err
+		}
+		hops--
+	}
+}
+
+// image returns the tree as an SVG, with the graph round its root.
+func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
+	var b bytes.Buffer
+	err := draw.Write(&b, tree, draw.SVG, draw.Options{
+		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil, BaseGraph: true,
+	})
+	return b.Bytes(), err
+}
+
+// altText describes the image.
+func altText(tree *aggtree.Tree, names []string) string {
+	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, labels.Of(tree.Base[0], names), tree.NumNodes())
+	for depth := range tree.Hops + 1 {
+		first, end := tree.AtDepth(depth)
+		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
+	}
+	return strings.TrimSpace(labels.Printable(alt))
+}

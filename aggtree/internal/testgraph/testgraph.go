@@ -1,0 +1,46 @@
+// Package testgraph makes the graphs that tests of aggregation trees are about: small ones by hand, and any at random.
+package testgraph
+
+import (
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/csr"
+)
+
+// Undirected returns the graph with these edges, which must name nodes of it.
+func Undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
+	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
+	require.NoError(t, err)
+	return g
+}
+
+// Triangle returns the triangle 0-1-2 with node 3 at 2, and node 4 alone.
+func Triangle(t require.TestingT) *csr.Graph {
+	return Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+}
+
+// Any draws a graph, directed or not, of 1 to most nodes.
+func Any(t *rapid.T, most int) *csr.Graph {
+	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
+	node := rapid.Int32Range(0, int32(nodes-1))
+	edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
+		return csr.Edge{Node: node.Draw(t, "v"), Neighbour: node.Draw(t, "u")}
+	}), 0, 2*nodes).Draw(t, "edges")
+	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: rapid.Bool().Draw(t, "directed")})
+	require.NoError(t, err)
+	return g
+}
+
+// AnyMask draws a mask of a graph's nodes, or none.
+func AnyMask(t *rapid.T, g *csr.Graph) []bool {
+	if rapid.Bool().Draw(t, "unmasked") {
+		return nil
+	}
+	return rapid.SliceOfN(rapid.Bool(), g.NumNodes(), g.NumNodes()).Draw(t, "mask")
+}
+
+// AnyNode draws a node of a graph.
+func AnyNode(t *rapid.T, g *csr.Graph, label string) int32 {
+	return rapid.Int32Range(0, int32(g.NumNodes()-1)).Draw(t, label)
+}
