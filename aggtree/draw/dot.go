@@ -29,10 +29,10 @@ func writeDOT(w *bufio.Writer, t *aggtree.Tree, o Options) {
 		default:
 			l := looks.of(base)
 			if l.fill >= 0 {
-				fmt.Fprintf(w, `, fillcolor="%s40"`, palette[l.fill%len(palette)].light)
+				fmt.Fprintf(w, `, fillcolor="%s40"`, palette[l.fill%len(palette)].Light)
 			}
 			if l.ring >= 0 {
-				fmt.Fprintf(w, `, color="%s"`, palette[l.ring%len(palette)].light)
+				fmt.Fprintf(w, `, color="%s"`, palette[l.ring%len(palette)].Light)
 			}
 			if l.root {
 				w.WriteString(", penwidth=3")

@@ -49,12 +49,12 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 		}
 		if used {
 			k := class % len(palette)
-			add(name, small(fmt.Sprintf(`rx="6" class="f%d" fill="%s" fill-opacity="0.28"`, k, palette[k].light)))
+			add(name, small(fmt.Sprintf(`rx="6" class="f%d" fill="%s" fill-opacity="0.28"`, k, palette[k].Light)))
 		}
 	}
-	add("root", small(fmt.Sprintf(`rx="6" class="s0" fill="none" stroke="%s" stroke-width="3.5"`, palette[0].light)))
+	add("root", small(fmt.Sprintf(`rx="6" class="s0" fill="none" stroke="%s" stroke-width="3.5"`, palette[0].Light)))
 	if len(s.looks.ring) > 1 {
-		add("same ring: replicas of one node", small(fmt.Sprintf(`rx="6" class="s1" fill="none" stroke="%s" stroke-width="2"`, palette[1].light)))
+		add("same ring: replicas of one node", small(fmt.Sprintf(`rx="6" class="s1" fill="none" stroke="%s" stroke-width="2"`, palette[1].Light)))
 	}
 	if ghost {
 		add("masked", small(`rx="6" fill="none" stroke="currentColor" stroke-opacity="0.7" stroke-dasharray="4 3"`))

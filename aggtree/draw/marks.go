@@ -98,7 +98,7 @@ func (s *svg) pill(at Point, label string, l look, dashed bool) {
 		if s.o.Colours != nil {
 			inset = 3
 		}
-		rect(inset, fmt.Sprintf(`class="f%d" fill="%s" fill-opacity="0.28"`, l.fill, palette[l.fill].light))
+		rect(inset, fmt.Sprintf(`class="f%d" fill="%s" fill-opacity="0.28"`, l.fill, palette[l.fill].Light))
 	}
 	ring := `fill="none" stroke="currentColor" stroke-opacity="0.7"`
 	dash := ""
@@ -108,7 +108,7 @@ func (s *svg) pill(at Point, label string, l look, dashed bool) {
 			width = 3.5
 		}
 		k := l.ring % len(palette)
-		ring = fmt.Sprintf(`class="s%d" fill="none" stroke="%s" stroke-width="%s"`, k, palette[k].light, px(width))
+		ring = fmt.Sprintf(`class="s%d" fill="none" stroke="%s" stroke-width="%s"`, k, palette[k].Light, px(width))
 		dash = []string{"", "8 3", "2 3"}[l.ring/len(palette)%ringStyles]
 	}
 	if dashed {

@@ -61,10 +61,10 @@ func writeMermaid(w *bufio.Writer, t *aggtree.Tree, o Options) {
 		var parts []string
 		l := looks.of(base)
 		if l.fill >= 0 {
-			parts = append(parts, "fill:"+palette[l.fill%len(palette)].light+"40")
+			parts = append(parts, "fill:"+palette[l.fill%len(palette)].Light+"40")
 		}
 		if l.ring >= 0 {
-			parts = append(parts, "stroke:"+palette[l.ring%len(palette)].light, "stroke-width:2px")
+			parts = append(parts, "stroke:"+palette[l.ring%len(palette)].Light, "stroke-width:2px")
 		}
 		if l.root {
 			parts = append(parts, "stroke-width:4px")

@@ -136,7 +136,7 @@ func (s *svg) open(w *bufio.Writer, width, height float64, title, description st
 	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
 	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
 	for k, colour := range palette {
-		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.dark)
+		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.Dark)
 	}
 	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", s.id)
 }
