@@ -1,7 +1,6 @@
 package nmgnn
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
@@ -225,9 +224,4 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 // for [Neighbours.PairAttention]: two nodes [nodes, heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	return n.product.PairScores(h, a, b)
-}
-
-// String names the graph's size, for errors.
-func (n Neighbours) String() string {
-	return fmt.Sprintf("neighbours of %d nodes, %d entries", n.matrix.Rows, n.matrix.NumEntries())
 }
