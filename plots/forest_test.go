@@ -1,0 +1,70 @@
+package plots_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/plots"
+)
+
+func forest() plots.Forest {
+	return plots.Forest{ID: "forest", Title: "What masking changes", XLabel: "difference (points)", Groups: []plots.ForestGroup{
+		{Name: "GIN & <others>", Rows: []plots.Effect{
+			{Label: "Cora, inductive", Value: 1.5, Low: 0.5, High: 2.5, Note: "(10)"},
+			{Label: "Cora, transductive", Value: -0.25, Low: -1, High: 0.5, Note: "(3)"},
+		}},
+		{Name: "GCN", Rows: []plots.Effect{{Label: "Cora, inductive", Value: -4, Low: -5, High: -3}, {Label: "one number", Value: 1, Low: 1, High: 1}}},
+	}}
+}
+
+func TestAForestPlotIsTheGoldenFileByteForByte(t *testing.T) {
+	svg, err := forest().SVG()
+	require.NoError(t, err)
+	words := wellFormed(t, svg)
+	assert.Contains(t, words, "+1.50 [0.50, 2.50] (10)")
+	assert.Contains(t, words, "−4.00 [−5.00, −3.00]")
+	file := filepath.Join("testdata", "forest.svg")
+	if *update {
+		require.NoError(t, os.WriteFile(file, svg, 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(svg))
+}
+
+func TestAForestPlotFillsThePointsWhoseIntervalLeavesZeroOut(t *testing.T) {
+	f := forest()
+	f.Groups = f.Groups[:1]
+	svg, err := f.SVG()
+	require.NoError(t, err)
+	// Of two effects one is clear: a filled marker in the first colour, and an open one in the second.
+	assert.Regexp(t, `<path class="fill0" fill="#0072B2" d=`, string(svg))
+	assert.Regexp(t, `<path class="line1" stroke="#D55E00" stroke-width="1.5" fill="none" d="M[^"]*Z"`, string(svg))
+	assert.NotContains(t, string(svg), `<path class="fill1"`)
+}
+
+func TestAForestPlotIsATableToo(t *testing.T) {
+	table := forest().Table()
+	require.NoError(t, table.Check())
+	require.Len(t, table.Rows, 4)
+	assert.Equal(t, []plots.Field{{Text: "GCN"}, {Text: "Cora, inductive"}, {Text: "−4.00"}, {Text: "−5.00"}, {Text: "−3.00"}, {}}, table.Rows[2])
+}
+
+func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*plots.Forest){
+		"no effects":                       func(f *plots.Forest) { f.Groups = nil },
+		`"Cora, inductive" is 3: expected`: func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 },
+		"NaN: expected a finite number":    func(f *plots.Forest) { f.Groups[1].Rows[0].Low = math.NaN() },
+		"a width of 10 pixels":             func(f *plots.Forest) { f.Width = 10 },
+	} {
+		f := forest()
+		change(&f)
+		_, err := f.SVG()
+		require.ErrorContains(t, err, want)
+	}
+}
