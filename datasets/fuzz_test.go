@@ -26,6 +26,10 @@ func FuzzNPZ(f *testing.F) {
 	f.Add(m.zip(zip.Store), npy("<i8", []int{4}, []int64{0, 1, 1, 2}), npy("<u2", []int{2}, []uint16{1, 2}), m["adj_shape"],
 		npy("<U2", []int{3}, []uint32{'a', 0, 'b', '2', 0, 0}), []byte{}, []byte{}, dense)
 	f.Add([]byte("PK"), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows())
+	for descr, elements := range everyType() { // as labels and as features
+		array := npy(descr, []int{3}, elements)
+		f.Add(tiny().with(members{"node_names": array}).zip(zip.Store), m["adj_indptr"], m["adj_indices"], m["adj_shape"], array, array, m["attr_indices"], dense)
+	}
 	f.Fuzz(func(t *testing.T, raw, indptr, indices, shape, labels, data, columns, dense []byte) {
 		changed := members{"adj_indptr": indptr, "adj_indices": indices, "adj_shape": shape, "labels": labels, "attr_data": data, "attr_indices": columns}
 		if len(data) == 0 {

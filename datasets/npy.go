@@ -217,7 +217,7 @@ func (h npyHeader) element(b []byte) string {
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	case 'f':
-		return strconv.FormatFloat(h.float(b), 'g', -1, h.Size*8)
+		return strconv.FormatFloat(h.float(b), 'g', -1, max(32, h.Size*8)) // strconv knows no halves; 32 bits hold one exactly
 	case 'b':
 		return strconv.Itoa(int(b[0]))
 	case 'u':

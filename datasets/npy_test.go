@@ -79,6 +79,15 @@ func TestNPYReadsTextAndBytes(t *testing.T) {
 	assert.Equal(t, []string{"GNN", "a"}, text)
 }
 
+// Halves are 0.333251953125 = 1365/4096, 65504 (the largest), infinity and NaN.
+func TestNPYWritesHalfFloatsAsText(t *testing.T) {
+	a, err := readArray(npy("<f2", []int{4}, []uint16{0x3555, 0x7bff, 0x7c00, 0x7e00}))
+	require.NoError(t, err)
+	text := make([]string, 4)
+	require.NoError(t, a.Strings(text))
+	assert.Equal(t, []string{"0.33325195", "65504", "+Inf", "NaN"}, text)
+}
+
 func TestNPYReadsWhatPython2AndVersions2And3Wrote(t *testing.T) {
 	a, err := readArray(npyWith("{'shape': (2L, 1L), 'descr': '<i4', 'fortran_order': False}", []int32{7, 8}))
 	require.NoError(t, err)
@@ -138,6 +147,7 @@ func TestNPYRefusesNumbersThatDoNotFit(t *testing.T) {
 		"half an integer": npy("<f8", []int{1}, []float64{1.5}),
 		"NaN":             npy("<f4", []int{1}, []float32{float32(math.NaN())}),
 		"too large":       npy("<u8", []int{1}, []uint64{1 << 63}),
+		"a half's half":   npy("<f2", []int{1}, []uint16{0x3800}),
 	} {
 		a, err := readArray(b)
 		require.NoError(t, err)
@@ -148,6 +158,9 @@ func TestNPYRefusesNumbersThatDoNotFit(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorContains(t, a.Float32s(make([]float32, 2)), "expected a finite number", name)
 	}
+	a, err := readArray(npy("<f2", []int{2}, []uint16{0, 0xfc00}))
+	require.NoError(t, err)
+	require.ErrorContains(t, a.Float32s(make([]float32, 2)), "element -Inf of type <f2: expected a finite number")
 }
 
 func TestNPYSurvivesAnyBytes(t *testing.T) {

@@ -104,6 +104,16 @@ func readArray(b []byte) (*npyArray, error) {
 // oneBillionRows is the start of an array that claims far more than is there.
 func oneBillionRows() []byte { return npy("<f8", []int{1_000_000_000_000}, []float64{1, 2}) }
 
+// everyType holds the elements 0, 1 and one more of every type that is read.
+func everyType() map[string]any {
+	return map[string]any{
+		"|b1": []bool{false, true, true}, "|S2": "0\x001\x00ab", "<U2": []uint32{'0', 0, '1', 0, 'é', 'b'},
+		"|i1": []int8{0, 1, -128}, "<i2": []int16{0, 1, -2}, "<i4": []int32{0, 1, -1}, "<i8": []int64{0, 1, math.MinInt64},
+		"|u1": []uint8{0, 1, 255}, "<u2": []uint16{0, 1, 2}, "<u4": []uint32{0, 1, 2}, "<u8": []uint64{0, 1, math.MaxUint64},
+		"<f2": []uint16{0, 0x3c00, 0x3555}, "<f4": []float32{0, 1, 0.1}, "<f8": []float64{0, 1, math.Inf(1)},
+	}
+}
+
 // endless yields zeros for ever.
 type endless struct{}
 
