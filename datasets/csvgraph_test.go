@@ -182,7 +182,7 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWriteCSVThenReadCSVGivesTheSameGraph(t *testing.T) {
+func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 	names := rapid.StringOfN(rapid.RuneFrom([]rune("ab1, \"é\t")), 1, 4, -1)
 	rapid.Check(t, func(rt *rapid.T) {
 		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
@@ -204,22 +204,11 @@ func TestWriteCSVThenReadCSVGivesTheSameGraph(t *testing.T) {
 		g.Classes = classes.Finish(g.Labels)
 		g.Features = features.Finish()
 		dir := t.TempDir()
-		require.NoError(rt, WriteCSV(dir, g))
+		writeCSV(rt, dir, g)
 		again, err := ReadCSV(context.Background(), dir)
 		require.NoError(rt, err)
 		sameGraph(t, g, again)
 	})
-}
-
-func TestWriteCSVRefusesNamesThatCannotBeReadBack(t *testing.T) {
-	for _, ids := range [][]string{{"a", "a"}, {"a", ""}, {"a", "b\nc"}, {"a"}} {
-		g := &Graph{NodeIDs: ids, Labels: []int32{0, 0}, Classes: []string{"x"}, Features: Features{Rows: 2}, Edges: &csr.Graph{Offsets: make([]int64, 3)}}
-		dir := t.TempDir()
-		require.Error(t, WriteCSV(dir, g))
-		files, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		assert.Empty(t, files)
-	}
 }
 
 // BenchmarkReadCSV reads a million edges and a hundred thousand nodes of eight features.
@@ -264,29 +253,4 @@ func ExampleReadCSV() {
 	}
 	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbours(1))
 	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
-}
-
-func ExampleWriteCSV() {
-	g, err := ReadNPZ(context.Background(), "testdata/numpy/plain.npz")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	dir, err := os.MkdirTemp("", "graph")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	if err := WriteCSV(dir, g); err != nil {
-		fmt.Println(err)
-		return
-	}
-	text, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	fmt.Print(string(text))
-	// Output:
-	// id,label,f0,f1,f2,f3
-	// α,pear,0,0.5,0,0
-	// b,apple,0,0,0,0
-	// c,apple,2,0,0,-1
 }

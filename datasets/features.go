@@ -7,18 +7,6 @@ import (
 	"nodemask/csr"
 )
 
-// FromDense wraps a row-major matrix [rows, width] without copying it. It is an error if the sizes do not fit.
-func FromDense(rows, width int, values []float32) (Features, error) {
-	f := Features{Rows: rows, Width: width, Dense: values}
-	if values == nil {
-		f.Dense = []float32{}
-	}
-	if err := f.checkShape(); err != nil {
-		return Features{}, fmt.Errorf("datasets: %w", err)
-	}
-	return f, nil
-}
-
 // Row is row v as a dense slice [Width]. It is written into into if that has room, and a new slice otherwise. Row
 // panics if there is no row v, as indexing a slice does.
 func (f Features) Row(v int, into []float32) []float32 {

@@ -67,9 +67,7 @@ func FuzzCSV(f *testing.F) {
 		}
 		sound(t, g)
 		dir := t.TempDir()
-		if err := WriteCSV(dir, g); err != nil {
-			return // names that cannot be written on one line
-		}
+		writeCSV(t, dir, g)
 		again, err := ReadCSV(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
