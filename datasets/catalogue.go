@@ -32,11 +32,11 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // in hex; "": not published, so that a fetch can only state what it got
 }
 
-// Generated says whether the data set is made by a generator, not read.
-func (i Info) Generated() bool { return i.Parameters != "" }
+// generated says whether the data set is made by a generator, not read.
+func (i Info) generated() bool { return i.Parameters != "" }
 
-// Downloadable says whether [Fetch] can get the data set's files.
-func (i Info) Downloadable() bool { return len(i.Files) > 0 }
+// downloadable says whether [Fetch] can get the data set's files.
+func (i Info) downloadable() bool { return len(i.Files) > 0 }
 
 // Counts of the catalogue's citation graphs: nodes, distinct undirected edges, features, classes.
 type counts struct {
@@ -109,9 +109,9 @@ type NameError struct {
 // Error quotes the name and says what is wrong with it.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
-// Lookup is the entry of a data set. The name may carry parameters after a colon. It returns a [*NameError] that lists
+// lookup returns the entry of a data set. The name may carry parameters after a colon. It returns a [*NameError] that lists
 // what exists if there is none.
-func Lookup(name string) (Info, error) {
+func lookup(name string) (Info, error) {
 	base, parameters, found := strings.Cut(name, ":")
 	all := Catalogue()
 	i := slices.IndexFunc(all, func(info Info) bool { return info.Name == base })
@@ -123,7 +123,7 @@ func Lookup(name string) (Info, error) {
 		return Info{}, &NameError{Name: name, Problem: "no such data set: expected one of " + strings.Join(names, ", ") +
 			", the path of an .npz file, or a folder with " + csvNodesFile + " and " + csvEdgesFile}
 	}
-	if found && !all[i].Generated() {
+	if found && !all[i].generated() {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q", base, ":"+parameters)}
 	}
 	return all[i], nil

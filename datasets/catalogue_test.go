@@ -43,9 +43,21 @@ func planetoidDir(t testing.TB) string {
 	return ""
 }
 
+// cachedIn has the system name dir as the user's cache folder, and returns the folder in it that data sets are in.
+func cachedIn(t testing.TB, dir string) string {
+	t.Setenv("XDG_CACHE_HOME", dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("LocalAppData", dir)
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	return filepath.Join(cache, "nodemask")
+}
+
 // nowhere looks for data only where a test says.
 func nowhere(t testing.TB, dir string) OpenOptions {
-	return OpenOptions{Dir: dir, Getenv: func(string) string { return "" }, CacheDir: t.TempDir()}
+	cachedIn(t, t.TempDir())
+	t.Setenv("NODEMASK_DATA", "")
+	return OpenOptions{Dir: dir}
 }
 
 func TestCatalogueIsComplete(t *testing.T) {
@@ -55,7 +67,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		names[info.Name] = true
 		assert.NotEmpty(t, info.Description)
 		assert.NotEmpty(t, info.Licence)
-		if info.Generated() {
+		if info.generated() {
 			continue
 		}
 		assert.NotZero(t, info.Nodes*info.Features*info.Classes*int(info.Edges), info.Name)
@@ -82,7 +94,7 @@ func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
 		checks, err := Verify(t.Context(), name, nowhere(t, dir))
 		require.NoError(t, err)
-		info, err := Lookup(name)
+		info, err := lookup(name)
 		require.NoError(t, err)
 		for i, c := range checks {
 			assert.False(t, c.Bad(), c.Name)
@@ -95,11 +107,9 @@ func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 }
 
 func TestLocateLooksInTheFlagThenTheEnvironmentThenTheCache(t *testing.T) {
-	flag, env, cache := t.TempDir(), t.TempDir(), t.TempDir()
-	o := OpenOptions{Dir: flag, Getenv: func(name string) string {
-		assert.Equal(t, "NODEMASK_DATA", name)
-		return env
-	}, CacheDir: cache}
+	flag, env, cache := t.TempDir(), t.TempDir(), cachedIn(t, t.TempDir())
+	t.Setenv("NODEMASK_DATA", env)
+	o := OpenOptions{Dir: flag}
 	_, err := Locate("reddit", o)
 	var missing *NotFoundError
 	require.ErrorAs(t, err, &missing)
@@ -167,7 +177,7 @@ func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 func TestOpenHoldsCountsAgainstTheCatalogue(t *testing.T) {
 	g, err := readMembers(t, tiny())
 	require.NoError(t, err)
-	info, err := Lookup("cora")
+	info, err := lookup("cora")
 	require.NoError(t, err)
 	requireOneLine(t, info.check(g), "3 nodes: expected 2708")
 	assert.NoError(t, Info{}.check(g))
@@ -190,7 +200,7 @@ func ExampleCatalogue() {
 }
 
 func ExampleLocate() {
-	at, err := Locate("cora", OpenOptions{Getenv: func(string) string { return "" }, CacheDir: "nowhere"})
+	at, err := Locate("sbm:nodes=200", OpenOptions{})
 	fmt.Println(at, err)
-	// Output: embedded <nil>
+	// Output: generated <nil>
 }

@@ -43,7 +43,7 @@ func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
 }
 
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "pubmed", PlanetoidOptions{})
+	want, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "pubmed")
 	require.NoError(t, err)
 	got, err := PubMed()
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "cora", PlanetoidOptions{})
+	planetoid, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "cora")
 	require.NoError(t, err)
 	linqs, err := Cora()
 	require.NoError(t, err)

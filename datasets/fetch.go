@@ -17,7 +17,7 @@ import (
 
 // FetchOptions says how files are downloaded. The zero value is what a user wants.
 type FetchOptions struct {
-	// Dir gets a folder of the data set's name. "": $NODEMASK_DATA, or else the user's cache (see [OpenOptions]).
+	// Dir gets a folder of the data set's name. "": $NODEMASK_DATA, or else the user's cache folder (see [OpenOptions]).
 	Dir string
 	// Client does the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
 	// only to https in any case.
@@ -53,24 +53,18 @@ type partFile interface {
 // appears under its final name only after its SHA-256 matched. Only https is spoken. Two fetches into one folder
 // exclude each other. It returns a [*NameError] for a name that is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
-	info, err := Lookup(name)
+	info, err := lookup(name)
 	if err != nil {
 		return "", err
 	}
-	if !info.Downloadable() {
+	if !info.downloadable() {
 		return "", &NameError{Name: name, Problem: "nothing to fetch: it is generated when it is opened"}
 	}
-	base := o.Dir
-	if base == "" {
-		places := OpenOptions{}
-		if base = places.environment(); base == "" {
-			base = places.cache()
-		}
-	}
-	if base == "" {
+	folders := OpenOptions{Dir: o.Dir}.folders()
+	if len(folders) == 0 {
 		return "", fmt.Errorf("%s: no folder to put it: this system names no cache folder; give one by --data-dir or NODEMASK_DATA", name)
 	}
-	dir = filepath.Join(base, info.Name)
+	dir = filepath.Join(folders[0], info.Name)
 	return dir, fetchInto(ctx, dir, info, o)
 }
 

@@ -5,47 +5,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
 type OpenOptions struct {
-	// Dir is looked in first, for instance a --data-dir flag; "": nowhere.
+	// Dir is looked in first, for instance a --data-dir flag, and then $NODEMASK_DATA and the folder nodemask in the
+	// user's cache folder, where [Fetch] puts files. "": the latter two only.
 	Dir string
-	// Getenv reads the environment, of which only NODEMASK_DATA is asked for: the folder looked in next. Nil: os.Getenv.
-	Getenv func(string) string
-	// CacheDir is looked in last. "": the folder nodemask in the user's cache folder, where [Fetch] puts files.
-	CacheDir string
 }
 
-// folders lists the folders to look in, in order.
+// folders returns the folders to look in, in order. A system that names no cache folder, as for a user without a home,
+// has one less.
 func (o OpenOptions) folders() []string {
-	var dirs []string
-	for _, dir := range []string{o.Dir, o.environment(), o.cache()} {
-		if dir != "" {
-			dirs = append(dirs, dir)
-		}
+	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = append(dirs, filepath.Join(cache, "nodemask"))
 	}
-	return dirs
-}
-
-func (o OpenOptions) environment() string {
-	if o.Getenv == nil {
-		return os.Getenv("NODEMASK_DATA")
-	}
-	return o.Getenv("NODEMASK_DATA")
-}
-
-// cache is "" if the system names no cache folder, as for a user without a home.
-func (o OpenOptions) cache() string {
-	if o.CacheDir != "" {
-		return o.CacheDir
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "nodemask")
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
 // NotFoundError says that a known data set is not on this machine.
@@ -83,7 +61,7 @@ func (l Location) String() string {
 		return l.Path
 	case l.Dir != "":
 		return l.Dir
-	case l.Info.Generated():
+	case l.Info.generated():
 		return "generated"
 	}
 	return "embedded"
@@ -93,7 +71,7 @@ func (l Location) String() string {
 // cache (each itself, or its folder of the data set's name or called planetoid), then the library itself. It returns a
 // [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
-	info, err := Lookup(name)
+	info, err := lookup(name)
 	if err != nil {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
@@ -103,7 +81,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		}
 		return Location{}, err
 	}
-	if info.Generated() {
+	if info.generated() {
 		return Location{Info: info}, nil
 	}
 	folders := o.folders()
@@ -157,12 +135,12 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	switch {
 	case at.Path != "":
 		return openPath(ctx, at.Path)
-	case at.Info.Generated():
+	case at.Info.generated():
 		return generate(name)
 	case at.Info.Name == "reddit":
 		return ReadReddit(ctx, at.Dir)
 	case at.Dir != "":
-		return readPlanetoid(ctx, at.Dir, at.Info.Name)
+		return openPlanetoid(ctx, at.Dir, at.Info.Name)
 	}
 	return openEmbedded(at.Info.Name)
 }

@@ -16,13 +16,6 @@ import (
 	"nodemask/csr"
 )
 
-// PlanetoidOptions says how [ReadPlanetoid] treats its files. The zero value reads the published files only.
-type PlanetoidOptions struct {
-	// AnyChecksum reads files in Planetoid's layout whatever they hold, under any name. Otherwise the name must be
-	// cora, citeseer or pubmed, and files, node, edge and class counts must be those that were published.
-	AnyChecksum bool
-}
-
 // planetoidFacts is what a published graph must come to.
 type planetoidFacts struct {
 	nodes, width, classes   int
@@ -53,12 +46,17 @@ func planetoidKnown(name string) (planetoidFacts, bool) {
 //
 // Files are hostile until proven otherwise: a damaged one gives one error that names the file and the place, and what
 // cannot be told from damage is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, files fs.FS, name string, o PlanetoidOptions) (*Graph, error) {
+func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error) {
+	return readPlanetoid(ctx, files, name, false)
+}
+
+// readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
+func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool) (*Graph, error) {
 	facts, known := planetoidKnown(name)
-	if !known && !o.AnyChecksum {
+	if !known && !anyFiles {
 		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
 	}
-	r := &planetoidReader{ctx: ctx, files: files, name: name, options: o}
+	r := &planetoidReader{ctx: ctx, files: files, name: name, anyFiles: anyFiles}
 	g, err := r.graph()
 	if err != nil {
 		return nil, err
@@ -69,7 +67,7 @@ func ReadPlanetoid(ctx context.Context, files fs.FS, name string, o PlanetoidOpt
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	if !o.AnyChecksum {
+	if !anyFiles {
 		found := planetoidFacts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges, nil}
 		facts.names = nil
 		if fmt.Sprint(found) != fmt.Sprint(facts) {
@@ -80,10 +78,10 @@ func ReadPlanetoid(ctx context.Context, files fs.FS, name string, o PlanetoidOpt
 }
 
 type planetoidReader struct {
-	ctx     context.Context
-	files   fs.FS
-	name    string
-	options PlanetoidOptions
+	ctx      context.Context
+	files    fs.FS
+	name     string
+	anyFiles bool
 }
 
 func (r *planetoidReader) file(part string) string { return "ind." + r.name + "." + part }
@@ -118,7 +116,7 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if len(data) > maxPickle {
 		return nil, nil, r.damaged(part, fmt.Errorf("more than %s: a Planetoid file needs far less", bytesText(maxPickle)))
 	}
-	if sum := sha256.Sum256(data); !r.options.AnyChecksum && hex.EncodeToString(sum[:]) != planetoidSums[name] {
+	if sum := sha256.Sum256(data); !r.anyFiles && hex.EncodeToString(sum[:]) != planetoidSums[name] {
 		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, planetoidSums[name]))
 	}
 	return data, wrong, nil

@@ -9,8 +9,8 @@ import (
 
 // The functions below join Open to the Planetoid reader, the embedded graphs and the generators.
 
-func readPlanetoid(ctx context.Context, dir string, name string) (*Graph, error) {
-	g, err := ReadPlanetoid(ctx, os.DirFS(dir), name, PlanetoidOptions{})
+func openPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
+	g, err := ReadPlanetoid(ctx, os.DirFS(dir), name)
 	if err != nil {
 		return nil, err
 	}

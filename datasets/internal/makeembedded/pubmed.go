@@ -14,7 +14,7 @@ import (
 
 // readPubMed reads Planetoid's PubMed and takes its tf-idf values apart: entry (v, c) is count/length(v)·weight(c).
 func readPubMed(ctx context.Context, files fs.FS) (*packed.Graph, error) {
-	g, err := datasets.ReadPlanetoid(ctx, files, "pubmed", datasets.PlanetoidOptions{})
+	g, err := datasets.ReadPlanetoid(ctx, files, "pubmed")
 	if err != nil {
 		return nil, err
 	}
