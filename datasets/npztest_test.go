@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -113,13 +112,6 @@ func everyType() map[string]any {
 		"<f2": []uint16{0, 0x3c00, 0x3555}, "<f4": []float32{0, 1, 0.1}, "<f8": []float64{0, 1, math.Inf(1)},
 	}
 }
-
-// endless yields zeros for ever.
-type endless struct{}
-
-func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
-
-var _ io.Reader = endless{}
 
 func halfBits(v float32) uint16 { // exact for the values used in tests
 	bits := math.Float32bits(v)
