@@ -14,6 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 func zipOf(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -159,7 +165,7 @@ func TestOpenReadsPlanetoidFilesBeforeEmbeddedGraphs(t *testing.T) {
 }
 
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
-	g, err := Open(t.Context(), tiny().write(t, "mine.npz"), nowhere(t, ""))
+	g, err := Open(t.Context(), writeNPZ(t, tiny(), "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)
 	assert.Equal(t, "mine", g.Name)
 	dir := filepath.Join(t.TempDir(), "graph")

@@ -348,7 +348,7 @@ func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
 }
 
 func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
-	graph, data := ringGraph().zip(8), ringData().zip(0)
+	graph, data := ringGraph().Zip(8), ringData().Zip(0)
 	zipped := zipOf(map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data, "../evil": []byte("x")})
 	h := serve(t, whole(`"1"`, zipped))
 	f := newFetching(t, h)

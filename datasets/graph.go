@@ -82,3 +82,10 @@ func (f Features) RowHashes() []uint64 {
 	}
 	return hashes
 }
+
+// Limits on graphs read from files. A width is only a number in a header, which costs a file nothing but whoever makes a
+// dense row of it a lot, so it needs one of its own.
+const (
+	maxNodes = 1<<31 - 2
+	maxWidth = 1 << 24
+)

@@ -2,15 +2,15 @@ package datasets
 
 import (
 	"errors"
-	"fmt"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy"
 )
 
 // npzPairs is a sequence of pairs that is streamed from an npz each time it runs, so that a graph can be built without
 // holding the pairs in memory. An error ends the sequence early and stays in err.
 type npzPairs struct {
-	z       *npzFile
+	z       npzReader
 	nodes   int64
 	rows    string  // member of row numbers, or "" if offsets are set
 	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
@@ -20,8 +20,8 @@ type npzPairs struct {
 }
 
 // cooPairs is the sequence of pairs in two members of equal length.
-func cooPairs(z *npzFile, rows, columns string, nodes int64) (*npzPairs, error) {
-	a, err := z.vector(rows, -1)
+func cooPairs(z npzReader, rows, columns string, nodes int64) (*npzPairs, error) {
+	a, err := z.Vector(rows, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func cooPairs(z *npzFile, rows, columns string, nodes int64) (*npzPairs, error) 
 }
 
 // csrPairs is the sequence of pairs in compressed sparse rows.
-func csrPairs(z *npzFile, indptr, indices string, nodes int64) (*npzPairs, error) {
-	a, err := z.vector(indices, -1)
+func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, error) {
+	a, err := z.Vector(indices, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func csrPairs(z *npzFile, indptr, indices string, nodes int64) (*npzPairs, error
 }
 
 func (p *npzPairs) check() error {
-	a, err := p.z.vector(p.columns, p.entries)
+	a, err := p.z.Vector(p.columns, p.entries)
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,14 @@ func (p *npzPairs) All(yield func(int32, int32) bool) {
 }
 
 func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
-	columns, err := p.z.vector(p.columns, p.entries)
+	columns, err := p.z.Vector(p.columns, p.entries)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, columns.Close()) }()
-	var rows npyMember
+	var rows *numpy.Array
 	if p.rows != "" {
-		if rows, err = p.z.vector(p.rows, p.entries); err != nil {
+		if rows, err = p.z.Vector(p.rows, p.entries); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, rows.Close()) }()
@@ -113,11 +113,11 @@ func undirected(p *npzPairs, nodes int) (*csr.Graph, csr.Report, error) {
 		return nil, report, p.err
 	}
 	if err != nil {
-		return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+		return nil, report, p.z.Errorf("%w", err)
 	}
 	if !g.IsSymmetric() {
 		if g, _, err = csr.FromSeq(nodes, g.All(), csr.Options{}); err != nil {
-			return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+			return nil, report, p.z.Errorf("%w", err)
 		}
 	}
 	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
