@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/pickle"
 )
 
 // planetoidFacts is what a published graph must come to.
@@ -77,6 +78,9 @@ func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool)
 	return g, nil
 }
 
+// maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
+const maxPlanetoidFile = pickle.MaxSize
+
 type planetoidReader struct {
 	ctx      context.Context
 	files    fs.FS
@@ -109,12 +113,12 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxPickle+1))
+	data, err = io.ReadAll(io.LimitReader(f, maxPlanetoidFile+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > maxPickle {
-		return nil, nil, r.damaged(part, fmt.Errorf("more than %s: a Planetoid file needs far less", bytesText(maxPickle)))
+	if len(data) > maxPlanetoidFile {
+		return nil, nil, r.damaged(part, fmt.Errorf("more than %d MiB: a Planetoid file needs far less", maxPlanetoidFile>>20))
 	}
 	if sum := sha256.Sum256(data); !r.anyFiles && hex.EncodeToString(sum[:]) != planetoidSums[name] {
 		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, planetoidSums[name]))
@@ -128,7 +132,7 @@ func (r *planetoidReader) value(part string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := unpickle(data)
+	v, err := pickle.Read(data)
 	if err != nil {
 		return nil, r.damaged(part, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/pickle"
 )
 
 // planetoidFiles is the folder of the published files, or the test is skipped.
@@ -95,7 +96,7 @@ func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
 	require.NoError(t, err)
 	data, err := fs.ReadFile(files, "ind.cora.tx")
 	require.NoError(t, err)
-	v, err := unpickle(data)
+	v, err := pickle.Read(data)
 	require.NoError(t, err)
 	tx, err := pickledFeatures(v)
 	require.NoError(t, err)
@@ -117,7 +118,7 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 			file.Data[at] ^= 1 << (i % 8)
 			_, err := ReadPlanetoid(context.Background(), cora, "cora")
 			require.Error(t, err, "%s, byte %d", part, at)
-			require.NotContains(t, err.Error(), pickleMistake)
+			require.NotErrorIs(t, err, pickle.ErrMistake)
 			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
 
 			g, err := readPlanetoid(context.Background(), cora, "cora", true)
@@ -125,7 +126,7 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 				require.NoError(t, g.Check())
 				readable++
 			} else {
-				require.NotContains(t, err.Error(), pickleMistake)
+				require.NotErrorIs(t, err, pickle.ErrMistake)
 			}
 		}
 		file.Data = whole
