@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -13,25 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-func zipOf(files map[string][]byte) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.Create(name)
-		must(err)
-		_, err = w.Write(text)
-		must(err)
-	}
-	must(z.Close())
-	return b.Bytes()
-}
 
 // planetoidDir is the folder of real Planetoid files, which are not part of the repository.
 func planetoidDir(t testing.TB) string {

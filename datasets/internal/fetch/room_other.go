@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package datasets
+package fetch
 
 // enoughRoom: here a full disk is met while writing.
 func enoughRoom(string, int64) error { return nil }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package datasets
+package fetch
 
 import (
 	"fmt"
