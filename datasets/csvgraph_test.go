@@ -171,7 +171,7 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 			f := b.Finish()
 			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
 			if f.IsSparse() {
-				f = toDense(f)
+				f = f.Stored(false)
 			}
 			assert.Equal(t, want, f.Dense)
 		}

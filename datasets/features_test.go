@@ -38,6 +38,17 @@ func TestSparseAndDenseGiveTheSameRows(t *testing.T) {
 	}
 }
 
+func TestTheMatrixOfSparseFeaturesSharesTheirMemory(t *testing.T) {
+	sparse, dense := twin()
+	m := sparse.Matrix()
+	assert.Same(t, &sparse.Offsets[0], &m.Offsets[0])
+	assert.Same(t, &sparse.Columns[0], &m.Indices[0])
+	assert.Same(t, &sparse.Values[0], &m.Values[0])
+	assert.Equal(t, m, dense.Matrix())
+	transposed, _ := m.Transpose()
+	assert.Equal(t, csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 1, 2, 3}, Indices: []int32{2, 0, 2}, Values: []float32{2, 1.5, -3}}, transposed)
+}
+
 func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
 	sparse, dense := twin()
 	for _, f := range []Features{sparse, dense} {
@@ -73,6 +84,11 @@ func TestAnyMatrixIsTheSameSparseAndDense(t *testing.T) {
 		require.NoError(t, dense.Check())
 		require.NoError(t, sparse.Check())
 		require.Equal(t, dense.NonZeros(), sparse.NonZeros())
+		require.Equal(t, dense, sparse.Stored(false))
+		thin := dense.Stored(true)
+		require.NoError(t, thin.Check())
+		require.Equal(t, sparse.Offsets, thin.Offsets)
+		require.Equal(t, sparse.Matrix().RowIndices(), dense.Matrix().RowIndices())
 		ns, nd := sparse.RowNormalized(), dense.RowNormalized()
 		for v := range rows {
 			require.Equal(t, dense.Row(v, nil), sparse.Row(v, nil))

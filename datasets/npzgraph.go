@@ -272,7 +272,7 @@ func canonical(f Features) (Features, int) {
 			for ; i < len(row) && row[i].column == column; i++ {
 				sum += row[i].value
 			}
-			if sum-sum != 0 { // an infinity or NaN
+			if !finite(sum) {
 				return Features{}, v
 			}
 			if sum != 0 {
