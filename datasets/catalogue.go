@@ -2,7 +2,9 @@ package datasets
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,22 +40,12 @@ func (i Info) generated() bool { return i.Parameters != "" }
 // downloadable says whether [Fetch] can get the data set's files.
 func (i Info) downloadable() bool { return len(i.Files) > 0 }
 
-// Counts of the catalogue's citation graphs: nodes, distinct undirected edges, features, classes.
-type counts struct {
-	nodes    int
-	edges    int64
-	features int
-	classes  int
-}
-
-const planetoidURL = "https://github.com/kimiyoung/planetoid/raw/master/data/"
-
 // Catalogue lists the data sets that [Open] knows by name.
 func Catalogue() []Info {
 	return []Info{
-		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, counts{2_708, 5_278, 1_433, 7}),
-		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false, counts{3_327, 4_552, 3_703, 6}),
-		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true, counts{19_717, 44_324, 500, 3}),
+		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true),
+		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false),
+		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true),
 		{
 			Name:        "reddit",
 			Description: "posts of September 2014, joined if one user commented on both; features: word vectors",
@@ -81,23 +73,20 @@ func Catalogue() []Info {
 	}
 }
 
-func planetoidInfo(name, description string, embedded bool, c counts) Info {
-	info := Info{
+func planetoidInfo(name, description string, embedded bool) Info {
+	c, _ := planetoidPublished(name)
+	return Info{
 		Name:        name,
 		Description: description,
 		Licence:     "none stated for the data (Sen et al., 2008); the Planetoid repository that hosts it is under MIT",
 		Homepage:    "https://github.com/kimiyoung/planetoid",
 		Embedded:    embedded,
+		Files:       planetoidFiles(name),
 		Nodes:       c.nodes,
 		Edges:       c.edges,
 		Features:    c.features,
 		Classes:     c.classes,
 	}
-	for _, part := range []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"} {
-		file := "ind." + name + "." + part
-		info.Files = append(info.Files, File{Name: file, URL: planetoidURL + file, Size: planetoidSizes[file], SHA256: planetoidSums[file]})
-	}
-	return info
 }
 
 // NameError says that a name is not that of a data set, or that its parameters cannot be.
@@ -127,4 +116,71 @@ func lookup(name string) (Info, error) {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q", base, ":"+parameters)}
 	}
 	return all[i], nil
+}
+
+// parameter is one setting of a generator that may stand in a data set's name.
+type parameter struct {
+	name     string
+	value    float64 // by default; a name may change it
+	min, max float64
+	whole    bool // an integer
+}
+
+// readParameters reads what follows the colon in a name such as "sbm:nodes=1000,seed=1" and returns all values by name.
+func readParameters(name string, known []parameter) (map[string]float64, error) {
+	values := map[string]float64{}
+	var names []string
+	for _, p := range known {
+		values[p.name] = p.value
+		names = append(names, p.name)
+	}
+	_, text, found := strings.Cut(name, ":")
+	if !found || text == "" {
+		return values, nil
+	}
+	seen := map[string]bool{}
+	for setting := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(setting, "=")
+		key = strings.TrimSpace(key)
+		i := slices.IndexFunc(known, func(p parameter) bool { return p.name == key })
+		if i < 0 {
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s", setting, strings.Join(names, ", "))}
+		}
+		if seen[key] {
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%s is there twice", key)}
+		}
+		seen[key] = true
+		p := known[i]
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(v >= p.min && v <= p.max) || p.whole && v != math.Trunc(v) {
+			kind := "number"
+			if p.whole {
+				kind = "whole number"
+			}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v", setting, kind, p.min, p.max)}
+		}
+		values[key] = v
+	}
+	return values, nil
+}
+
+// maxSeed is where float64 stops holding every whole number.
+const maxSeed = 1 << 53
+
+// sbmParameters are those of the stochastic block model.
+func sbmParameters() []parameter {
+	return []parameter{
+		{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
+		{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
+		{name: "degree", value: 8, min: 0.01, max: 10_000},
+		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+	}
+}
+
+// redditLikeParameters are those of the graph of Reddit's shape.
+func redditLikeParameters() []parameter {
+	return []parameter{
+		{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
+		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+	}
 }

@@ -11,8 +11,8 @@ import (
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
 type OpenOptions struct {
-	// Dir is looked in first, for instance a --data-dir flag, and then $NODEMASK_DATA and the folder nodemask in the
-	// user's cache folder, where [Fetch] puts files. "": the latter two only.
+	// Dir is looked in first, for instance a --data-dir flag; then $NODEMASK_DATA; then the folder nodemask in the user's
+	// cache folder, where [Fetch] puts files. "": only the last two.
 	Dir string
 }
 
@@ -30,7 +30,7 @@ func (o OpenOptions) folders() []string {
 type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for
-	Folders []string // where
+	Folders []string // where it was looked for
 	Fetch   bool     // whether it can be fetched
 }
 
@@ -54,7 +54,7 @@ type Location struct {
 	Path string `json:"path,omitempty"` // a user's own file or folder
 }
 
-// String is Location for people.
+// String returns the location for people: a path, "embedded" or "generated".
 func (l Location) String() string {
 	switch {
 	case l.Path != "":
@@ -67,7 +67,7 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate says where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
+// Locate returns where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
 // cache (each itself, or its folder of the data set's name or called planetoid), then the library itself. It returns a
 // [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
@@ -98,14 +98,12 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// holdsAny: a folder with some of the files is chosen, so that its reader can say which are missing.
+// holdsAny reports whether a folder has some of the files. All are not asked for: the reader says which are missing.
 func holdsAny(dir string, files []File) bool {
-	for _, f := range files {
-		if _, err := os.Stat(filepath.Join(dir, f.Name)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(f File) bool {
+		_, err := os.Stat(filepath.Join(dir, f.Name))
+		return err == nil
+	})
 }
 
 // Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
@@ -135,14 +133,29 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	switch {
 	case at.Path != "":
 		return openPath(ctx, at.Path)
-	case at.Info.generated():
-		return generate(name)
+	case at.Info.Name == "sbm":
+		p, err := readParameters(name, sbmParameters())
+		if err != nil {
+			return nil, err
+		}
+		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"], Seed: uint64(p["seed"])})
+	case at.Info.Name == "reddit-like":
+		p, err := readParameters(name, redditLikeParameters())
+		if err != nil {
+			return nil, err
+		}
+		return RedditLike(p["scale"], uint64(p["seed"]))
 	case at.Info.Name == "reddit":
 		return ReadReddit(ctx, at.Dir)
-	case at.Dir != "":
-		return openPlanetoid(ctx, at.Dir, at.Info.Name)
+	case at.Dir == "":
+		return readEmbedded(at.Info.Name)
 	}
-	return openEmbedded(at.Info.Name)
+	g, err := ReadPlanetoid(ctx, os.DirFS(at.Dir), at.Info.Name)
+	if err != nil {
+		return nil, err
+	}
+	g.Source = at.Dir
+	return g, nil
 }
 
 func openPath(ctx context.Context, path string) (*Graph, error) {
@@ -161,7 +174,7 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 	return ReadCSV(ctx, path)
 }
 
-// check holds what was read against the catalogue.
+// check compares what was read with the catalogue.
 func (i Info) check(g *Graph) error {
 	for _, c := range []struct {
 		what            string

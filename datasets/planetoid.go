@@ -17,27 +17,6 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// planetoidFacts is what a published graph must come to.
-type planetoidFacts struct {
-	nodes, width, classes   int
-	listed, loops, distinct int64
-	names                   []string // of the classes; nil where the source has none
-}
-
-func planetoidKnown(name string) (planetoidFacts, bool) {
-	switch name {
-	case "cora":
-		// Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by
-		// features, degree and neighbours (the tests do it again) gives each number one LINQS class.
-		return planetoidFacts{2708, 1433, 7, 5429, 0, 5278, []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Case_Based", "Rule_Learning"}}, true
-	case "citeseer":
-		return planetoidFacts{3327, 3703, 6, 4732, 124, 4552, nil}, true
-	case "pubmed":
-		return planetoidFacts{19717, 500, 3, 44338, 3, 44324, nil}, true
-	}
-	return planetoidFacts{}, false
-}
-
 // ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
 // the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
 //
@@ -53,7 +32,7 @@ func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error
 
 // readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
 func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool) (*Graph, error) {
-	facts, known := planetoidKnown(name)
+	published, known := planetoidPublished(name)
 	if !known && !anyFiles {
 		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
 	}
@@ -62,17 +41,16 @@ func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool)
 	if err != nil {
 		return nil, err
 	}
-	if known && facts.names != nil && len(facts.names) == g.NumClasses() {
-		g.Classes = facts.names
+	if names := planetoidClasses(name); len(names) == g.NumClasses() {
+		g.Classes = names
 	}
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
 	if !anyFiles {
-		found := planetoidFacts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges, nil}
-		facts.names = nil
-		if fmt.Sprint(found) != fmt.Sprint(facts) {
-			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, facts)
+		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges}
+		if found != published {
+			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, published)
 		}
 	}
 	return g, nil
@@ -81,6 +59,7 @@ func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool)
 // maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
 const maxPlanetoidFile = pickle.MaxSize
 
+// planetoidReader reads the files of one graph.
 type planetoidReader struct {
 	ctx      context.Context
 	files    fs.FS
@@ -90,10 +69,10 @@ type planetoidReader struct {
 
 func (r *planetoidReader) file(part string) string { return "ind." + r.name + "." + part }
 
-// damaged is the error for a file whose content is wrong.
+// damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
-	if _, known := planetoidKnown(r.name); known {
+	if _, known := planetoidPublished(r.name); known {
 		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
 	}
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
@@ -120,8 +99,8 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if len(data) > maxPlanetoidFile {
 		return nil, nil, r.damaged(part, fmt.Errorf("more than %d MiB: a Planetoid file needs far less", maxPlanetoidFile>>20))
 	}
-	if sum := sha256.Sum256(data); !r.anyFiles && hex.EncodeToString(sum[:]) != planetoidSums[name] {
-		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, planetoidSums[name]))
+	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
+		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
 	}
 	return data, wrong, nil
 }
@@ -207,7 +186,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	return g, nil
 }
 
-// neighbours reads the graph: a dictionary from each node to the list of its neighbours.
+// neighbours reads the graph: for each node the list of its neighbours.
 func (r *planetoidReader) neighbours() ([][]int32, error) {
 	v, err := r.value("graph")
 	if err != nil {
@@ -220,7 +199,7 @@ func (r *planetoidReader) neighbours() ([][]int32, error) {
 	return rows, nil
 }
 
-// testIndex reads which node each row of tx is, and returns for each node from first on its row, or -1.
+// testIndex reads which node each row of tx is. It returns, for each node from first on, its row or -1.
 func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	data, wrong, err := r.read("test.index")
 	if err != nil {
@@ -257,7 +236,7 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	return places, wrong
 }
 
-// assemble puts the rows of test behind those of all, at the places given; a place without a row gets an empty one.
+// assemble appends the rows of test to those of all, in the order of places; a place of -1 gets an empty row.
 func assemble(all, test Features, allLabels, testLabels []int32, places []int) (Features, []int32) {
 	f := Features{Rows: all.Rows + len(places), Width: all.Width}
 	f.Offsets = slices.Clone(all.Offsets)
@@ -278,8 +257,8 @@ func assemble(all, test Features, allLabels, testLabels []int32, places []int) (
 	return f, labels
 }
 
-// joinNeighbours builds the graph. Each listed pair stands in the rows of both its nodes, and a self-loop twice in its
-// node's own row, so the upper half and every second loop are the source's list of pairs.
+// joinNeighbours builds the graph. Each pair that the source lists is in the rows of both its nodes, and a self-loop is
+// twice in its node's own row, so the upper half and every second loop are the source's list.
 func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
 	every := func(yield func(int32, int32) bool) {
 		for v, row := range rows {

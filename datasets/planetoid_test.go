@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,21 +18,8 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// planetoidFiles is the folder of the published files, or the test is skipped.
-func planetoidFiles(t testing.TB) fs.FS {
-	root := os.Getenv("NODEMASK_TEST_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "datasets")
-	}
-	folder := filepath.Join(root, "planetoid")
-	if _, err := os.Stat(filepath.Join(folder, "ind.cora.graph")); err != nil {
-		t.Skipf("no Planetoid files in %s: set NODEMASK_TEST_DATA to the folder that holds planetoid/", folder)
-	}
-	return os.DirFS(folder)
-}
-
 func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
-	files := planetoidFiles(t)
+	files := os.DirFS(planetoidDir(t))
 	for _, want := range []struct {
 		name                   string
 		nodes, width, nonzeros int
@@ -70,7 +56,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 }
 
 func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "citeseer")
+	g, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "citeseer")
 	require.NoError(t, err)
 	var holes []int
 	isolated, edges := 0, 0
@@ -91,7 +77,7 @@ func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T)
 }
 
 func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
-	files := planetoidFiles(t)
+	files := os.DirFS(planetoidDir(t))
 	g, err := ReadPlanetoid(context.Background(), files, "cora")
 	require.NoError(t, err)
 	data, err := fs.ReadFile(files, "ind.cora.tx")
@@ -107,7 +93,7 @@ func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
 }
 
 func TestEveryFlippedBitIsAnError(t *testing.T) {
-	cora := copyOf(t, planetoidFiles(t), "cora")
+	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	readable := 0
 	for _, part := range planetoidParts {
 		file := cora["ind.cora."+part]
@@ -135,7 +121,7 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 }
 
 func TestEveryTruncationIsAnError(t *testing.T) {
-	files := planetoidFiles(t)
+	files := os.DirFS(planetoidDir(t))
 	for _, name := range []string{"cora", "citeseer"} {
 		m := copyOf(t, files, name)
 		for _, part := range planetoidParts {
@@ -158,7 +144,7 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 }
 
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
-	cora := copyOf(t, planetoidFiles(t), "cora")
+	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
 	_, err := ReadPlanetoid(context.Background(), cora, "cora")
 	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
