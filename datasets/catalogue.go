@@ -34,13 +34,13 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // in hex; "": not published, so that a fetch can only state what it got
 }
 
-// generated says whether the data set is made by a generator, not read.
+// generated reports whether the data set is made by a generator, not read.
 func (i Info) generated() bool { return i.Parameters != "" }
 
-// downloadable says whether [Fetch] can get the data set's files.
+// downloadable reports whether [Fetch] can get the data set's files.
 func (i Info) downloadable() bool { return len(i.Files) > 0 }
 
-// Catalogue lists the data sets that [Open] knows by name.
+// Catalogue returns the data sets that [Open] knows by name.
 func Catalogue() []Info {
 	return []Info{
 		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true),
@@ -62,13 +62,13 @@ func Catalogue() []Info {
 			Name:        "reddit-like",
 			Description: "a generated graph of Reddit's shape, at any scale",
 			Licence:     "generated: none needed",
-			Parameters:  "scale=0.1,seed=1",
+			Parameters:  parameterText(redditLikeParameters()),
 		},
 		{
 			Name:        "sbm",
 			Description: "a generated stochastic block model: classes are blocks that edges prefer",
 			Licence:     "generated: none needed",
-			Parameters:  "nodes=1000,classes=5,degree=8,seed=1",
+			Parameters:  parameterText(sbmParameters()),
 		},
 	}
 }
@@ -89,7 +89,7 @@ func planetoidInfo(name, description string, embedded bool) Info {
 	}
 }
 
-// NameError says that a name is not that of a data set, or that its parameters cannot be.
+// NameError says that there is no data set of a name, or that the name has parameters that are out of range.
 type NameError struct {
 	Name    string
 	Problem string
@@ -98,8 +98,8 @@ type NameError struct {
 // Error quotes the name and says what is wrong with it.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
-// lookup returns the entry of a data set. The name may carry parameters after a colon. It returns a [*NameError] that lists
-// what exists if there is none.
+// lookup returns the entry of a data set, whose name may carry parameters after a colon, or a [*NameError] that lists what
+// there is.
 func lookup(name string) (Info, error) {
 	base, parameters, found := strings.Cut(name, ":")
 	all := Catalogue()
@@ -118,12 +118,21 @@ func lookup(name string) (Info, error) {
 	return all[i], nil
 }
 
-// parameter is one setting of a generator that may stand in a data set's name.
+// parameter is a number that a generator takes from the name of its data set.
 type parameter struct {
 	name     string
-	value    float64 // by default; a name may change it
+	value    float64 // if the name does not give one
 	min, max float64
 	whole    bool // an integer
+}
+
+// parameterText returns the parameters with their values, as a name may carry them.
+func parameterText(parameters []parameter) string {
+	var text []string
+	for _, p := range parameters {
+		text = append(text, fmt.Sprintf("%s=%v", p.name, p.value))
+	}
+	return strings.Join(text, ",")
 }
 
 // readParameters reads what follows the colon in a name such as "sbm:nodes=1000,seed=1" and returns all values by name.
@@ -139,12 +148,12 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 		return values, nil
 	}
 	seen := map[string]bool{}
-	for setting := range strings.SplitSeq(text, ",") {
-		key, value, _ := strings.Cut(setting, "=")
+	for assignment := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(assignment, "=")
 		key = strings.TrimSpace(key)
 		i := slices.IndexFunc(known, func(p parameter) bool { return p.name == key })
 		if i < 0 {
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s", setting, strings.Join(names, ", "))}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s", assignment, strings.Join(names, ", "))}
 		}
 		if seen[key] {
 			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%s is there twice", key)}
@@ -157,17 +166,17 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 			if p.whole {
 				kind = "whole number"
 			}
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v", setting, kind, p.min, p.max)}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v", assignment, kind, p.min, p.max)}
 		}
 		values[key] = v
 	}
 	return values, nil
 }
 
-// maxSeed is where float64 stops holding every whole number.
+// maxSeed is the last number up to which float64 holds every whole one.
 const maxSeed = 1 << 53
 
-// sbmParameters are those of the stochastic block model.
+// sbmParameters returns those of the stochastic block model.
 func sbmParameters() []parameter {
 	return []parameter{
 		{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
@@ -177,7 +186,7 @@ func sbmParameters() []parameter {
 	}
 }
 
-// redditLikeParameters are those of the graph of Reddit's shape.
+// redditLikeParameters returns those of the graph of Reddit's shape.
 func redditLikeParameters() []parameter {
 	return []parameter{
 		{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},

@@ -41,7 +41,7 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()
 	if len(folders) == 0 {
-		return "", fmt.Errorf("%s: no folder to put it: this system names no cache folder; give one by --data-dir or NODEMASK_DATA", name)
+		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or NODEMASK_DATA", name)
 	}
 	dir = filepath.Join(folders[0], info.Name)
 	return dir, fetchInto(ctx, dir, info, o)
@@ -87,7 +87,7 @@ func (f File) source(mirror string) fetch.Source {
 	return s
 }
 
-// FileCheck is what [Verify] found out about one file.
+// FileCheck is what [Verify] found about one file.
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
@@ -100,8 +100,8 @@ type FileCheck struct {
 // Bad reports whether the file is missing or differs. One without a checksum to hold it against is not bad.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify computes the SHA-256 of a data set's files where they live and holds them against those published, or else
-// against those recorded when they were fetched. Embedded and generated data sets have no files to check.
+// Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the published
+// one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to check.
 func Verify(ctx context.Context, name string, o OpenOptions) ([]FileCheck, error) {
 	at, err := Locate(name, o)
 	if err != nil || at.Dir == "" {

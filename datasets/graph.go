@@ -22,7 +22,7 @@ type Graph struct {
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // class names; "0", "1", … where the source has none
 	NodeIDs  []string   // names of the nodes in the source; nil: their numbers
-	Source   string     // where it was read from: "embedded", a path, or the generator's settings
+	Source   string     // where it was read from: "embedded", a path, or the generator and its options
 	Report   csr.Report // what was found in the source's edge list
 }
 

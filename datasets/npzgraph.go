@@ -23,7 +23,7 @@ import (
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
 // in the graph's Report. Weights (adj_data) are ignored. Members of Python objects are never unpickled: names stored so
-// are left out, all else stored so is an error. Errors name the file, the member and the place in it.
+// are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 	z, err := numpy.Open(ctx, path)
 	if err != nil {
@@ -83,8 +83,8 @@ func readNPZ(z npzReader) (*Graph, error) {
 	return g, nil
 }
 
-// labels reads class labels, numbers or text, one for each node. Numbers index the member named classes if that is
-// there; else the distinct labels are the classes.
+// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classes is there,
+// numbers index that; otherwise the classes are the distinct labels.
 func (z npzReader) labels(member, classes string, nodes int64) ([]int32, []string, error) {
 	a, err := z.Vector(member, nodes)
 	if err != nil {
@@ -138,7 +138,7 @@ func (z npzReader) labels(member, classes string, nodes int64) ([]int32, []strin
 	return labels, index.Finish(labels), nil
 }
 
-// names reads a member of text; nil if it is not there or holds Python objects, since names can be done without.
+// names reads a member of text; nil if it is not there, or if it holds Python objects, as names can be done without.
 func (z npzReader) names(member string, want int64) ([]string, error) {
 	if !z.Has(member) {
 		return nil, nil
@@ -248,7 +248,7 @@ func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, erro
 	return offsets, nil
 }
 
-// canonical puts each row into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
+// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
 // returns the first row whose sum is not finite, or -1.
 func canonical(f Features) (Features, int) {
 	type entry struct {

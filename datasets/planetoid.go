@@ -24,8 +24,8 @@ import (
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
 // graph file gives it: CiteSeer's 15 are papers that are cited, with 16 edges, but have no text.
 //
-// Files are hostile until proven otherwise: a damaged one gives one error that names the file and the place, and what
-// cannot be told from damage is caught by the published SHA-256.
+// Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
+// still reads as a graph is caught by the published SHA-256.
 func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error) {
 	return readPlanetoid(ctx, files, name, false)
 }
@@ -78,7 +78,7 @@ func (r *planetoidReader) damaged(part string, err error) error {
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
 }
 
-// read returns a file's bytes and an error to be given if they turn out to be readable all the same: a wrong checksum.
+// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be read.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err

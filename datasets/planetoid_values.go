@@ -6,9 +6,7 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// This file turns the values of a pickle into the parts of a graph.
-
-// pickledFeatures reads a scipy CSR matrix, without the zeros it may store.
+// pickledFeatures reads features from a pickled scipy CSR matrix, without the zeros that it may store.
 func pickledFeatures(v any) (Features, error) {
 	m, ok := v.(*pickle.Matrix)
 	if !ok {
@@ -68,7 +66,8 @@ func pickledFeatures(v any) (Features, error) {
 	return f, f.check()
 }
 
-// pickledLabels reads a matrix [nodes, classes] with one 1 in each row, or none for a node without a label.
+// pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node without a
+// label.
 func pickledLabels(v any) (labels []int32, classes int, err error) {
 	a, ok := v.(*pickle.Array)
 	if !ok || len(a.Shape) != 2 {
@@ -97,7 +96,7 @@ func pickledLabels(v any) (labels []int32, classes int, err error) {
 	return labels, classes, nil
 }
 
-// pickledNeighbours reads a dictionary from each node's number to the list of its neighbours'.
+// pickledNeighbours reads a pickled dictionary from each node's number to the list of its neighbours'.
 func pickledNeighbours(v any) ([][]int32, error) {
 	dict, ok := v.(*pickle.Dict)
 	if !ok {

@@ -24,7 +24,8 @@ type redditLayout struct {
 	classes  int
 }
 
-// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one user commented both.
+// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one
+// user commented on both.
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
 // ReadReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts:
@@ -98,7 +99,7 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 	return nil
 }
 
-// scipyPairs is the sequence of entries of a matrix that scipy.sparse.save_npz wrote, in coo or csr format.
+// scipyPairs returns the sequence of entries of a matrix that scipy.sparse.save_npz wrote, in coo or csr format.
 func scipyPairs(z npzReader, nodes int64) (*npzPairs, error) {
 	format := "coo"
 	if z.Has("format") {
@@ -125,7 +126,7 @@ func scipyPairs(z npzReader, nodes int64) (*npzPairs, error) {
 	return nil, z.Errorf("format %.20q: expected coo or csr, as scipy.sparse.save_npz writes", format)
 }
 
-// redditIDs reads the posts' names, unless they are only 0, 1, 2 and so on, or not stored.
+// redditIDs reads the posts' names; nil if none are stored, or only 0, 1, 2 and so on.
 func (z npzReader) redditIDs(nodes int64) ([]string, error) {
 	for _, member := range []string{"node_types", "node_ids"} {
 		if !z.Has(member) {

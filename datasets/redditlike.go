@@ -32,10 +32,10 @@ const (
 // class, but as the mean degree stays, small graphs run out of such pairs: at most half of them are asked for, and the
 // share of edges inside a class is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at 0.02.
 //
-// All memory ever taken is about 1.02 times what is returned, which is 1.0 GB at scale 1. Equal arguments give equal
+// It allocates about 1.02 times the memory of the graph, which is 1.0 GB at scale 1. Equal arguments give equal
 // graphs on one platform; another may round a weight differently.
 //
-// Nothing in it was measured on Reddit but the sizes: scores on it say nothing about scores on Reddit.
+// Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
 func RedditLike(scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("datasets: RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)", scale, minRedditScale, maxRedditScale)

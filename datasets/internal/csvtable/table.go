@@ -60,7 +60,7 @@ func (t *Table) Find(names ...string) int {
 	return -1
 }
 
-// Column is Find for a column that must be there.
+// Column returns the same for a column that must be there, and an error if it is not.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := t.Find(names...); i >= 0 {
 		return i, nil

@@ -167,7 +167,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 	return nil
 }
 
-// maxSilence is how long a server may send nothing.
+// maxSilence limits how long a server may send nothing.
 const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
@@ -185,7 +185,7 @@ func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceW
 	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
 }
 
-// reader is r, with the watch reset by every read that brings something.
+// reader returns r, with the watch reset by every read that brings something.
 func (s *silenceWatch) reader(r io.Reader) io.Reader { return watchedReader{s, r} }
 
 type watchedReader struct {
