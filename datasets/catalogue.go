@@ -89,7 +89,7 @@ func planetoidInfo(name, description string, embedded bool) Info {
 	}
 }
 
-// NameError says that there is no data set of a name, or that the name has parameters that are out of range.
+// NameError says what is wrong with the name of a data set: nothing is called so, or its parameters are out of range.
 type NameError struct {
 	Name    string
 	Problem string

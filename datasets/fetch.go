@@ -29,8 +29,8 @@ type FetchOptions struct {
 
 // Fetch downloads the files of a known data set into a folder of its name and returns that folder. Files that are there
 // and whole are kept. A broken download is kept beside its final name and continued, now or by the next Fetch; a file
-// appears under its final name only after its SHA-256 matched. Only https is spoken. Two fetches into one folder
-// exclude each other. It returns a [*NameError] for a name that is unknown or needs no files.
+// appears under its final name only after its SHA-256 matched. Addresses must be https. It is an error if another fetch into
+// the folder is running, and a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -97,7 +97,7 @@ type FileCheck struct {
 	Err    error  `json:"-"`
 }
 
-// Bad reports whether the file is missing or differs. One without a checksum to hold it against is not bad.
+// Bad reports whether the file is missing or differs. A file without a known checksum is not bad.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
 // Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the published

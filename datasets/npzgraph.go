@@ -15,11 +15,11 @@ import (
 
 // ReadNPZ reads a graph of your own from one npz file in the layout of the gnn-benchmark collection:
 //
-//	adj_indptr, adj_indices, adj_shape        the edges, as scipy's compressed sparse rows [nodes, nodes]
-//	attr_data, attr_indices, attr_indptr, attr_shape    the features, sparse [nodes, width]; or
-//	attr_matrix                               the features, dense [nodes, width]
-//	labels                                    [nodes] numbers or text; -1 or "" is a node without a label
-//	node_names, class_names                   optional text
+//	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
+//	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
+//	attr_matrix                                        the features, dense [nodes, width]
+//	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
+//	node_names, class_names                            text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
 // in the graph's Report. Weights (adj_data) are ignored. Members of Python objects are never unpickled: names stored so

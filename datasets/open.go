@@ -109,7 +109,7 @@ func holdsAny(dir string, files []File) bool {
 // Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
 // "sbm:nodes=1000,classes=5,degree=8,seed=1"), the path of an .npz file (see [ReadNPZ]), or a folder with nodes.csv and
 // edges.csv (see [ReadCSV]). Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
-// files are looked for, and for errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
+// files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
 // Counts are held against the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)

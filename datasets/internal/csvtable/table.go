@@ -30,7 +30,7 @@ type Table struct {
 	err     error
 }
 
-// New reads the header line. Errors call the file name. Once ctx is done, reading ends with its error.
+// New reads the header line. name is what errors call the file. Once ctx is done, reading ends with its error.
 func New(ctx context.Context, r io.Reader, name string) (*Table, error) {
 	t := &Table{Name: name, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
 	if !t.Next() {

@@ -54,7 +54,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return z, nil
 }
 
-// New reads the list of members of a zip of the given size. Errors call it name.
+// New reads the list of members of a zip of size bytes. name is what errors call the file.
 func New(ctx context.Context, r io.ReaderAt, size int64, name string) (*File, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
