@@ -2,7 +2,9 @@ package datasets
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -32,28 +34,18 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // in hex; "": not published, so that a fetch can only state what it got
 }
 
-// Generated says whether the data set is made by a generator, not read.
-func (i Info) Generated() bool { return i.Parameters != "" }
+// generated reports whether the data set is made by a generator, not read.
+func (i Info) generated() bool { return i.Parameters != "" }
 
-// Downloadable says whether [Fetch] can get the data set's files.
-func (i Info) Downloadable() bool { return len(i.Files) > 0 }
+// downloadable reports whether [Fetch] can get the data set's files.
+func (i Info) downloadable() bool { return len(i.Files) > 0 }
 
-// Counts of the catalogue's citation graphs: nodes, distinct undirected edges, features, classes.
-type counts struct {
-	nodes    int
-	edges    int64
-	features int
-	classes  int
-}
-
-const planetoidURL = "https://github.com/kimiyoung/planetoid/raw/master/data/"
-
-// Catalogue lists the data sets that [Open] knows by name.
+// Catalogue returns the data sets that [Open] knows by name.
 func Catalogue() []Info {
 	return []Info{
-		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, counts{2_708, 5_278, 1_433, 7}),
-		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false, counts{3_327, 4_552, 3_703, 6}),
-		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true, counts{19_717, 44_324, 500, 3}),
+		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true),
+		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false),
+		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true),
 		{
 			Name:        "reddit",
 			Description: "posts of September 2014, joined if one user commented on both; features: word vectors",
@@ -70,37 +62,34 @@ func Catalogue() []Info {
 			Name:        "reddit-like",
 			Description: "a generated graph of Reddit's shape, at any scale",
 			Licence:     "generated: none needed",
-			Parameters:  "scale=0.1,seed=1",
+			Parameters:  parameterText(redditLikeParameters()),
 		},
 		{
 			Name:        "sbm",
 			Description: "a generated stochastic block model: classes are blocks that edges prefer",
 			Licence:     "generated: none needed",
-			Parameters:  "nodes=1000,classes=5,degree=8,seed=1",
+			Parameters:  parameterText(sbmParameters()),
 		},
 	}
 }
 
-func planetoidInfo(name, description string, embedded bool, c counts) Info {
-	info := Info{
+func planetoidInfo(name, description string, embedded bool) Info {
+	c, _ := planetoidPublished(name)
+	return Info{
 		Name:        name,
 		Description: description,
 		Licence:     "none stated for the data (Sen et al., 2008); the Planetoid repository that hosts it is under MIT",
 		Homepage:    "https://github.com/kimiyoung/planetoid",
 		Embedded:    embedded,
+		Files:       planetoidFiles(name),
 		Nodes:       c.nodes,
 		Edges:       c.edges,
 		Features:    c.features,
 		Classes:     c.classes,
 	}
-	for _, part := range []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"} {
-		file := "ind." + name + "." + part
-		info.Files = append(info.Files, File{Name: file, URL: planetoidURL + file, Size: planetoidSizes[file], SHA256: planetoidSums[file]})
-	}
-	return info
 }
 
-// NameError says that a name is not that of a data set, or that its parameters cannot be.
+// NameError says what is wrong with the name of a data set: nothing is called so, or its parameters are out of range.
 type NameError struct {
 	Name    string
 	Problem string
@@ -109,9 +98,9 @@ type NameError struct {
 // Error quotes the name and says what is wrong with it.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
-// Lookup is the entry of a data set. The name may carry parameters after a colon. It returns a [*NameError] that lists
-// what exists if there is none.
-func Lookup(name string) (Info, error) {
+// lookup returns the entry of a data set, whose name may carry parameters after a colon, or a [*NameError] that lists what
+// there is.
+func lookup(name string) (Info, error) {
 	base, parameters, found := strings.Cut(name, ":")
 	all := Catalogue()
 	i := slices.IndexFunc(all, func(info Info) bool { return info.Name == base })
@@ -123,8 +112,84 @@ func Lookup(name string) (Info, error) {
 		return Info{}, &NameError{Name: name, Problem: "no such data set: expected one of " + strings.Join(names, ", ") +
 			", the path of an .npz file, or a folder with " + csvNodesFile + " and " + csvEdgesFile}
 	}
-	if found && !all[i].Generated() {
+	if found && !all[i].generated() {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q", base, ":"+parameters)}
 	}
 	return all[i], nil
+}
+
+// parameter is a number that a generator takes from the name of its data set.
+type parameter struct {
+	name     string
+	value    float64 // if the name does not give one
+	min, max float64
+	whole    bool // an integer
+}
+
+// parameterText returns the parameters with their values, as a name may carry them.
+func parameterText(parameters []parameter) string {
+	var text []string
+	for _, p := range parameters {
+		text = append(text, fmt.Sprintf("%s=%v", p.name, p.value))
+	}
+	return strings.Join(text, ",")
+}
+
+// readParameters reads what follows the colon in a name such as "sbm:nodes=1000,seed=1" and returns all values by name.
+func readParameters(name string, known []parameter) (map[string]float64, error) {
+	values := map[string]float64{}
+	var names []string
+	for _, p := range known {
+		values[p.name] = p.value
+		names = append(names, p.name)
+	}
+	_, text, found := strings.Cut(name, ":")
+	if !found || text == "" {
+		return values, nil
+	}
+	seen := map[string]bool{}
+	for assignment := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(assignment, "=")
+		key = strings.TrimSpace(key)
+		i := slices.IndexFunc(known, func(p parameter) bool { return p.name == key })
+		if i < 0 {
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s", assignment, strings.Join(names, ", "))}
+		}
+		if seen[key] {
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%s is there twice", key)}
+		}
+		seen[key] = true
+		p := known[i]
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(v >= p.min && v <= p.max) || p.whole && v != math.Trunc(v) {
+			kind := "number"
+			if p.whole {
+				kind = "whole number"
+			}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v", assignment, kind, p.min, p.max)}
+		}
+		values[key] = v
+	}
+	return values, nil
+}
+
+// maxSeed is the last number up to which float64 holds every whole one.
+const maxSeed = 1 << 53
+
+// sbmParameters returns those of the stochastic block model.
+func sbmParameters() []parameter {
+	return []parameter{
+		{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
+		{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
+		{name: "degree", value: 8, min: 0.01, max: 10_000},
+		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+	}
+}
+
+// redditLikeParameters returns those of the graph of Reddit's shape.
+func redditLikeParameters() []parameter {
+	return []parameter{
+		{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
+		{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
+	}
 }

@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -13,19 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func zipOf(files map[string][]byte) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, text := range files {
-		w, err := z.Create(name)
-		must(err)
-		_, err = w.Write(text)
-		must(err)
-	}
-	must(z.Close())
-	return b.Bytes()
-}
 
 // planetoidDir is the folder of real Planetoid files, which are not part of the repository.
 func planetoidDir(t testing.TB) string {
@@ -43,9 +28,21 @@ func planetoidDir(t testing.TB) string {
 	return ""
 }
 
+// cachedIn has the system name dir as the user's cache folder, and returns the folder in it that data sets are in.
+func cachedIn(t testing.TB, dir string) string {
+	t.Setenv("XDG_CACHE_HOME", dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("LocalAppData", dir)
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	return filepath.Join(cache, "nodemask")
+}
+
 // nowhere looks for data only where a test says.
 func nowhere(t testing.TB, dir string) OpenOptions {
-	return OpenOptions{Dir: dir, Getenv: func(string) string { return "" }, CacheDir: t.TempDir()}
+	cachedIn(t, t.TempDir())
+	t.Setenv("NODEMASK_DATA", "")
+	return OpenOptions{Dir: dir}
 }
 
 func TestCatalogueIsComplete(t *testing.T) {
@@ -55,7 +52,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		names[info.Name] = true
 		assert.NotEmpty(t, info.Description)
 		assert.NotEmpty(t, info.Licence)
-		if info.Generated() {
+		if info.generated() {
 			continue
 		}
 		assert.NotZero(t, info.Nodes*info.Features*info.Classes*int(info.Edges), info.Name)
@@ -82,7 +79,7 @@ func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
 		checks, err := Verify(t.Context(), name, nowhere(t, dir))
 		require.NoError(t, err)
-		info, err := Lookup(name)
+		info, err := lookup(name)
 		require.NoError(t, err)
 		for i, c := range checks {
 			assert.False(t, c.Bad(), c.Name)
@@ -94,12 +91,39 @@ func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 	}
 }
 
+func TestParametersInANameReplaceDefaults(t *testing.T) {
+	values, err := readParameters("sbm:nodes=200, degree=2.5", sbmParameters())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]float64{"nodes": 200, "classes": 5, "degree": 2.5, "seed": 1}, values)
+	for _, name := range []string{"sbm", "sbm:"} {
+		values, err = readParameters(name, sbmParameters())
+		require.NoError(t, err)
+		assert.Equal(t, 1000.0, values["nodes"])
+	}
+}
+
+func TestParametersThatCannotBeAreMisuse(t *testing.T) {
+	for name, says := range map[string]string{
+		"sbm:size=3":          `no parameter "size=3": expected name=value with one of nodes, classes, degree, seed`,
+		"sbm:nodes":           `"nodes": expected a whole number from 2`,
+		"sbm:nodes=2.5":       "expected a whole number",
+		"sbm:nodes=0":         "from 2 to",
+		"sbm:degree=NaN":      "expected a number",
+		"sbm:nodes=1e300":     "from 2 to",
+		"sbm:nodes=3,nodes=4": "nodes is there twice",
+		"sbm:,":               "no parameter",
+	} {
+		_, err := readParameters(name, sbmParameters())
+		var misuse *NameError
+		require.ErrorAs(t, err, &misuse, name)
+		requireOneLine(t, err, says)
+	}
+}
+
 func TestLocateLooksInTheFlagThenTheEnvironmentThenTheCache(t *testing.T) {
-	flag, env, cache := t.TempDir(), t.TempDir(), t.TempDir()
-	o := OpenOptions{Dir: flag, Getenv: func(name string) string {
-		assert.Equal(t, "NODEMASK_DATA", name)
-		return env
-	}, CacheDir: cache}
+	flag, env, cache := t.TempDir(), t.TempDir(), cachedIn(t, t.TempDir())
+	t.Setenv("NODEMASK_DATA", env)
+	o := OpenOptions{Dir: flag}
 	_, err := Locate("reddit", o)
 	var missing *NotFoundError
 	require.ErrorAs(t, err, &missing)
@@ -149,7 +173,7 @@ func TestOpenReadsPlanetoidFilesBeforeEmbeddedGraphs(t *testing.T) {
 }
 
 func TestOpenReadsAUsersOwnFiles(t *testing.T) {
-	g, err := Open(t.Context(), tiny().write(t, "mine.npz"), nowhere(t, ""))
+	g, err := Open(t.Context(), writeNPZ(t, tiny(), "mine.npz"), nowhere(t, ""))
 	require.NoError(t, err)
 	assert.Equal(t, "mine", g.Name)
 	dir := filepath.Join(t.TempDir(), "graph")
@@ -167,7 +191,7 @@ func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 func TestOpenHoldsCountsAgainstTheCatalogue(t *testing.T) {
 	g, err := readMembers(t, tiny())
 	require.NoError(t, err)
-	info, err := Lookup("cora")
+	info, err := lookup("cora")
 	require.NoError(t, err)
 	requireOneLine(t, info.check(g), "3 nodes: expected 2708")
 	assert.NoError(t, Info{}.check(g))
@@ -190,7 +214,7 @@ func ExampleCatalogue() {
 }
 
 func ExampleLocate() {
-	at, err := Locate("cora", OpenOptions{Getenv: func(string) string { return "" }, CacheDir: "nowhere"})
+	at, err := Locate("sbm:nodes=200", OpenOptions{})
 	fmt.Println(at, err)
-	// Output: embedded <nil>
+	// Output: generated <nil>
 }

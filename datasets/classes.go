@@ -14,7 +14,7 @@ type classIndex struct {
 	names []string
 }
 
-// Add is the number of a class; an empty name is [Unlabelled].
+// Add returns the number of a class; [Unlabelled] for an empty name.
 func (c *classIndex) Add(name []byte) int32 {
 	if len(name) == 0 {
 		return Unlabelled
@@ -47,7 +47,8 @@ func (c *classIndex) Finish(labels []int32) []string {
 	return classes
 }
 
-// classOrder sorts by value if all names are numbers, and otherwise as people do: "class 2" before "class 10".
+// classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people sort
+// them, "class 2" before "class 10".
 func classOrder(names []string) func(a, b string) int {
 	values := make(map[string]float64, len(names))
 	for _, name := range names {
@@ -81,4 +82,5 @@ func naturalOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
+// digits returns how many digits s begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/csvtable"
 )
 
 // Files of a graph in CSV.
@@ -25,109 +26,155 @@ const (
 //	edges.csv   source,target         one line a pair of ids; further columns are ignored
 //
 // Ids and labels may be numbers or text. An empty label is a node without one. Classes are in natural order: by value
-// if all labels are numbers, and "class 2" before "class 10". Node v is line v+2 of nodes.csv. Edges are undirected;
+// if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are undirected;
 // repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
 // is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	nodes, err := os.Open(filepath.Join(dir, csvNodesFile))
-	if err != nil {
-		return nil, err
-	}
-	defer nodes.Close()
-	edges, err := os.Open(filepath.Join(dir, csvEdgesFile))
-	if err != nil {
-		return nil, err
-	}
-	defer edges.Close()
-	nodeTable, err := newCSVTable(ctx, nodes, csvNodesFile)
-	if err != nil {
-		return nil, err
-	}
-	edgeTable, err := newCSVTable(ctx, edges, csvEdgesFile)
-	if err != nil {
-		return nil, err
-	}
-	g, err := readCSV(nodeTable, edgeTable)
-	if err != nil {
-		return nil, err
-	}
-	g.Source = dir
+	g := &Graph{Source: dir}
 	if absolute, err := filepath.Abs(dir); err == nil {
 		g.Name = filepath.Base(absolute)
+	}
+	nodes, closeNodes, err := openCSV(ctx, filepath.Join(dir, csvNodesFile))
+	if err != nil {
+		return nil, err
+	}
+	defer closeNodes()
+	edges, closeEdges, err := openCSV(ctx, filepath.Join(dir, csvEdgesFile))
+	if err != nil {
+		return nil, err
+	}
+	defer closeEdges()
+	if err := g.readCSV(nodes, edges); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
 
-func readCSV(nodes, edges *csvTable) (*Graph, error) {
-	g := &Graph{}
-	index, err := g.readCSVNodes(nodes)
+// openCSV opens a table, to be closed after use.
+func openCSV(ctx context.Context, path string) (*csvtable.Table, func() error, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pairs, err := readCSVEdges(edges, index)
+	t, err := csvtable.New(ctx, f, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return t, f.Close, nil
+}
+
+func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
+	nodes, err := newCSVNodes(nodeTable)
+	if err != nil {
+		return err
+	}
+	if nodes.labelColumn < 0 {
+		_, err := nodeTable.Column("label")
+		return err
+	}
+	if err := nodes.read(func([]byte) error { return nil }); err != nil {
+		return err
+	}
+	if len(nodes.ids) == 0 {
+		return nodeTable.Errorf("no nodes: expected a line for each")
+	}
+	g.NodeIDs, g.Features, g.Labels, g.Classes = nodes.ids, nodes.features, nodes.labels, nodes.classes
+
+	var pairs []csr.Edge
+	number := func(id []byte) (int32, error) {
+		v, found := nodes.index[string(id)]
+		if !found {
+			return 0, edgeTable.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge", id, csvNodesFile)
+		}
+		return v, nil
+	}
+	err = readCSVPairs(edgeTable, func(source, target []byte) error {
+		v, err := number(source)
+		if err != nil {
+			return err
+		}
+		u, err := number(target)
+		pairs = append(pairs, csr.Edge{Node: v, Neighbour: u})
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if g.Edges, g.Report, err = csr.FromEdges(len(g.Labels), pairs, csr.Options{}); err != nil {
-		return nil, fmt.Errorf("%s: %w", edges.name, err)
+		return fmt.Errorf("%s: %w", edgeTable.Name, err)
 	}
 	// The arrays behind the rows still have room for the repeats: give that back.
 	if cap(g.Edges.Indices) > 0 && g.Report.Duplicates > g.Report.Edges/4 {
 		g.Edges.Indices = slices.Clone(g.Edges.Indices)
 	}
-	return g, nil
+	return nil
 }
 
-func (g *Graph) readCSVNodes(t *csvTable) (map[string]int32, error) {
-	idColumn, err := t.Column("id")
+// csvNodes reads a table of nodes: an id, features, and a label if there is a column for it.
+type csvNodes struct {
+	table                 *csvtable.Table
+	idColumn, labelColumn int   // labelColumn is -1 if there is none
+	featureColumns        []int // all others
+
+	ids      []string
+	index    map[string]int32 // the node of each id
+	labels   []int32          // nil if there is no column for them
+	classes  []string
+	features Features
+}
+
+// newCSVNodes finds the columns.
+func newCSVNodes(t *csvtable.Table) (*csvNodes, error) {
+	id, err := t.Column("id")
 	if err != nil {
 		return nil, err
 	}
-	labelColumn, err := t.Column("label")
-	if err != nil {
-		return nil, err
+	n := &csvNodes{table: t, idColumn: id, labelColumn: t.Find("label"), index: map[string]int32{}}
+	for i := range t.Header {
+		if i != n.idColumn && i != n.labelColumn {
+			n.featureColumns = append(n.featureColumns, i)
+		}
 	}
-	width := len(t.header) - 2
-	features := newFeatureBuilder(width)
-	row := make([]float32, width)
-	index := map[string]int32{}
+	return n, nil
+}
+
+// read reads all nodes. An id for which accept returns an error ends it.
+func (n *csvNodes) read(accept func(id []byte) error) error {
+	t := n.table
+	features := newFeatureBuilder(len(n.featureColumns))
+	row := make([]float32, len(n.featureColumns))
 	var classes classIndex
 	for t.Next() {
-		id := t.fields[idColumn]
+		id := t.Fields[n.idColumn]
 		if len(id) == 0 {
-			return nil, t.errorf("the id is empty: every node needs one")
+			return t.Errorf("the id is empty: every node needs one")
 		}
-		if v, found := index[string(id)]; found {
-			return nil, t.errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, v)
+		if err := accept(id); err != nil {
+			return t.Errorf("%w", err)
 		}
-		v := len(g.NodeIDs)
+		v := len(n.ids)
+		if first, found := n.index[string(id)]; found {
+			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
+		}
 		if v > maxNodes {
-			return nil, t.errorf("more than %d nodes", maxNodes)
+			return t.Errorf("more than %d nodes", maxNodes)
 		}
-		g.NodeIDs = append(g.NodeIDs, string(id))
-		index[g.NodeIDs[v]] = int32(v)
-		g.Labels = append(g.Labels, classes.Add(t.fields[labelColumn]))
-		at := 0
-		for i, field := range t.fields {
-			if i == idColumn || i == labelColumn {
-				continue
+		n.ids = append(n.ids, string(id))
+		n.index[n.ids[v]] = int32(v)
+		if n.labelColumn >= 0 {
+			n.labels = append(n.labels, classes.Add(t.Fields[n.labelColumn]))
+		}
+		for i, column := range n.featureColumns {
+			var err error
+			if row[i], err = parseFeature(t.Fields[column]); err != nil {
+				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
-			if row[at], err = parseFeature(field); err != nil {
-				return nil, t.errorf("column %.80q: %v", t.header[i], err)
-			}
-			at++
 		}
 		features.Add(row)
 	}
-	if t.err != nil {
-		return nil, t.err
-	}
-	if len(g.NodeIDs) == 0 {
-		return nil, t.errorf("no nodes: expected a line for each")
-	}
-	g.Features = features.Finish()
-	g.Classes = classes.Finish(g.Labels)
-	return index, nil
+	n.features = features.Finish()
+	n.classes = classes.Finish(n.labels)
+	return t.Err()
 }
 
 // parseFeature reads a finite number. Converting a short []byte to string for strconv allocates nothing.
@@ -145,30 +192,20 @@ func parseFeature(field []byte) (float32, error) {
 	return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits", field)
 }
 
-func readCSVEdges(t *csvTable, index map[string]int32) ([]csr.Edge, error) {
+// readCSVPairs calls pair for each line of a table of edges, until that returns an error.
+func readCSVPairs(t *csvtable.Table, pair func(source, target []byte) error) error {
 	source, err := t.Column("source", "src", "from")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	target, err := t.Column("target", "dst", "to")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var pairs []csr.Edge
 	for t.Next() {
-		u, found := index[string(t.fields[source])]
-		if !found {
-			return nil, t.noSuchNode(t.fields[source])
+		if err := pair(t.Fields[source], t.Fields[target]); err != nil {
+			return err
 		}
-		v, found := index[string(t.fields[target])]
-		if !found {
-			return nil, t.noSuchNode(t.fields[target])
-		}
-		pairs = append(pairs, csr.Edge{Node: u, Neighbour: v})
 	}
-	return pairs, t.err
-}
-
-func (t *csvTable) noSuchNode(id []byte) error {
-	return t.errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge", id, csvNodesFile)
+	return t.Err()
 }

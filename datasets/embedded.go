@@ -13,15 +13,15 @@ import (
 //go:embed embedded/*.bin
 var embedded embed.FS
 
-// Cora is the citation graph Cora of LINQS: 2,708 papers, 5,278 edges, 1,433 binary word features, 7 classes. It is
-// embedded, so it needs no file and no network.
+// Cora returns the citation graph Cora of LINQS: 2,708 papers, 5,278 edges, 1,433 binary word features, 7 classes. It
+// is embedded, so it needs no file and no network.
 //
 // Nodes are in the order of LINQS's cora.content, their NodeIDs are its paper numbers, and classes are in the order of
 // their names. Planetoid's Cora, which [ReadPlanetoid] reads, is the same graph with nodes and classes in another order:
 // splits and node numbers do not carry over.
 func Cora() (*Graph, error) { return readEmbedded("cora") }
 
-// PubMed is the citation graph PubMed of Planetoid: 19,717 papers on diabetes, 44,324 edges, 500 tf-idf features, 3
+// PubMed returns the citation graph PubMed of Planetoid: 19,717 papers on diabetes, 44,324 edges, 500 tf-idf features, 3
 // classes. It is embedded, so it needs no file and no network, and equals what [ReadPlanetoid] reads, value for value.
 func PubMed() (*Graph, error) { return readEmbedded("pubmed") }
 

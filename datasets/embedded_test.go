@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -43,7 +44,7 @@ func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
 }
 
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "pubmed", PlanetoidOptions{})
+	want, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "pubmed")
 	require.NoError(t, err)
 	got, err := PubMed()
 	require.NoError(t, err)
@@ -52,7 +53,7 @@ func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "cora", PlanetoidOptions{})
+	planetoid, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "cora")
 	require.NoError(t, err)
 	linqs, err := Cora()
 	require.NoError(t, err)

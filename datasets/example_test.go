@@ -70,11 +70,7 @@ func ExampleNewView() {
 }
 
 func ExampleFeatures_RowNormalized() {
-	f, err := datasets.FromDense(2, 3, []float32{1, 0, 3, 0, 0, 0})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	f := datasets.Features{Rows: 2, Width: 3, Dense: []float32{1, 0, 3, 0, 0, 0}}
 	n := f.RowNormalized()
 	fmt.Println(n.Row(0, nil), n.Row(1, nil))
 	// Output: [0.25 0 0.75] [0 0 0]

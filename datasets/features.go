@@ -1,26 +1,52 @@
 package datasets
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 
 	"nodemask/csr"
 )
 
-// FromDense wraps a row-major matrix [rows, width] without copying it. It is an error if the sizes do not fit.
-func FromDense(rows, width int, values []float32) (Features, error) {
-	f := Features{Rows: rows, Width: width, Dense: values}
-	if values == nil {
-		f.Dense = []float32{}
-	}
-	if err := f.checkShape(); err != nil {
-		return Features{}, fmt.Errorf("datasets: %w", err)
-	}
-	return f, nil
+// Features is a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may be
+// empty if there are no rows).
+type Features struct {
+	Rows, Width int
+	Dense       []float32 // row-major [Rows·Width]; nil if sparse
+	Offsets     []int64   // [Rows+1]: row v's nonzeros are at Columns[Offsets[v]:Offsets[v+1]]; nil if dense
+	Columns     []int32   // strictly ascending within a row
+	Values      []float32 // the nonzeros, beside Columns
 }
 
-// Row is row v as a dense slice [Width]. It is written into into if that has room, and a new slice otherwise. Row
-// panics if there is no row v, as indexing a slice does.
+// IsSparse reports whether the matrix is stored by its nonzeros.
+func (f Features) IsSparse() bool { return f.Offsets != nil }
+
+// Density returns the share of the entries that are stored and not 0; 1 for a dense matrix.
+func (f Features) Density() float64 {
+	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
+		return 1
+	}
+	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
+}
+
+// NonZeros returns the number of entries that are not 0, whether the matrix is dense or sparse.
+func (f Features) NonZeros() int64 {
+	values := f.Dense
+	if f.IsSparse() {
+		values = f.Values
+	}
+	var n int64
+	for _, x := range values {
+		if x != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Row returns row v as a dense slice [Width]: into, if that has room, and a new slice otherwise. It panics if there is
+// no row v, as indexing a slice does.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -37,23 +63,8 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// NonZeros counts the entries that are not 0, whether the matrix is dense or sparse.
-func (f Features) NonZeros() int64 {
-	values := f.Dense
-	if f.IsSparse() {
-		values = f.Values
-	}
-	var n int64
-	for _, x := range values {
-		if x != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// Select is the matrix [len(nodes), Width] of the given rows, in that order; a row may be taken more than once. It is
-// a copy, dense or sparse as f is. Select panics if there is no such row, as indexing a slice does.
+// Select returns the matrix [len(nodes), Width] of the given rows, in that order; a row may be taken more than once. It
+// is a copy, dense or sparse as f is. Select panics if there is no such row, as indexing a slice does.
 func (f Features) Select(nodes []int32) Features {
 	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {
@@ -76,20 +87,48 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Stored is f stored sparse or dense, as asked; f itself if it is already.
+// Stored returns f stored sparse or dense, as asked: f itself if it is stored so already, and a copy otherwise.
 func (f Features) Stored(sparse bool) Features {
 	switch {
 	case sparse == f.IsSparse():
 		return f
 	case sparse:
-		return toSparse(f, 0)
+		return f.toSparse()
 	}
-	return toDense(f)
+	return f.toDense()
 }
 
-// RowNormalized is the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a row
-// of zeros stays as it is. Signed features, whose sum may be all but zero, keep their proportions. The values are a copy;
-// a sparse result shares its offsets and columns with f.
+func (f Features) toSparse() Features {
+	room := f.NonZeros()
+	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room), Values: make([]float32, 0, room)}
+	for v := range f.Rows {
+		for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
+			if x != 0 {
+				s.Columns, s.Values = append(s.Columns, int32(c)), append(s.Values, x)
+			}
+		}
+		s.Offsets = append(s.Offsets, int64(len(s.Values)))
+	}
+	return s
+}
+
+func (f Features) toDense() Features {
+	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
+	for v := range f.Rows {
+		f.Row(v, d.Dense[v*f.Width:(v+1)*f.Width])
+	}
+	return d
+}
+
+// Matrix returns the features as a sparse matrix. It shares the memory of sparse features, and is a copy of dense ones.
+func (f Features) Matrix() csr.Matrix {
+	f = f.Stored(true)
+	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
+}
+
+// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a
+// row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values are a
+// copy; a sparse result shares its offsets and columns with f.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -118,8 +157,37 @@ func normalize(row []float32) {
 	}
 }
 
-// Check says whether f holds what [Features] promises: sizes that fit, columns strictly ascending and in range, and
-// finite values. The error names the row and column of the first fault.
+// RowHashes returns a number for each row. Equal rows have equal numbers, stored dense or sparse; two that differ have
+// different ones, but for a chance of some 1 in 2^64.
+func (f Features) RowHashes() []uint64 {
+	hashes := make([]uint64, f.Rows)
+	var number [8]byte
+	for v := range hashes {
+		h := fnv.New64a()
+		put := func(column int, x float32) {
+			if x == 0 {
+				return // so that it does not matter how the matrix is stored
+			}
+			binary.LittleEndian.PutUint32(number[:4], uint32(column))
+			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
+			h.Write(number[:])
+		}
+		if f.IsSparse() {
+			for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+				put(int(f.Columns[i]), f.Values[i])
+			}
+		} else {
+			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
+				put(c, x)
+			}
+		}
+		hashes[v] = h.Sum64()
+	}
+	return hashes
+}
+
+// Check reports the first fault of f by its row and column; nil if f is what [Features] promises: sizes that fit,
+// columns strictly ascending and in range, and finite values.
 func (f Features) Check() error {
 	if err := f.check(); err != nil {
 		return fmt.Errorf("datasets: %w", err)
@@ -187,40 +255,45 @@ func (f Features) checkShape() error {
 	return nil
 }
 
+// finite reports whether x is neither infinite nor NaN.
 func finite(x float32) bool { return x-x == 0 }
 
-// Check says whether g holds what [Graph] promises: sizes that agree, labels in range, edges stored in both rows,
-// sound and finite features. The error names the first fault.
-func (g *Graph) Check() error {
-	if err := g.check(); err != nil {
-		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)
-	}
-	return nil
+// sparseLimit is the share of nonzeros up to which features are stored sparse: half the memory of dense ones, as a
+// nonzero takes a column and a value.
+const sparseLimit = 0.25
+
+// featureBuilder collects rows in the form that suits them: it starts sparse, and turns dense when the rows so far are
+// mostly not zero.
+type featureBuilder struct{ f Features }
+
+func newFeatureBuilder(width int) *featureBuilder {
+	return &featureBuilder{Features{Width: width, Offsets: []int64{0}}}
 }
 
-func (g *Graph) check() error {
-	if g.Edges == nil {
-		return fmt.Errorf("no edges: expected a graph, if only one without edges")
+// Add copies a row of the builder's width.
+func (b *featureBuilder) Add(row []float32) {
+	f := &b.f
+	f.Rows++
+	if !f.IsSparse() {
+		f.Dense = append(f.Dense, row...)
+		return
 	}
-	// A reader may have built the rows by hand, so look again.
-	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {
-		return err
-	}
-	nodes := g.NumNodes()
-	switch {
-	case !g.Edges.IsSymmetric():
-		return fmt.Errorf("some edge is stored in one direction only: expected both")
-	case g.Features.Rows != nodes:
-		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, nodes)
-	case len(g.Labels) != nodes:
-		return fmt.Errorf("%d labels for %d nodes", len(g.Labels), nodes)
-	case g.NodeIDs != nil && len(g.NodeIDs) != nodes:
-		return fmt.Errorf("%d node names for %d nodes", len(g.NodeIDs), nodes)
-	}
-	for v, c := range g.Labels {
-		if c != Unlabelled && (c < 0 || int(c) >= g.NumClasses()) {
-			return fmt.Errorf("node %d has label %d: expected 0 to %d, or %d for none", v, c, g.NumClasses()-1, Unlabelled)
+	for j, v := range row {
+		if v != 0 {
+			f.Columns = append(f.Columns, int32(j))
+			f.Values = append(f.Values, v)
 		}
 	}
-	return g.Features.check()
+	f.Offsets = append(f.Offsets, int64(len(f.Values)))
+	// Twice the limit: rows near it should not be turned to and fro.
+	if f.Rows >= 64 && float64(len(f.Values)) > 2*sparseLimit*float64(f.Rows)*float64(f.Width) {
+		*f = f.toDense()
+	}
+}
+
+// Finish returns the rows, sparse if at most sparseLimit of them is not zero.
+func (b *featureBuilder) Finish() Features {
+	f := b.f
+	b.f = Features{}
+	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width))
 }

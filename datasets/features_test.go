@@ -12,15 +12,13 @@ import (
 )
 
 // twin is [[0, 1.5, 0], [0, 0, 0], [2, 0, -3]], sparse and dense.
-func twin(t testing.TB) (sparse, dense Features) {
+func twin() (sparse, dense Features) {
 	sparse = Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}
-	dense, err := FromDense(3, 3, []float32{0, 1.5, 0, 0, 0, 0, 2, 0, -3})
-	require.NoError(t, err)
-	return sparse, dense
+	return sparse, Features{Rows: 3, Width: 3, Dense: []float32{0, 1.5, 0, 0, 0, 0, 2, 0, -3}}
 }
 
 func TestSparseAndDenseGiveTheSameRows(t *testing.T) {
-	sparse, dense := twin(t)
+	sparse, dense := twin()
 	room := []float32{9, 9, 9, 9}
 	for _, f := range []Features{sparse, dense} {
 		require.NoError(t, f.Check())
@@ -40,8 +38,19 @@ func TestSparseAndDenseGiveTheSameRows(t *testing.T) {
 	}
 }
 
+func TestTheMatrixOfSparseFeaturesSharesTheirMemory(t *testing.T) {
+	sparse, dense := twin()
+	m := sparse.Matrix()
+	assert.Same(t, &sparse.Offsets[0], &m.Offsets[0])
+	assert.Same(t, &sparse.Columns[0], &m.Indices[0])
+	assert.Same(t, &sparse.Values[0], &m.Values[0])
+	assert.Equal(t, m, dense.Matrix())
+	transposed, _ := m.Transpose()
+	assert.Equal(t, csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 1, 2, 3}, Indices: []int32{2, 0, 2}, Values: []float32{2, 1.5, -3}}, transposed)
+}
+
 func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
-	sparse, dense := twin(t)
+	sparse, dense := twin()
 	for _, f := range []Features{sparse, dense} {
 		n := f.RowNormalized()
 		assert.Equal(t, []float32{0, 1, 0}, n.Row(0, nil))
@@ -52,8 +61,7 @@ func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
 	n := sparse.RowNormalized()
 	assert.Same(t, &sparse.Columns[0], &n.Columns[0], "columns are shared")
 	// 1 and -1 sum to 0: dividing by that would make infinities.
-	f, err := FromDense(1, 2, []float32{1, -1})
-	require.NoError(t, err)
+	f := Features{Rows: 1, Width: 2, Dense: []float32{1, -1}}
 	assert.Equal(t, []float32{0.5, -0.5}, f.RowNormalized().Row(0, nil))
 }
 
@@ -72,10 +80,15 @@ func TestAnyMatrixIsTheSameSparseAndDense(t *testing.T) {
 			}
 			sparse.Offsets = append(sparse.Offsets, int64(len(sparse.Columns)))
 		}
-		dense, err := FromDense(rows, width, values)
-		require.NoError(t, err)
+		dense := Features{Rows: rows, Width: width, Dense: values}
+		require.NoError(t, dense.Check())
 		require.NoError(t, sparse.Check())
 		require.Equal(t, dense.NonZeros(), sparse.NonZeros())
+		require.Equal(t, dense, sparse.Stored(false))
+		thin := dense.Stored(true)
+		require.NoError(t, thin.Check())
+		require.Equal(t, sparse.Offsets, thin.Offsets)
+		require.Equal(t, sparse.Matrix().RowIndices(), dense.Matrix().RowIndices())
 		ns, nd := sparse.RowNormalized(), dense.RowNormalized()
 		for v := range rows {
 			require.Equal(t, dense.Row(v, nil), sparse.Row(v, nil))
@@ -97,6 +110,7 @@ func TestFeaturesCheckNamesRowAndColumn(t *testing.T) {
 		"row 0, column 1 is +Inf: expected a finite number":    {Rows: 1, Width: 2, Dense: []float32{0, inf}},
 		"row 0, column 7 is NaN":                               {Rows: 1, Width: 9, Offsets: []int64{0, 1}, Columns: []int32{7}, Values: []float32{nan}},
 		"3 values for shape [2, 2]: expected 4":                {Rows: 2, Width: 2, Dense: make([]float32, 3)},
+		"0 values for shape [2, 2]: expected 4":                {Rows: 2, Width: 2},
 		"shape [-1, 2]: expected sizes from 0":                 {Rows: -1, Width: 2},
 		"columns or values without offsets":                    {Columns: []int32{1}},
 		"both dense values and offsets":                        {Rows: 1, Dense: []float32{}, Offsets: []int64{0, 0}},
@@ -111,8 +125,6 @@ func TestFeaturesCheckNamesRowAndColumn(t *testing.T) {
 	} {
 		assert.ErrorContains(t, f.Check(), "datasets: features: "+want)
 	}
-	_, err := FromDense(2, 2, nil)
-	assert.ErrorContains(t, err, "datasets: features: 0 values for shape [2, 2]: expected 4")
 }
 
 func TestGraphCheckNamesTheFirstFault(t *testing.T) {

@@ -4,217 +4,128 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+	"nodemask/datasets/internal/fetch"
 )
 
-// FetchOptions says how files are downloaded. The zero value is what a user wants.
+// FetchOptions says where files come from and go. The zero value is what a user wants.
 type FetchOptions struct {
-	// Dir gets a folder of the data set's name. "": $NODEMASK_DATA, or else the user's cache (see [OpenOptions]).
+	// Dir gets a folder of the data set's name. "": $NODEMASK_DATA, or else the user's cache folder (see [OpenOptions]).
 	Dir string
-	// Client does the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
-	// only to https in any case.
-	Client *http.Client
 	// Mirror is a folder on the web, starting with https://, that has the same files. "": the catalogue's addresses.
 	Mirror string
-	// Retries is how often a failed request is repeated. 0: 4 times; negative: never.
-	Retries int
-	// Backoff is the pause before the nth repeat, counted from 1. Nil: 1, 2, 4… seconds, 30 at most.
-	Backoff func(n int) time.Duration
-	// Wait pauses, or returns the context's error if that is done first. Nil: by the clock.
-	Wait func(ctx context.Context, d time.Duration) error
+	// Client makes the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
+	// only to https in any case.
+	Client *http.Client
 	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
 	Progress func(file string, done, total int64)
 	// Note gets lines worth telling: files already there, repeats, checksums of what has none published. Nil: dropped.
 	Note func(line string)
-
-	open    func(path string) (partFile, error) // tests: a disk that fills up
-	silence time.Duration                       // tests: how long a server may send nothing
-}
-
-// partFile is a file being written.
-type partFile interface {
-	io.Writer
-	io.Seeker
-	Truncate(size int64) error
-	Sync() error
-	Close() error
 }
 
 // Fetch downloads the files of a known data set into a folder of its name and returns that folder. Files that are there
 // and whole are kept. A broken download is kept beside its final name and continued, now or by the next Fetch; a file
-// appears under its final name only after its SHA-256 matched. Only https is spoken. Two fetches into one folder
-// exclude each other. It returns a [*NameError] for a name that is unknown or needs no files.
+// appears under its final name only after its SHA-256 matched. Addresses must be https. It is an error if another fetch into
+// the folder is running, and a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
-	info, err := Lookup(name)
+	info, err := lookup(name)
 	if err != nil {
 		return "", err
 	}
-	if !info.Downloadable() {
+	if !info.downloadable() {
 		return "", &NameError{Name: name, Problem: "nothing to fetch: it is generated when it is opened"}
 	}
-	base := o.Dir
-	if base == "" {
-		places := OpenOptions{}
-		if base = places.environment(); base == "" {
-			base = places.cache()
-		}
+	folders := OpenOptions{Dir: o.Dir}.folders()
+	if len(folders) == 0 {
+		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or NODEMASK_DATA", name)
 	}
-	if base == "" {
-		return "", fmt.Errorf("%s: no folder to put it: this system names no cache folder; give one by --data-dir or NODEMASK_DATA", name)
-	}
-	dir = filepath.Join(base, info.Name)
+	dir = filepath.Join(folders[0], info.Name)
 	return dir, fetchInto(ctx, dir, info, o)
 }
 
 func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	unlock, err := fetch.Lock(dir)
+	if err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(dir, ".lock"))
-	locked, err := lock.TryLock()
-	if err != nil {
-		return fmt.Errorf("%s: %w", lock.Path(), err)
-	}
-	if !locked {
-		return fmt.Errorf("%s: another fetch into this folder is running: wait for it to end", dir)
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	f := newFetcher(o)
-	if info.Archive != nil {
-		return f.archive(ctx, dir, info)
-	}
-	for _, file := range info.Files {
-		if err := f.file(ctx, dir, file); err != nil {
-			return err
+	defer func() { err = errors.Join(err, unlock()) }()
+	f := fetch.New(fetch.Options{Client: o.Client, Progress: o.Progress, Note: o.Note})
+	if info.Archive == nil {
+		for _, file := range info.Files {
+			if err := f.Get(ctx, filepath.Join(dir, file.Name), file.source(o.Mirror)); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
-}
-
-// fetcher is FetchOptions with its defaults filled in.
-type fetcher struct{ FetchOptions }
-
-func newFetcher(o FetchOptions) *fetcher {
-	if o.Client == nil {
-		o.Client = defaultClient()
-	}
-	client := *o.Client
-	client.CheckRedirect = onlyHTTPS
-	o.Client = &client
-	if o.Retries == 0 {
-		o.Retries = 4
-	}
-	if o.Backoff == nil {
-		o.Backoff = func(n int) time.Duration { return min(time.Second<<min(n-1, 10), 30*time.Second) }
-	}
-	if o.Wait == nil {
-		o.Wait = wait
-	}
-	if o.Progress == nil {
-		o.Progress = func(string, int64, int64) {}
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
-	if o.open == nil {
-		o.open = func(path string) (partFile, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
-	}
-	if o.silence == 0 {
-		o.silence = maxSilence
-	}
-	return &fetcher{o}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
 		return nil
 	}
-}
-
-// file downloads one file unless it is there and whole.
-func (f *fetcher) file(ctx context.Context, dir string, file File) error {
-	final := filepath.Join(dir, file.Name)
-	if sum, size, err := sumFile(ctx, final); err == nil {
-		switch {
-		case file.SHA256 == "":
-			f.Note(fmt.Sprintf("%s: already there, %d bytes, SHA-256 %s", file.Name, size, sum))
-			return nil
-		case sum == file.SHA256:
-			f.Note(file.Name + ": already there, SHA-256 matches")
-			return nil
-		}
-		f.Note(file.Name + ": there, but its SHA-256 does not match: fetching it again")
-	}
-	if f.Mirror != "" {
-		file.URL = strings.TrimSuffix(f.Mirror, "/") + "/" + file.Name
-	}
-	part := filepath.Join(dir, "."+file.Name+".part")
-	for restarted := false; ; restarted = true {
-		if err := f.download(ctx, part, file); err != nil {
-			return err
-		}
-		sum, size, err := sumFile(ctx, part)
-		if err != nil {
-			return err
-		}
-		if file.SHA256 == "" {
-			f.Note(fmt.Sprintf("%s: %d bytes, SHA-256 %s (none is published to hold it against)", file.Name, size, sum))
-			break
-		}
-		if sum == file.SHA256 {
-			break
-		}
-		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
-			return err
-		}
-		// A part from an earlier run may be to blame, so one clean try is fair.
-		if restarted {
-			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network or --mirror may help", final, file.URL, sum, file.SHA256)
-		}
-		f.Note(file.Name + ": SHA-256 does not match: fetching it again from the start")
-	}
-	if err := os.Rename(part, final); err != nil {
-		return err
-	}
-	return errors.Join(removeIfThere(validatorFile(part)), syncDir(dir))
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// syncDir makes a rename last. Systems that cannot sync a folder do not need it.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	checks, err := verifyDir(ctx, dir, info)
 	if err != nil {
 		return err
 	}
-	_ = d.Sync()
-	return d.Close()
+	if !slices.ContainsFunc(checks, func(c FileCheck) bool { return c.Bad() || c.Want == "" }) {
+		if o.Note != nil {
+			o.Note(info.Name + ": already there, SHA-256 as when it was fetched")
+		}
+		return nil
+	}
+	var names []string
+	for _, file := range info.Files {
+		names = append(names, file.Name)
+	}
+	return f.GetArchive(ctx, filepath.Join(dir, info.Archive.Name), info.Archive.source(o.Mirror), names)
 }
 
-// validatorFile holds what the server said identifies the version that a part is of.
-func validatorFile(part string) string { return part + ".version" }
-
-func writeValidator(part, validator string) error {
-	if validator == "" {
-		return removeIfThere(validatorFile(part))
+func (f File) source(mirror string) fetch.Source {
+	s := fetch.Source{URL: f.URL, Size: f.Size, SHA256: f.SHA256}
+	if mirror != "" {
+		s.URL = strings.TrimSuffix(mirror, "/") + "/" + f.Name
 	}
-	return renameio.WriteFile(validatorFile(part), []byte(validator), 0o666)
+	return s
+}
+
+// FileCheck is what [Verify] found about one file.
+type FileCheck struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256,omitempty"` // found; "" if the file cannot be read
+	Want   string `json:"want,omitempty"`   // expected; "" if none is known
+	Origin string `json:"origin,omitempty"` // where the expected one is from: "published", or "as fetched"
+	Err    error  `json:"-"`
+}
+
+// Bad reports whether the file is missing or differs. A file without a known checksum is not bad.
+func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
+
+// Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the published
+// one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to check.
+func Verify(ctx context.Context, name string, o OpenOptions) ([]FileCheck, error) {
+	at, err := Locate(name, o)
+	if err != nil || at.Dir == "" {
+		return nil, err
+	}
+	return verifyDir(ctx, at.Dir, at.Info)
+}
+
+func verifyDir(ctx context.Context, dir string, info Info) ([]FileCheck, error) {
+	recorded := fetch.Recorded(dir)
+	var checks []FileCheck
+	for _, file := range info.Files {
+		c := FileCheck{Name: file.Name, Path: filepath.Join(dir, file.Name), Want: file.SHA256, Origin: "published"}
+		if c.Want == "" {
+			c.Want, c.Origin = recorded[file.Name], "as fetched"
+		}
+		if c.Want == "" {
+			c.Origin = ""
+		}
+		c.SHA256, _, c.Err = fetch.Sum(ctx, c.Path)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		checks = append(checks, c)
+	}
+	return checks, nil
 }

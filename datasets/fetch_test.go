@@ -1,117 +1,44 @@
 package datasets
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets/internal/fetch"
 )
 
-var content = bytes.Repeat([]byte("node masking "), 100_000) // 1.3 MB
-
-func sumOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-// host serves content at any path, with faults.
+// host serves files over https and counts requests.
 type host struct {
 	*httptest.Server
 	requests atomic.Int32
-	ranges   []string // the Range header of each request
 }
 
-// serve starts a host; each request is answered by the next of the answers, and the last one answers all others.
-func serve(t *testing.T, answers ...http.HandlerFunc) *host {
+func serve(t *testing.T, files http.Handler) *host {
 	h := &host{}
-	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := int(h.requests.Add(1))
-		h.ranges = append(h.ranges, r.Header.Get("Range"))
-		answers[min(n, len(answers))-1](w, r)
+	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.requests.Add(1)
+		files.ServeHTTP(w, r)
 	}))
-	h.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what some tests want
-	h.StartTLS()
 	t.Cleanup(h.Close)
 	return h
 }
 
-// whole answers properly, ranges included.
-func whole(tag string, b []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if tag != "" {
-			w.Header().Set("ETag", tag)
-		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
-	}
-}
-
-// half promises all and stops half-way.
-func halfway(tag string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", tag)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:len(content)/2])
-		w.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	}
-}
-
-func status(code int) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(code) }
-}
-
-// fetching is one file of a made-up data set, options that wait for nothing, and what they were told.
-type fetching struct {
-	dir   string
-	info  Info
-	o     FetchOptions
-	notes []string
-	waits []time.Duration
-}
-
-func newFetching(t *testing.T, h *host) *fetching {
-	f := &fetching{dir: filepath.Join(t.TempDir(), "made-up")}
-	f.info = Info{Name: "made-up", Files: []File{{Name: "a.bin", URL: h.URL + "/a.bin", Size: int64(len(content)), SHA256: sumOf(content)}}}
-	f.o = FetchOptions{
-		Client: h.Client(),
-		Wait:   func(ctx context.Context, d time.Duration) error { f.waits = append(f.waits, d); return ctx.Err() },
-		Note:   func(line string) { f.notes = append(f.notes, line) },
-	}
-	return f
-}
-
-func (f *fetching) run(ctx context.Context) error { return fetchInto(ctx, f.dir, f.info, f.o) }
-
-func (f *fetching) requireWhole(t *testing.T) {
-	t.Helper()
-	got, err := os.ReadFile(filepath.Join(f.dir, "a.bin"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(content, got), "the file is not what the server has")
-	left, err := filepath.Glob(filepath.Join(f.dir, ".a*"))
-	require.NoError(t, err)
-	require.Empty(t, left, "left behind")
-}
-
-func (f *fetching) requireNothing(t *testing.T) {
-	t.Helper()
-	_, err := os.Stat(filepath.Join(f.dir, "a.bin"))
-	require.ErrorIs(t, err, os.ErrNotExist, "nothing may be under the final name")
+// only answers every request with the same bytes.
+func only(b []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b) })
 }
 
 func requireOneLine(t *testing.T, err error, says ...string) {
@@ -123,267 +50,69 @@ func requireOneLine(t *testing.T, err error, says ...string) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
-	h := serve(t, whole(`"1"`, content))
-	f := newFetching(t, h)
-	var done, total int64
-	f.o.Progress = func(_ string, d, n int64) { done, total = d, n }
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, int64(len(content)), done)
-	assert.Equal(t, int64(len(content)), total)
-	require.NoError(t, f.run(t.Context()))
-	assert.EqualValues(t, 1, h.requests.Load())
-	assert.Equal(t, []string{"a.bin: already there, SHA-256 matches"}, f.notes)
-}
-
-func TestFetchReplacesAFileWhoseChecksumIsWrong(t *testing.T) {
-	f := newFetching(t, serve(t, whole(`"1"`, content)))
-	require.NoError(t, os.MkdirAll(f.dir, 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "a.bin"), []byte("old"), 0o666))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchContinuesWhenTheServerStopsHalfWay(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
-	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", fmt.Sprintf("bytes=%d-", len(content)/2)}, h.ranges)
-	assert.Equal(t, []time.Duration{time.Second}, f.waits)
-}
-
-func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
-	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
-	f := newFetching(t, h)
-	f.o.Retries = -1
-	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
-	f.requireNothing(t)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, "bytes=650000-", h.ranges[1])
-}
-
-func TestFetchStartsAnewWhenTheServerHasANewVersion(t *testing.T) {
-	f := newFetching(t, serve(t, halfway(`"old"`), whole(`"new"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchStartsAnewWhenTheServerAnswersWithAnotherRange(t *testing.T) {
-	other := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Range", "bytes 0-9/1300000")
-		w.WriteHeader(http.StatusPartialContent)
-		w.Write(content[:10])
+func zipOf(t *testing.T, files map[string][]byte) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range files {
+		w, err := z.Create(name)
+		require.NoError(t, err)
+		_, err = w.Write(text)
+		require.NoError(t, err)
 	}
-	f := newFetching(t, serve(t, halfway(`"1"`), other, whole(`"1"`, content)))
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-}
-
-func TestFetchStartsAnewWithoutAStrongETag(t *testing.T) {
-	h := serve(t, halfway(`W/"1"`), whole("", content))
-	f := newFetching(t, h)
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, []string{"", ""}, h.ranges)
-}
-
-func TestFetchRepeatsServerErrorsWithGrowingPausesAndThenGivesUp(t *testing.T) {
-	h := serve(t, status(503))
-	f := newFetching(t, h)
-	requireOneLine(t, f.run(t.Context()), "a.bin: "+h.URL+"/a.bin: the server answered", "503")
-	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, f.waits)
-	f.requireNothing(t)
-}
-
-func TestFetchDoesNotRepeatWhatCannotHelp(t *testing.T) {
-	for name, c := range map[string]struct {
-		answer http.HandlerFunc
-		says   string
-	}{
-		"404":          {status(404), "the server answered \"404 Not Found\""},
-		"403":          {status(403), "403"},
-		"another size": {whole("", content[:1000]), "the server offers 1000 bytes: expected 1300000"},
-		"to plain http": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/a", http.StatusFound)
-		}, "redirect to http://127.0.0.1:1/a refused: expected an address that starts with https://"},
-		"more than it has": {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); w.Write(append(content, '!')) }, "the server sends more than the 1300000 bytes expected"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFetching(t, serve(t, c.answer))
-			requireOneLine(t, f.run(t.Context()), c.says)
-			assert.Empty(t, f.waits)
-			f.requireNothing(t)
-		})
-	}
-}
-
-func TestFetchRefusesPlainHTTPAndUntrustedCertificates(t *testing.T) {
-	h := serve(t, whole("", content))
-	f := newFetching(t, h)
-	f.info.Files[0].URL = strings.Replace(h.URL, "https", "http", 1) + "/a.bin"
-	requireOneLine(t, f.run(t.Context()), "expected an address that starts with https://")
-	f = newFetching(t, h)
-	f.o.Client = nil // which does not know the test server's certificate
-	requireOneLine(t, f.run(t.Context()), "certificate")
-	assert.Empty(t, f.waits)
-	assert.Zero(t, h.requests.Load())
-}
-
-func TestFetchKeepsNothingWhoseChecksumIsWrong(t *testing.T) {
-	wrong := bytes.Replace(content, []byte("node"), []byte("n0de"), 1)
-	h := serve(t, whole(`"1"`, wrong))
-	f := newFetching(t, h)
-	requireOneLine(t, f.run(t.Context()), "SHA-256 of what the server sent is "+sumOf(wrong)+": expected "+sumOf(content))
-	f.requireNothing(t)
-	assert.EqualValues(t, 2, h.requests.Load(), "one clean try more")
-	left, err := filepath.Glob(filepath.Join(f.dir, ".a*"))
-	require.NoError(t, err)
-	assert.Empty(t, left)
-}
-
-func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
-	f := newFetching(t, serve(t, whole("", content)))
-	f.info.Files[0].SHA256 = ""
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Contains(t, f.notes[0], sumOf(content))
-}
-
-func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
-	h := serve(t, stuck, whole(`"1"`, content))
-	f := newFetching(t, h)
-	f.o.Progress = func(_ string, done, _ int64) {
-		if done > 0 {
-			cancel()
-		}
-	}
-	err := f.run(ctx)
-	requireOneLine(t, err, "a.bin: stopped: context canceled")
-	require.ErrorIs(t, err, context.Canceled)
-	f.requireNothing(t)
-	f.o.Progress = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, "bytes=1000-", h.ranges[1])
-}
-
-func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
-	stuck := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		w.Write(content[:1000])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
-	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
-	f.o.silence = 300 * time.Millisecond
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
-}
-
-// fullDisk takes a few bytes and then has no room.
-type fullDisk struct {
-	partFile
-	room int
-}
-
-func (d *fullDisk) Write(b []byte) (int, error) {
-	if len(b) > d.room {
-		n, _ := d.partFile.Write(b[:d.room])
-		d.room -= n
-		return n, &os.PathError{Op: "write", Path: "a.bin", Err: syscall.ENOSPC}
-	}
-	d.room -= len(b)
-	return d.partFile.Write(b)
-}
-
-func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
-	h := serve(t, whole(`"1"`, content))
-	f := newFetching(t, h)
-	f.o.open = func(path string) (partFile, error) {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-		return &fullDisk{partFile: file, room: 300_000}, err
-	}
-	requireOneLine(t, f.run(t.Context()), "the disk of "+f.dir+" is full: make room and run the same command")
-	f.requireNothing(t)
-	assert.Empty(t, f.waits, "waiting makes no room")
-	f.o.open = nil
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
-	assert.Equal(t, "bytes=300000-", h.ranges[1])
-}
-
-func TestFetchSaysBeforehandThatThereIsNoRoom(t *testing.T) {
-	err := enoughRoom(t.TempDir(), 1<<60)
-	if err == nil {
-		t.Skip("this system does not say how much room a disk has")
-	}
-	requireOneLine(t, err, "bytes free, and 1152921504606846976 more are needed")
-}
-
-func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
-	h := serve(t, whole("", content))
-	f := newFetching(t, h)
-	require.NoError(t, os.MkdirAll(f.dir, 0o777))
-	other := flock.New(filepath.Join(f.dir, ".lock"))
-	locked, err := other.TryLock()
-	require.NoError(t, err)
-	require.True(t, locked)
-	requireOneLine(t, f.run(t.Context()), "another fetch into this folder is running")
-	assert.Zero(t, h.requests.Load())
-	require.NoError(t, other.Unlock())
-	require.NoError(t, f.run(t.Context()))
-	f.requireWhole(t)
+	require.NoError(t, z.Close())
+	return b.Bytes()
 }
 
 func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
-	graph, data := ringGraph().zip(8), ringData().zip(0)
-	zipped := zipOf(map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data, "../evil": []byte("x")})
-	h := serve(t, whole(`"1"`, zipped))
-	f := newFetching(t, h)
-	f.info = Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}
-	require.NoError(t, f.run(t.Context()))
-	_, err := readReddit(t.Context(), f.dir, ringLayout)
+	graph, data := ringGraph().Zip(zip.Deflate), ringData().Zip(zip.Store)
+	h := serve(t, only(zipOf(t, map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data, "../evil": []byte("x")})))
+	dir := filepath.Join(t.TempDir(), "made-up")
+	info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}
+	run := func() error { return fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}) }
+	require.NoError(t, run())
+	_, err := readReddit(t.Context(), dir, ringLayout)
 	require.NoError(t, err)
-	checks, err := verifyDir(t.Context(), f.dir, f.info)
+	checks, err := verifyDir(t.Context(), dir, info)
 	require.NoError(t, err)
 	require.Len(t, checks, 2)
-	assert.Equal(t, sumOf(data), checks[0].Want)
+	sum := sha256.Sum256(data)
+	assert.Equal(t, hex.EncodeToString(sum[:]), checks[0].Want)
 	assert.Equal(t, "as fetched", checks[0].Origin)
 	assert.False(t, checks[0].Bad() || checks[1].Bad())
-	assert.NoFileExists(t, filepath.Join(f.dir, "reddit.zip"))
-	assert.NoFileExists(t, filepath.Join(f.dir, "..", "evil"))
-	require.NoError(t, f.run(t.Context()))
+	assert.NoFileExists(t, filepath.Join(dir, "reddit.zip"))
+	assert.NoFileExists(t, filepath.Join(dir, "..", "evil"))
+	require.NoError(t, run())
 	assert.EqualValues(t, 1, h.requests.Load(), "fetched once")
-	require.NoError(t, os.WriteFile(filepath.Join(f.dir, redditGraphFile), []byte("damaged"), 0o666))
-	checks, err = verifyDir(t.Context(), f.dir, f.info)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), []byte("damaged"), 0o666))
+	checks, err = verifyDir(t.Context(), dir, info)
 	require.NoError(t, err)
 	assert.True(t, checks[1].Bad())
-	require.NoError(t, f.run(t.Context()))
+	require.NoError(t, run())
 	assert.EqualValues(t, 2, h.requests.Load(), "fetched again")
 }
 
 func TestFetchRefusesAnArchiveOfSomethingElse(t *testing.T) {
 	for says, b := range map[string][]byte{
-		"no reddit_data.npz in it": zipOf(map[string][]byte{"x": []byte("y")}),
+		"no reddit_data.npz in it": zipOf(t, map[string][]byte{"x": []byte("y")}),
 		"not a whole zip file":     []byte("<html>"),
 	} {
-		h := serve(t, whole("", b))
-		f := newFetching(t, h)
-		f.info = Info{Name: "made-up", Files: []File{{Name: redditDataFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL}}
-		requireOneLine(t, f.run(t.Context()), says)
+		h := serve(t, only(b))
+		info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL}}
+		requireOneLine(t, fetchInto(t.Context(), t.TempDir(), info, FetchOptions{Client: h.Client()}), says)
 	}
+}
+
+func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
+	h := serve(t, only([]byte("x")))
+	dir := t.TempDir()
+	info := Info{Name: "made-up", Files: []File{{Name: "a.bin", URL: h.URL}}}
+	unlock, err := fetch.Lock(dir)
+	require.NoError(t, err)
+	requireOneLine(t, fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}), "another fetch into this folder is running")
+	assert.Zero(t, h.requests.Load())
+	require.NoError(t, unlock())
+	require.NoError(t, fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}))
+	assert.FileExists(t, filepath.Join(dir, "a.bin"))
 }
 
 func TestFetchRefusesNamesItCannotFetch(t *testing.T) {
@@ -395,8 +124,7 @@ func TestFetchRefusesNamesItCannotFetch(t *testing.T) {
 }
 
 func TestFetchOfAKnownDataSetFromAMirrorChecksItsPublishedSums(t *testing.T) {
-	files := http.FileServer(http.Dir(planetoidDir(t)))
-	h := serve(t, files.ServeHTTP)
+	h := serve(t, http.FileServer(http.Dir(planetoidDir(t))))
 	dir := t.TempDir()
 	folder, err := Fetch(t.Context(), "citeseer", FetchOptions{Dir: dir, Client: h.Client(), Mirror: h.URL + "/"})
 	require.NoError(t, err)

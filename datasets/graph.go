@@ -6,9 +6,7 @@
 package datasets
 
 import (
-	"encoding/binary"
-	"hash/fnv"
-	"math"
+	"fmt"
 
 	"nodemask/csr"
 )
@@ -24,61 +22,55 @@ type Graph struct {
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // class names; "0", "1", … where the source has none
 	NodeIDs  []string   // names of the nodes in the source; nil: their numbers
-	Source   string     // where it was read from: "embedded", a path, or the generator's settings
+	Source   string     // where it was read from: "embedded", a path, or the generator and its options
 	Report   csr.Report // what was found in the source's edge list
 }
 
-// NumNodes is the number of nodes.
+// NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 
-// NumClasses is the number of classes.
+// NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// Features is a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may be
-// empty if there are no rows).
-type Features struct {
-	Rows, Width int
-	Dense       []float32 // row-major [Rows·Width], or nil if sparse
-	Offsets     []int64   // [Rows+1]: row v's nonzeros are at Columns[Offsets[v]:Offsets[v+1]]; nil if dense
-	Columns     []int32   // strictly ascending within a row
-	Values      []float32 // the nonzeros, beside Columns
+// Limits on graphs read from files. A width is only a number in a header, which costs a file nothing but whoever makes a
+// dense row of it a lot, so it needs a limit of its own.
+const (
+	maxNodes = 1<<31 - 2
+	maxWidth = 1 << 24
+)
+
+// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges stored
+// in both rows, sound and finite features.
+func (g *Graph) Check() error {
+	if err := g.check(); err != nil {
+		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)
+	}
+	return nil
 }
 
-// Density is the share of entries that are stored: 1 for a dense matrix.
-func (f Features) Density() float64 {
-	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
-		return 1
+func (g *Graph) check() error {
+	if g.Edges == nil {
+		return fmt.Errorf("no edges: expected a graph, if only one without edges")
 	}
-	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
-}
-
-// IsSparse says whether the matrix is stored by its nonzeros.
-func (f Features) IsSparse() bool { return f.Offsets != nil }
-
-// RowHashes are numbers that are the same for two rows exactly if the rows are, but for a chance of some 1 in 2^64 a pair.
-func (f Features) RowHashes() []uint64 {
-	hashes := make([]uint64, f.Rows)
-	var number [8]byte
-	for v := range hashes {
-		h := fnv.New64a()
-		put := func(column int, x float32) {
-			if x == 0 {
-				return // so that it does not matter how the matrix is stored
-			}
-			binary.LittleEndian.PutUint32(number[:4], uint32(column))
-			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
-			h.Write(number[:])
-		}
-		if f.IsSparse() {
-			for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-				put(int(f.Columns[i]), f.Values[i])
-			}
-		} else {
-			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
-				put(c, x)
-			}
-		}
-		hashes[v] = h.Sum64()
+	// A reader may have built the rows by hand, so look again.
+	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {
+		return err
 	}
-	return hashes
+	nodes := g.NumNodes()
+	switch {
+	case !g.Edges.IsSymmetric():
+		return fmt.Errorf("some edge is stored in one direction only: expected both")
+	case g.Features.Rows != nodes:
+		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, nodes)
+	case len(g.Labels) != nodes:
+		return fmt.Errorf("%d labels for %d nodes", len(g.Labels), nodes)
+	case g.NodeIDs != nil && len(g.NodeIDs) != nodes:
+		return fmt.Errorf("%d node names for %d nodes", len(g.NodeIDs), nodes)
+	}
+	for v, c := range g.Labels {
+		if c != Unlabelled && (c < 0 || int(c) >= g.NumClasses()) {
+			return fmt.Errorf("node %d has label %d: expected 0 to %d, or %d for none", v, c, g.NumClasses()-1, Unlabelled)
+		}
+	}
+	return g.Features.check()
 }

@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 )
 
@@ -18,16 +17,49 @@ type Newcomers struct {
 }
 
 // ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and features in the order that the model
-// was trained on, of which there must be width, and edges with the ids of their ends. A label column may be there and
-// is left out. known finds the node that an id belongs to among those that the model knew.
+// was trained on, of which there must be width, and edges with the ids of their ends. A column of labels may be there and
+// is left out. known returns the node that an id stands for among those that the model knew.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, known func(id []byte) (int32, bool)) (*Newcomers, error) {
-	n, index := &Newcomers{}, map[string]int32{}
-	err := withCSVTable(ctx, nodesFile, func(t *csvTable) error { return n.readNodes(t, index, width, known) })
+	nodes, err := readNewNodes(ctx, nodesFile, width, known)
 	if err != nil {
 		return nil, err
 	}
-	n.Known = make([][]int32, len(n.IDs))
-	if err := withCSVTable(ctx, edgesFile, func(t *csvTable) error { return n.readEdges(t, nodesFile, index, known) }); err != nil {
+	edges, closeEdges, err := openCSV(ctx, edgesFile)
+	if err != nil {
+		return nil, err
+	}
+	defer closeEdges()
+	n := &Newcomers{IDs: nodes.ids, Features: nodes.features, Known: make([][]int32, len(nodes.ids))}
+	number := func(id []byte) (v int32, isNew bool, err error) {
+		if v, isNew = nodes.index[string(id)]; isNew {
+			return v, true, nil
+		}
+		v, found := known(id)
+		if !found {
+			err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
+		}
+		return v, false, err
+	}
+	err = readCSVPairs(edges, func(source, target []byte) error {
+		v, vNew, err := number(source)
+		if err != nil {
+			return err
+		}
+		u, uNew, err := number(target)
+		if err != nil {
+			return err
+		}
+		switch {
+		case vNew == uNew:
+			n.Ignored++
+		case vNew:
+			n.Known[v] = append(n.Known[v], u)
+		default:
+			n.Known[u] = append(n.Known[u], v)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	for v := range n.Known {
@@ -37,101 +69,28 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	return n, nil
 }
 
-func withCSVTable(ctx context.Context, path string, read func(*csvTable) error) error {
-	f, err := os.Open(path)
+func readNewNodes(ctx context.Context, file string, width int, known func(id []byte) (int32, bool)) (*csvNodes, error) {
+	table, closeTable, err := openCSV(ctx, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer f.Close()
-	t, err := newCSVTable(ctx, f, path)
+	defer closeTable()
+	nodes, err := newCSVNodes(table)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return read(t)
-}
-
-func (n *Newcomers) readNodes(t *csvTable, index map[string]int32, width int, known func([]byte) (int32, bool)) error {
-	idColumn, err := t.Column("id")
-	if err != nil {
-		return err
+	if found := len(nodes.featureColumns); found != width {
+		return nil, table.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 	}
-	labelColumn := slices.Index(t.header, "label") // -1: none
-	var columns []int
-	for i := range t.header {
-		if i != idColumn && i != labelColumn {
-			columns = append(columns, i)
-		}
-	}
-	if len(columns) != width {
-		return t.errorf("%d columns of features beside the id: expected %d, as the model was trained with", len(columns), width)
-	}
-	features := newFeatureBuilder(width)
-	row := make([]float32, width)
-	for t.Next() {
-		id := t.fields[idColumn]
-		if len(id) == 0 {
-			return t.errorf("the id is empty: every node needs one")
-		}
+	return nodes, nodes.read(func(id []byte) error {
 		if _, found := known(id); found {
-			return t.errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
+			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
 		}
-		if _, found := index[string(id)]; found {
-			return t.errorf("the id %.80q is there already: ids must differ", id)
-		}
-		if len(n.IDs) > maxNodes {
-			return t.errorf("more than %d nodes", maxNodes)
-		}
-		n.IDs = append(n.IDs, string(id))
-		index[n.IDs[len(n.IDs)-1]] = int32(len(n.IDs) - 1)
-		for at, i := range columns {
-			if row[at], err = parseFeature(t.fields[i]); err != nil {
-				return t.errorf("column %.80q: %v", t.header[i], err)
-			}
-		}
-		features.Add(row)
-	}
-	if t.err != nil {
-		return t.err
-	}
-	n.Features = features.Finish()
-	return nil
+		return nil
+	})
 }
 
-func (n *Newcomers) readEdges(t *csvTable, nodesFile string, index map[string]int32, known func([]byte) (int32, bool)) error {
-	source, err := t.Column("source", "src", "from")
-	if err != nil {
-		return err
-	}
-	target, err := t.Column("target", "dst", "to")
-	if err != nil {
-		return err
-	}
-	for t.Next() {
-		var isNew [2]bool
-		var node [2]int32
-		for i, column := range []int{source, target} {
-			id := t.fields[column]
-			if node[i], isNew[i] = index[string(id)]; isNew[i] {
-				continue
-			}
-			there := false
-			if node[i], there = known(id); !there {
-				return t.errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
-			}
-		}
-		switch {
-		case isNew[0] == isNew[1]:
-			n.Ignored++
-		case isNew[0]:
-			n.Known[node[0]] = append(n.Known[node[0]], node[1])
-		default:
-			n.Known[node[1]] = append(n.Known[node[1]], node[0])
-		}
-	}
-	return t.err
-}
-
-// String says how many there are.
+// String returns how many newcomers and edges there are, for people.
 func (n *Newcomers) String() string {
 	edges := 0
 	for _, known := range n.Known {

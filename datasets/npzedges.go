@@ -2,15 +2,15 @@ package datasets
 
 import (
 	"errors"
-	"fmt"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy"
 )
 
 // npzPairs is a sequence of pairs that is streamed from an npz each time it runs, so that a graph can be built without
 // holding the pairs in memory. An error ends the sequence early and stays in err.
 type npzPairs struct {
-	z       *npzFile
+	z       npzReader
 	nodes   int64
 	rows    string  // member of row numbers, or "" if offsets are set
 	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
@@ -19,41 +19,38 @@ type npzPairs struct {
 	err     error
 }
 
-// cooPairs is the sequence of pairs in two members of equal length.
-func cooPairs(z *npzFile, rows, columns string, nodes int64) (*npzPairs, error) {
-	a, err := z.vector(rows, -1)
+// cooPairs returns the sequence of pairs in two members of equal length.
+func cooPairs(z npzReader, rows, columns string, nodes int64) (*npzPairs, error) {
+	entries, err := z.length(rows, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Close(); err != nil {
+	if _, err := z.length(columns, entries); err != nil {
 		return nil, err
 	}
-	p := &npzPairs{z: z, nodes: nodes, rows: rows, columns: columns, entries: a.Len()}
-	return p, p.check()
+	return &npzPairs{z: z, nodes: nodes, rows: rows, columns: columns, entries: entries}, nil
 }
 
-// csrPairs is the sequence of pairs in compressed sparse rows.
-func csrPairs(z *npzFile, indptr, indices string, nodes int64) (*npzPairs, error) {
-	a, err := z.vector(indices, -1)
+// csrPairs returns the sequence of pairs in compressed sparse rows.
+func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, error) {
+	entries, err := z.length(indices, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Close(); err != nil {
+	offsets, err := z.rowOffsets(indptr, nodes, entries)
+	if err != nil {
 		return nil, err
 	}
-	p := &npzPairs{z: z, nodes: nodes, columns: indices, entries: a.Len()}
-	if p.offsets, err = z.rowOffsets(indptr, nodes, p.entries); err != nil {
-		return nil, err
-	}
-	return p, p.check()
+	return &npzPairs{z: z, nodes: nodes, offsets: offsets, columns: indices, entries: entries}, nil
 }
 
-func (p *npzPairs) check() error {
-	a, err := p.z.vector(p.columns, p.entries)
+// length returns the length of a member of one dimension, which must be want unless that is negative.
+func (z npzReader) length(member string, want int64) (int64, error) {
+	a, err := z.Vector(member, want)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return a.Close()
+	return a.Len(), a.Close()
 }
 
 // All yields the pairs. It may run any number of times.
@@ -64,24 +61,24 @@ func (p *npzPairs) All(yield func(int32, int32) bool) {
 }
 
 func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
-	columns, err := p.z.vector(p.columns, p.entries)
+	columns, err := p.z.Vector(p.columns, p.entries)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, columns.Close()) }()
-	var rows npyMember
+	var rows *numpy.Array
 	if p.rows != "" {
-		if rows, err = p.z.vector(p.rows, p.entries); err != nil {
+		if rows, err = p.z.Vector(p.rows, p.entries); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, rows.Close()) }()
 	}
-	var us, vs [4096]int32
+	var nodes, neighbours [4096]int32
 	row := int32(0)
 	for at := int64(0); at < p.entries; {
-		n := int(min(p.entries-at, int64(len(us))))
+		n := int(min(p.entries-at, int64(len(nodes))))
 		if p.rows != "" {
-			if err := rows.Indices(us[:n], p.nodes, "node"); err != nil {
+			if err := rows.Indices(nodes[:n], p.nodes, "node"); err != nil {
 				return err
 			}
 		} else {
@@ -89,14 +86,14 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 				for at+int64(i) >= p.offsets[row+1] {
 					row++
 				}
-				us[i] = row
+				nodes[i] = row
 			}
 		}
-		if err := columns.Indices(vs[:n], p.nodes, "node"); err != nil {
+		if err := columns.Indices(neighbours[:n], p.nodes, "node"); err != nil {
 			return err
 		}
-		for i, u := range us[:n] {
-			if !yield(u, vs[i]) {
+		for i, v := range nodes[:n] {
+			if !yield(v, neighbours[i]) {
 				return nil
 			}
 		}
@@ -105,7 +102,7 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 	return nil
 }
 
-// undirected builds the graph of pairs that may be listed in one direction or in both. Files nearly always list both,
+// undirected returns the graph of pairs that may be listed in one direction or in both. Files nearly always list both,
 // so reading them as directed first takes half the memory.
 func undirected(p *npzPairs, nodes int) (*csr.Graph, csr.Report, error) {
 	g, report, err := csr.FromSeq(nodes, p.All, csr.Options{Directed: true})
@@ -113,11 +110,11 @@ func undirected(p *npzPairs, nodes int) (*csr.Graph, csr.Report, error) {
 		return nil, report, p.err
 	}
 	if err != nil {
-		return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+		return nil, report, p.z.Errorf("%w", err)
 	}
 	if !g.IsSymmetric() {
 		if g, _, err = csr.FromSeq(nodes, g.All(), csr.Options{}); err != nil {
-			return nil, report, fmt.Errorf("%s: %w", p.z.name, err)
+			return nil, report, p.z.Errorf("%w", err)
 		}
 	}
 	// Stored both ways, an edge listed in both directions is one edge and one duplicate.

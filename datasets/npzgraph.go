@@ -4,32 +4,33 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"nodemask/datasets/internal/numpy"
 )
 
 // ReadNPZ reads a graph of your own from one npz file in the layout of the gnn-benchmark collection:
 //
-//	adj_indptr, adj_indices, adj_shape        the edges, as scipy's compressed sparse rows [nodes, nodes]
-//	attr_data, attr_indices, attr_indptr, attr_shape    the features, sparse [nodes, width]; or
-//	attr_matrix                               the features, dense [nodes, width]
-//	labels                                    [nodes] numbers or text; -1 or "" is a node without a label
-//	node_names, class_names                   optional text
+//	adj_indptr, adj_indices, adj_shape                 the edges, as scipy's compressed sparse rows [nodes, nodes]
+//	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
+//	attr_matrix                                        the features, dense [nodes, width]
+//	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
+//	node_names, class_names                            text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
 // in the graph's Report. Weights (adj_data) are ignored. Members of Python objects are never unpickled: names stored so
-// are left out, all else stored so is an error. Errors name the file, the member and the place in it.
+// are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
-	z, err := openNPZ(ctx, path)
+	z, err := numpy.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
-	g, err := readNPZ(z)
+	g, err := readNPZ(npzReader{z})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,10 @@ func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 	return g, nil
 }
 
-func readNPZ(z *npzFile) (*Graph, error) {
+// npzReader reads the parts of a graph from the members of an npz.
+type npzReader struct{ *numpy.File }
+
+func readNPZ(z npzReader) (*Graph, error) {
 	const layout = "a graph in the gnn-benchmark layout"
 	if err := z.Require(layout, "adj_indptr", "adj_indices", "adj_shape", "labels"); err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func readNPZ(z *npzFile) (*Graph, error) {
 		return nil, err
 	}
 	if rows != columns {
-		return nil, fmt.Errorf("%s: adj_shape: [%d, %d]: expected a square", z.name, rows, columns)
+		return nil, z.Errorf("adj_shape: [%d, %d]: expected a square", rows, columns)
 	}
 	// The shape is only a claim: indptr holds one number for each node, and those were counted.
 	pairs, err := csrPairs(z, "adj_indptr", "adj_indices", rows)
@@ -71,7 +75,7 @@ func readNPZ(z *npzFile) (*Graph, error) {
 	case z.Has("attr_matrix"):
 		g.Features, err = z.dense("attr_matrix", rows)
 	default:
-		err = fmt.Errorf("%s: no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found %s", z.name, z.Names())
+		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found %s", z.Names())
 	}
 	if err != nil {
 		return nil, err
@@ -79,17 +83,17 @@ func readNPZ(z *npzFile) (*Graph, error) {
 	return g, nil
 }
 
-// labels reads class labels, numbers or text, one for each node. Numbers index the member named classes if that is
-// there; else the distinct labels are the classes.
-func (z *npzFile) labels(member, classes string, nodes int64) ([]int32, []string, error) {
-	a, err := z.vector(member, nodes)
+// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classes is there,
+// numbers index that; otherwise the classes are the distinct labels.
+func (z npzReader) labels(member, classes string, nodes int64) ([]int32, []string, error) {
+	a, err := z.Vector(member, nodes)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer a.Close()
 	labels := make([]int32, nodes)
 	var index classIndex
-	if a.Kind == 'U' || a.Kind == 'S' {
+	if a.Type.IsText() {
 		var one [1]string
 		for v := range labels {
 			if err := a.Strings(one[:]); err != nil {
@@ -106,7 +110,7 @@ func (z *npzFile) labels(member, classes string, nodes int64) ([]int32, []string
 	most := int64(Unlabelled)
 	for v, label := range values {
 		if label < int64(Unlabelled) || label >= math.MaxInt32 {
-			return nil, nil, fmt.Errorf("%s: node %d has label %d: expected 0 and up, or %d for a node without a label", a.where, v, label, Unlabelled)
+			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label", v, label, Unlabelled)
 		}
 		most = max(most, label)
 	}
@@ -116,7 +120,7 @@ func (z *npzFile) labels(member, classes string, nodes int64) ([]int32, []string
 	}
 	if names != nil {
 		if most >= int64(len(names)) {
-			return nil, nil, fmt.Errorf("%s: a node has label %d, but %s names %d classes", a.where, most, classes, len(names))
+			return nil, nil, a.Errorf("a node has label %d, but %s names %d classes", most, classes, len(names))
 		}
 		for v, label := range values {
 			labels[v] = int32(label)
@@ -134,20 +138,60 @@ func (z *npzFile) labels(member, classes string, nodes int64) ([]int32, []string
 	return labels, index.Finish(labels), nil
 }
 
-// names reads a member of text; nil if it is not there or holds Python objects, since names can be done without.
-func (z *npzFile) names(member string, want int64) ([]string, error) {
+// names reads a member of text; nil if it is not there, or if it holds Python objects, as names can be done without.
+func (z npzReader) names(member string, want int64) ([]string, error) {
 	if !z.Has(member) {
 		return nil, nil
 	}
-	names, err := z.strings(member, want)
-	if errors.Is(err, errNPYObjects) {
+	names, err := z.Strings(member, want)
+	if errors.Is(err, numpy.ErrObjects) {
 		return nil, nil
 	}
 	return names, err
 }
 
+// shape reads a member such as adj_shape: two lengths.
+func (z npzReader) shape(member string) (rows, width int64, err error) {
+	values, err := z.Ints(member, 2)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, v := range values {
+		if v < 0 || v > maxNodes {
+			return 0, 0, z.Errorf("%s: %s: expected lengths from 0 to %d", member, numpy.ShapeText(values), maxNodes)
+		}
+	}
+	return values[0], values[1], nil
+}
+
+// dense reads a member [rows, width] as float32, row by row whatever its order in the file.
+func (z npzReader) dense(member string, rows int64) (Features, error) {
+	a, err := z.Open(member)
+	if err != nil {
+		return Features{}, err
+	}
+	defer a.Close()
+	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
+		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d", numpy.ShapeText(a.Shape), rows, maxWidth)
+	}
+	f := Features{Rows: int(rows), Width: int(a.Shape[1]), Dense: make([]float32, a.Len())}
+	if !a.Fortran {
+		return f, a.Float32s(f.Dense)
+	}
+	column := make([]float32, rows)
+	for j := range f.Width {
+		if err := a.Float32s(column); err != nil {
+			return Features{}, err
+		}
+		for i, v := range column {
+			f.Dense[i*f.Width+j] = v
+		}
+	}
+	return f, nil
+}
+
 // sparse reads the compressed sparse rows prefix_data, _indices, _indptr and _shape.
-func (z *npzFile) sparse(prefix string, rows int64) (Features, error) {
+func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	data, indices, indptr, shape := prefix+"_data", prefix+"_indices", prefix+"_indptr", prefix+"_shape"
 	if err := z.Require("a sparse matrix", data, indices, indptr, shape); err != nil {
 		return Features{}, err
@@ -157,14 +201,14 @@ func (z *npzFile) sparse(prefix string, rows int64) (Features, error) {
 		return Features{}, err
 	}
 	if height != rows || width > maxWidth {
-		return Features{}, fmt.Errorf("%s: %s: [%d, %d]: expected %d rows, one for each node, and a width up to %d", z.name, shape, height, width, rows, maxWidth)
+		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d", shape, height, width, rows, maxWidth)
 	}
-	values, err := z.vector(data, -1)
+	values, err := z.Vector(data, -1)
 	if err != nil {
 		return Features{}, err
 	}
 	defer values.Close()
-	columns, err := z.vector(indices, values.Len())
+	columns, err := z.Vector(indices, values.Len())
 	if err != nil {
 		return Features{}, err
 	}
@@ -182,29 +226,29 @@ func (z *npzFile) sparse(prefix string, rows int64) (Features, error) {
 	}
 	f, row := canonical(f)
 	if row >= 0 {
-		return Features{}, fmt.Errorf("%s: %s: row %d: repeated entries add up to more than 32 bits hold", z.name, data, row)
+		return Features{}, z.Errorf("%s: row %d: repeated entries add up to more than 32 bits hold", data, row)
 	}
 	return f, nil
 }
 
 // rowOffsets reads indptr, and checks that it ascends from 0 to the number of entries.
-func (z *npzFile) rowOffsets(member string, rows, entries int64) ([]int64, error) {
-	offsets, err := z.ints(member, rows+1)
+func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, error) {
+	offsets, err := z.Ints(member, rows+1)
 	if err != nil {
 		return nil, err
 	}
 	if offsets[0] != 0 || offsets[rows] != entries {
-		return nil, fmt.Errorf("%s: %s: runs from %d to %d: expected 0 to %d, the number of entries", z.name, member, offsets[0], offsets[rows], entries)
+		return nil, z.Errorf("%s: runs from %d to %d: expected 0 to %d, the number of entries", member, offsets[0], offsets[rows], entries)
 	}
 	for v := range rows {
 		if offsets[v] > offsets[v+1] {
-			return nil, fmt.Errorf("%s: %s: element %d: %d after %d: expected ascending offsets", z.name, member, v+1, offsets[v+1], offsets[v])
+			return nil, z.Errorf("%s: element %d: %d after %d: expected ascending offsets", member, v+1, offsets[v+1], offsets[v])
 		}
 	}
 	return offsets, nil
 }
 
-// canonical puts each row into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
+// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
 // returns the first row whose sum is not finite, or -1.
 func canonical(f Features) (Features, int) {
 	type entry struct {
@@ -228,7 +272,7 @@ func canonical(f Features) (Features, int) {
 			for ; i < len(row) && row[i].column == column; i++ {
 				sum += row[i].value
 			}
-			if sum-sum != 0 { // an infinity or NaN
+			if !finite(sum) {
 				return Features{}, v
 			}
 			if sum != 0 {

@@ -1,19 +1,23 @@
 package datasets
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
-
-	"archive/zip"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy"
+	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 // tiny is the graph 0–1, 1–2 in the gnn-benchmark layout, with 0–1 listed both ways, 1–2 one way, a self-loop at 2 and
@@ -33,11 +37,11 @@ func tiny() members {
 }
 
 func readMembers(t testing.TB, m members) (*Graph, error) {
-	return readNPZ(memberNPZ(t, m.zip(zip.Deflate)))
+	return readNPZ(openNPZBytes(t, m.Zip(zip.Deflate)))
 }
 
 func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
-	path := tiny().write(t, "tiny.npz")
+	path := writeNPZ(t, tiny(), "tiny.npz")
 	g, err := ReadNPZ(t.Context(), path)
 	require.NoError(t, err)
 	sound(t, g)
@@ -53,7 +57,7 @@ func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
 }
 
 func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
-	g, err := readMembers(t, tiny().with(members{
+	g, err := readMembers(t, tiny().With(members{
 		"attr_data":   nil,
 		"attr_matrix": npy("<f8", []int{3, 2}, []float64{1, 0, 0, 0, 0.5, 2}),
 		"labels":      npy("<U2", []int{3}, []uint32{'1', '0', 0, 0, '9', 0}),
@@ -66,19 +70,32 @@ func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c"}, g.NodeIDs)
 }
 
+// The bits of the halves 0.5, 1 and 2 are 0x3800, 0x3c00 and 0x4000.
+func TestReadNPZTakesHalfFloats(t *testing.T) {
+	g, err := readMembers(t, tiny().With(members{
+		"attr_data":  npy("<f2", []int{3}, []uint16{0x3c00, 0x4000, 0x3800}),
+		"labels":     npy("<f2", []int{3}, []uint16{0x3c00, 0, 0x4000}),
+		"node_names": npy("<f2", []int{3}, []uint16{0x3c00, 0, 0x3800}),
+	}))
+	require.NoError(t, err)
+	assert.Equal(t, []float32{1, 0.5, 2}, g.Features.Values)
+	assert.Equal(t, []int32{1, 0, 2}, g.Labels)
+	assert.Equal(t, []string{"1", "0", "0.5"}, g.NodeIDs)
+}
+
 func TestReadNPZTakesClassNamesAndPassesOverPickledOnes(t *testing.T) {
-	g, err := readMembers(t, tiny().with(members{"class_names": npy("|S1", []int{3}, "xyz")}))
+	g, err := readMembers(t, tiny().With(members{"class_names": npy("|S1", []int{3}, "xyz")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"x", "y", "z"}, g.Classes)
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
-	g, err = readMembers(t, tiny().with(members{"class_names": npy("|O", []int{3}, "pickle"), "node_names": npy("|O", []int{3}, "pickle")}))
+	g, err = readMembers(t, tiny().With(members{"class_names": npy("|O", []int{3}, "pickle"), "node_names": npy("|O", []int{3}, "pickle")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	assert.Nil(t, g.NodeIDs)
 }
 
 func TestReadNPZAddsUpRepeatedFeaturesAndDropsZeros(t *testing.T) {
-	g, err := readMembers(t, tiny().with(members{
+	g, err := readMembers(t, tiny().With(members{
 		"attr_data":    npy("<f4", []int{4}, []float32{0, 1, 2, 3}),
 		"attr_indices": npy("<i4", []int{4}, []int32{0, 1, 0, 1}),
 		"attr_indptr":  npy("<i4", []int{4}, []int32{0, 1, 4, 4}),
@@ -110,14 +127,58 @@ func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {
 		"labels of two places": {members{"labels": npy("<i8", []int{3, 2}, []int64{1, 0, 0, 1, 1, 0})}, "labels: shape [3, 2]: expected [3]"},
 		"label below -1":       {members{"labels": npy("<i8", []int{3}, []int64{1, 0, -2})}, "labels: node 2 has label -2"},
 		"label of a fraction":  {members{"labels": npy("<f8", []int{3}, []float64{1, 0, 0.5})}, "element 0.5 of type <f8 is not a whole number"},
+		"label of half a half": {members{"labels": npy("<f2", []int{3}, []uint16{0, 0, 0x3400})}, "element 0.25 of type <f2 is not a whole number"},
+		"a half's infinity":    {members{"attr_data": npy("<f2", []int{3}, []uint16{0, 0x7c00, 0})}, "element +Inf of type <f2: expected a finite number"},
 		"label without a name": {members{"class_names": npy("|S1", []int{1}, "x")}, "label 1, but class_names names 1 classes"},
 		"pickled labels":       {members{"labels": npy("|O", []int{3}, "pickle")}, "labels: byte 10: the array holds Python objects"},
 		"width of a billion":   {members{"attr_shape": npy("<i8", []int{2}, []int64{3, 1e9})}, "a width up to"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := readMembers(t, tiny().with(c.change))
+			_, err := readMembers(t, tiny().With(c.change))
 			require.ErrorContains(t, err, c.says)
 			assert.ErrorContains(t, err, "a.npz: ")
+		})
+	}
+}
+
+func TestDenseFeaturesAreReadInEitherOrder(t *testing.T) {
+	rows := npy("<f4", []int{2, 3}, []float32{1, 2, 3, 4, 5, 6})
+	columns := numpytest.ArrayWith("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}", []float32{1, 4, 2, 5, 3, 6})
+	z := openNPZBytes(t, members{"c": rows, "f": columns}.Zip(zip.Deflate))
+	for _, member := range []string{"c", "f"} {
+		f, err := z.dense(member, 2)
+		require.NoError(t, err)
+		assert.Equal(t, []float32{1, 2, 3, 4, 5, 6}, f.Dense, member)
+	}
+}
+
+func TestClaimsOfAnNPZAreNotBelievedBeforeTheBytesAreCounted(t *testing.T) {
+	// A claim of 8 GB, in the array's header and in the zip's directory, over a few bytes.
+	const claim = 8_000_000_000
+	header := numpytest.ArrayWith(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, %d)}", claim/8/1_000_000), "")
+	whole := members{"attr_matrix": header}.Zip(zip.Deflate)
+	forge := func(packed uint32) []byte {
+		b := bytes.Clone(whole)
+		central := bytes.LastIndex(b, []byte("PK\x01\x02"))
+		binary.LittleEndian.PutUint32(b[central+20:], packed)
+		binary.LittleEndian.PutUint32(b[central+24:], 0xfffffff0)
+		return b
+	}
+	for name, c := range map[string]struct {
+		bytes []byte
+		says  string
+	}{
+		"array header alone":  {whole, "the header claims shape [1000000, 1000], of"},
+		"directory too":       {forge(binary.LittleEndian.Uint32(whole[bytes.LastIndex(whole, []byte("PK\x01\x02"))+20:])), "which deflate cannot do"},
+		"packed size as well": {forge(5_000_000), "packed bytes in a file of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := openNPZBytes(t, c.bytes).dense("attr_matrix", 1_000_000)
+			runtime.ReadMemStats(&after)
+			require.ErrorContains(t, err, strings.ReplaceAll(c.says, "], of", "] of"))
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes allocated")
 		})
 	}
 }
@@ -139,7 +200,7 @@ func TestReadNPZReadsWhatNumpyAndScipyWrote(t *testing.T) {
 func TestReadNPZStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := ReadNPZ(ctx, tiny().write(t, "tiny.npz"))
+	_, err := ReadNPZ(ctx, writeNPZ(t, tiny(), "tiny.npz"))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -153,12 +214,12 @@ func TestReadNPZSaysWhichFileIsNotThere(t *testing.T) {
 
 func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	m := tiny()
-	whole := m.zip(zip.Store)
+	whole := m.Zip(zip.Store)
 	// The second run of the pairs meets a file that ends early.
 	r := &shrinking{data: whole, after: -1}
-	z, err := newNPZ(t.Context(), r, int64(len(whole)), "a.npz")
+	file, err := numpy.New(t.Context(), r, int64(len(whole)), "a.npz")
 	require.NoError(t, err)
-	p, err := csrPairs(z, "adj_indptr", "adj_indices", 3)
+	p, err := csrPairs(npzReader{file}, "adj_indptr", "adj_indices", 3)
 	require.NoError(t, err)
 	runs := 0
 	_, _, err = undirected(p, 3)

@@ -5,54 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
 type OpenOptions struct {
-	// Dir is looked in first, for instance a --data-dir flag; "": nowhere.
+	// Dir is looked in first, for instance a --data-dir flag; then $NODEMASK_DATA; then the folder nodemask in the user's
+	// cache folder, where [Fetch] puts files. "": only the last two.
 	Dir string
-	// Getenv reads the environment, of which only NODEMASK_DATA is asked for: the folder looked in next. Nil: os.Getenv.
-	Getenv func(string) string
-	// CacheDir is looked in last. "": the folder nodemask in the user's cache folder, where [Fetch] puts files.
-	CacheDir string
 }
 
-// folders lists the folders to look in, in order.
+// folders returns the folders to look in, in order. A system that names no cache folder, as for a user without a home,
+// has one less.
 func (o OpenOptions) folders() []string {
-	var dirs []string
-	for _, dir := range []string{o.Dir, o.environment(), o.cache()} {
-		if dir != "" {
-			dirs = append(dirs, dir)
-		}
+	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = append(dirs, filepath.Join(cache, "nodemask"))
 	}
-	return dirs
-}
-
-func (o OpenOptions) environment() string {
-	if o.Getenv == nil {
-		return os.Getenv("NODEMASK_DATA")
-	}
-	return o.Getenv("NODEMASK_DATA")
-}
-
-// cache is "" if the system names no cache folder, as for a user without a home.
-func (o OpenOptions) cache() string {
-	if o.CacheDir != "" {
-		return o.CacheDir
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "nodemask")
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
 // NotFoundError says that a known data set is not on this machine.
 type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for
-	Folders []string // where
+	Folders []string // where it was looked for
 	Fetch   bool     // whether it can be fetched
 }
 
@@ -76,24 +54,24 @@ type Location struct {
 	Path string `json:"path,omitempty"` // a user's own file or folder
 }
 
-// String is Location for people.
+// String returns the location for people: a path, "embedded" or "generated".
 func (l Location) String() string {
 	switch {
 	case l.Path != "":
 		return l.Path
 	case l.Dir != "":
 		return l.Dir
-	case l.Info.Generated():
+	case l.Info.generated():
 		return "generated"
 	}
 	return "embedded"
 }
 
-// Locate says where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
+// Locate returns where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
 // cache (each itself, or its folder of the data set's name or called planetoid), then the library itself. It returns a
 // [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
-	info, err := Lookup(name)
+	info, err := lookup(name)
 	if err != nil {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
@@ -103,7 +81,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		}
 		return Location{}, err
 	}
-	if info.Generated() {
+	if info.generated() {
 		return Location{Info: info}, nil
 	}
 	folders := o.folders()
@@ -120,20 +98,18 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// holdsAny: a folder with some of the files is chosen, so that its reader can say which are missing.
+// holdsAny reports whether a folder has some of the files. All are not asked for: the reader says which are missing.
 func holdsAny(dir string, files []File) bool {
-	for _, f := range files {
-		if _, err := os.Stat(filepath.Join(dir, f.Name)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(f File) bool {
+		_, err := os.Stat(filepath.Join(dir, f.Name))
+		return err == nil
+	})
 }
 
 // Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
 // "sbm:nodes=1000,classes=5,degree=8,seed=1"), the path of an .npz file (see [ReadNPZ]), or a folder with nodes.csv and
 // edges.csv (see [ReadCSV]). Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
-// files are looked for, and for errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
+// files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
 // Counts are held against the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
@@ -157,14 +133,29 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	switch {
 	case at.Path != "":
 		return openPath(ctx, at.Path)
-	case at.Info.Generated():
-		return generate(name)
+	case at.Info.Name == "sbm":
+		p, err := readParameters(name, sbmParameters())
+		if err != nil {
+			return nil, err
+		}
+		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"], Seed: uint64(p["seed"])})
+	case at.Info.Name == "reddit-like":
+		p, err := readParameters(name, redditLikeParameters())
+		if err != nil {
+			return nil, err
+		}
+		return RedditLike(p["scale"], uint64(p["seed"]))
 	case at.Info.Name == "reddit":
 		return ReadReddit(ctx, at.Dir)
-	case at.Dir != "":
-		return readPlanetoid(ctx, at.Dir, at.Info.Name)
+	case at.Dir == "":
+		return readEmbedded(at.Info.Name)
 	}
-	return openEmbedded(at.Info.Name)
+	g, err := ReadPlanetoid(ctx, os.DirFS(at.Dir), at.Info.Name)
+	if err != nil {
+		return nil, err
+	}
+	g.Source = at.Dir
+	return g, nil
 }
 
 func openPath(ctx context.Context, path string) (*Graph, error) {
@@ -183,7 +174,7 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 	return ReadCSV(ctx, path)
 }
 
-// check holds what was read against the catalogue.
+// check compares what was read with the catalogue.
 func (i Info) check(g *Graph) error {
 	for _, c := range []struct {
 		what            string

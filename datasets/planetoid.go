@@ -14,35 +14,8 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/pickle"
 )
-
-// PlanetoidOptions says how [ReadPlanetoid] treats its files. The zero value reads the published files only.
-type PlanetoidOptions struct {
-	// AnyChecksum reads files in Planetoid's layout whatever they hold, under any name. Otherwise the name must be
-	// cora, citeseer or pubmed, and files, node, edge and class counts must be those that were published.
-	AnyChecksum bool
-}
-
-// planetoidFacts is what a published graph must come to.
-type planetoidFacts struct {
-	nodes, width, classes   int
-	listed, loops, distinct int64
-	names                   []string // of the classes; nil where the source has none
-}
-
-func planetoidKnown(name string) (planetoidFacts, bool) {
-	switch name {
-	case "cora":
-		// Planetoid numbers the classes and does not name them. LINQS's Cora is the same graph: matching papers by
-		// features, degree and neighbours (the tests do it again) gives each number one LINQS class.
-		return planetoidFacts{2708, 1433, 7, 5429, 0, 5278, []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Case_Based", "Rule_Learning"}}, true
-	case "citeseer":
-		return planetoidFacts{3327, 3703, 6, 4732, 124, 4552, nil}, true
-	case "pubmed":
-		return planetoidFacts{19717, 500, 3, 44338, 3, 44324, nil}, true
-	}
-	return planetoidFacts{}, false
-}
 
 // ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
 // the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
@@ -51,53 +24,61 @@ func planetoidKnown(name string) (planetoidFacts, bool) {
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
 // graph file gives it: CiteSeer's 15 are papers that are cited, with 16 edges, but have no text.
 //
-// Files are hostile until proven otherwise: a damaged one gives one error that names the file and the place, and what
-// cannot be told from damage is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, files fs.FS, name string, o PlanetoidOptions) (*Graph, error) {
-	facts, known := planetoidKnown(name)
-	if !known && !o.AnyChecksum {
+// Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
+// still reads as a graph is caught by the published SHA-256.
+func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error) {
+	return readPlanetoid(ctx, files, name, false)
+}
+
+// readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
+func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool) (*Graph, error) {
+	published, known := planetoidPublished(name)
+	if !known && !anyFiles {
 		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
 	}
-	r := &planetoidReader{ctx: ctx, files: files, name: name, options: o}
+	r := &planetoidReader{ctx: ctx, files: files, name: name, anyFiles: anyFiles}
 	g, err := r.graph()
 	if err != nil {
 		return nil, err
 	}
-	if known && facts.names != nil && len(facts.names) == g.NumClasses() {
-		g.Classes = facts.names
+	if names := planetoidClasses(name); len(names) == g.NumClasses() {
+		g.Classes = names
 	}
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	if !o.AnyChecksum {
-		found := planetoidFacts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges, nil}
-		facts.names = nil
-		if fmt.Sprint(found) != fmt.Sprint(facts) {
-			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, facts)
+	if !anyFiles {
+		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges}
+		if found != published {
+			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, published)
 		}
 	}
 	return g, nil
 }
 
+// maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
+const maxPlanetoidFile = pickle.MaxSize
+
+// planetoidReader reads the files of one graph.
 type planetoidReader struct {
-	ctx     context.Context
-	files   fs.FS
-	name    string
-	options PlanetoidOptions
+	ctx      context.Context
+	files    fs.FS
+	name     string
+	anyFiles bool
 }
 
 func (r *planetoidReader) file(part string) string { return "ind." + r.name + "." + part }
 
-// damaged is the error for a file whose content is wrong.
+// damaged returns the error for a file whose content is wrong.
 func (r *planetoidReader) damaged(part string, err error) error {
 	advice := ""
-	if _, known := planetoidKnown(r.name); known {
+	if _, known := planetoidPublished(r.name); known {
 		advice = fmt.Sprintf(". The file is damaged: fetch it again with 'nodemask data fetch %s'", r.name)
 	}
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
 }
 
-// read returns a file's bytes and an error to be given if they turn out to be readable all the same: a wrong checksum.
+// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be read.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
@@ -111,15 +92,15 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxPickle+1))
+	data, err = io.ReadAll(io.LimitReader(f, maxPlanetoidFile+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > maxPickle {
-		return nil, nil, r.damaged(part, fmt.Errorf("more than %s: a Planetoid file needs far less", bytesText(maxPickle)))
+	if len(data) > maxPlanetoidFile {
+		return nil, nil, r.damaged(part, fmt.Errorf("more than %d MiB: a Planetoid file needs far less", maxPlanetoidFile>>20))
 	}
-	if sum := sha256.Sum256(data); !r.options.AnyChecksum && hex.EncodeToString(sum[:]) != planetoidSums[name] {
-		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, planetoidSums[name]))
+	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
+		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
 	}
 	return data, wrong, nil
 }
@@ -130,7 +111,7 @@ func (r *planetoidReader) value(part string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := unpickle(data)
+	v, err := pickle.Read(data)
 	if err != nil {
 		return nil, r.damaged(part, err)
 	}
@@ -205,7 +186,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	return g, nil
 }
 
-// neighbours reads the graph: a dictionary from each node to the list of its neighbours.
+// neighbours reads the graph: for each node the list of its neighbours.
 func (r *planetoidReader) neighbours() ([][]int32, error) {
 	v, err := r.value("graph")
 	if err != nil {
@@ -218,7 +199,7 @@ func (r *planetoidReader) neighbours() ([][]int32, error) {
 	return rows, nil
 }
 
-// testIndex reads which node each row of tx is, and returns for each node from first on its row, or -1.
+// testIndex reads which node each row of tx is. It returns, for each node from first on, its row or -1.
 func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	data, wrong, err := r.read("test.index")
 	if err != nil {
@@ -255,7 +236,7 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 	return places, wrong
 }
 
-// assemble puts the rows of test behind those of all, at the places given; a place without a row gets an empty one.
+// assemble appends the rows of test to those of all, in the order of places; a place of -1 gets an empty row.
 func assemble(all, test Features, allLabels, testLabels []int32, places []int) (Features, []int32) {
 	f := Features{Rows: all.Rows + len(places), Width: all.Width}
 	f.Offsets = slices.Clone(all.Offsets)
@@ -276,8 +257,8 @@ func assemble(all, test Features, allLabels, testLabels []int32, places []int) (
 	return f, labels
 }
 
-// joinNeighbours builds the graph. Each listed pair stands in the rows of both its nodes, and a self-loop twice in its
-// node's own row, so the upper half and every second loop are the source's list of pairs.
+// joinNeighbours builds the graph. Each pair that the source lists is in the rows of both its nodes, and a self-loop is
+// twice in its node's own row, so the upper half and every second loop are the source's list.
 func joinNeighbours(rows [][]int32) (*csr.Graph, csr.Report, error) {
 	every := func(yield func(int32, int32) bool) {
 		for v, row := range rows {

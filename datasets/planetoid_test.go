@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,23 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/pickle"
 )
 
-// planetoidFiles is the folder of the published files, or the test is skipped.
-func planetoidFiles(t testing.TB) fs.FS {
-	root := os.Getenv("NODEMASK_TEST_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "datasets")
-	}
-	folder := filepath.Join(root, "planetoid")
-	if _, err := os.Stat(filepath.Join(folder, "ind.cora.graph")); err != nil {
-		t.Skipf("no Planetoid files in %s: set NODEMASK_TEST_DATA to the folder that holds planetoid/", folder)
-	}
-	return os.DirFS(folder)
-}
-
 func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
-	files := planetoidFiles(t)
+	files := os.DirFS(planetoidDir(t))
 	for _, want := range []struct {
 		name                   string
 		nodes, width, nonzeros int
@@ -43,7 +30,7 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552}, []int{249, 590, 668, 701, 596, 508}},
 		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, []int{4103, 7739, 7875}},
 	} {
-		g, err := ReadPlanetoid(context.Background(), files, want.name, PlanetoidOptions{})
+		g, err := ReadPlanetoid(context.Background(), files, want.name)
 		require.NoError(t, err)
 		require.NoError(t, g.Check())
 		assert.Equal(t, want.nodes, g.NumNodes())
@@ -69,7 +56,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 }
 
 func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), planetoidFiles(t), "citeseer", PlanetoidOptions{})
+	g, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "citeseer")
 	require.NoError(t, err)
 	var holes []int
 	isolated, edges := 0, 0
@@ -90,12 +77,12 @@ func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T)
 }
 
 func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
-	files := planetoidFiles(t)
-	g, err := ReadPlanetoid(context.Background(), files, "cora", PlanetoidOptions{})
+	files := os.DirFS(planetoidDir(t))
+	g, err := ReadPlanetoid(context.Background(), files, "cora")
 	require.NoError(t, err)
 	data, err := fs.ReadFile(files, "ind.cora.tx")
 	require.NoError(t, err)
-	v, err := unpickle(data)
+	v, err := pickle.Read(data)
 	require.NoError(t, err)
 	tx, err := pickledFeatures(v)
 	require.NoError(t, err)
@@ -106,7 +93,7 @@ func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
 }
 
 func TestEveryFlippedBitIsAnError(t *testing.T) {
-	cora := copyOf(t, planetoidFiles(t), "cora")
+	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	readable := 0
 	for _, part := range planetoidParts {
 		file := cora["ind.cora."+part]
@@ -115,17 +102,17 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 			at := i * (len(whole) - 1) / 39
 			file.Data = slices.Clone(whole)
 			file.Data[at] ^= 1 << (i % 8)
-			_, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{})
+			_, err := ReadPlanetoid(context.Background(), cora, "cora")
 			require.Error(t, err, "%s, byte %d", part, at)
-			require.NotContains(t, err.Error(), pickleMistake)
+			require.NotErrorIs(t, err, pickle.ErrMistake)
 			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
 
-			g, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{AnyChecksum: true})
+			g, err := readPlanetoid(context.Background(), cora, "cora", true)
 			if err == nil {
 				require.NoError(t, g.Check())
 				readable++
 			} else {
-				require.NotContains(t, err.Error(), pickleMistake)
+				require.NotErrorIs(t, err, pickle.ErrMistake)
 			}
 		}
 		file.Data = whole
@@ -134,7 +121,7 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 }
 
 func TestEveryTruncationIsAnError(t *testing.T) {
-	files := planetoidFiles(t)
+	files := os.DirFS(planetoidDir(t))
 	for _, name := range []string{"cora", "citeseer"} {
 		m := copyOf(t, files, name)
 		for _, part := range planetoidParts {
@@ -142,10 +129,10 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 			whole := file.Data
 			for i := range 20 {
 				file.Data = whole[:i*(len(whole)-1)/19]
-				_, err := ReadPlanetoid(context.Background(), m, name, PlanetoidOptions{})
+				_, err := ReadPlanetoid(context.Background(), m, name)
 				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				require.Contains(t, err.Error(), "ind."+name+"."+part)
-				_, err = ReadPlanetoid(context.Background(), m, name, PlanetoidOptions{AnyChecksum: true})
+				_, err = readPlanetoid(context.Background(), m, name, true)
 				// Without its last byte, test.index lacks no more than a newline.
 				if part != "test.index" || i < 19 {
 					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
@@ -157,27 +144,27 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 }
 
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
-	cora := copyOf(t, planetoidFiles(t), "cora")
+	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
-	_, err := ReadPlanetoid(context.Background(), cora, "cora", PlanetoidOptions{})
+	_, err := ReadPlanetoid(context.Background(), cora, "cora")
 	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
 }
 
 func TestMissingPlanetoidFileIsNamed(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "pubmed", PlanetoidOptions{})
+	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "pubmed")
 	assert.ErrorContains(t, err, "ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "nell", PlanetoidOptions{})
+	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "nell")
 	assert.EqualError(t, err, `datasets: Planetoid graph "nell": expected cora, citeseer or pubmed`)
 }
 
 func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := ReadPlanetoid(ctx, fstest.MapFS{}, "cora", PlanetoidOptions{})
+	_, err := ReadPlanetoid(ctx, fstest.MapFS{}, "cora")
 	assert.True(t, errors.Is(err, context.Canceled))
 }
 
@@ -194,7 +181,7 @@ func tinyPlanetoid(t testing.TB) fstest.MapFS {
 }
 
 func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), tinyPlanetoid(t), "tiny", PlanetoidOptions{AnyChecksum: true})
+	g, err := readPlanetoid(context.Background(), tinyPlanetoid(t), "tiny", true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
@@ -224,13 +211,13 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 	} {
 		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)
-		_, err := ReadPlanetoid(context.Background(), m, "tiny", PlanetoidOptions{AnyChecksum: true})
+		_, err := readPlanetoid(context.Background(), m, "tiny", true)
 		assert.ErrorContains(t, err, c.want)
 	}
 }
 
 func ExampleReadPlanetoid() {
-	_, err := ReadPlanetoid(context.Background(), os.DirFS("no/such/folder"), "cora", PlanetoidOptions{})
+	_, err := ReadPlanetoid(context.Background(), os.DirFS("no/such/folder"), "cora")
 	fmt.Println(err != nil)
 	// Output: true
 }

@@ -1,64 +1,58 @@
 package datasets
 
-import "fmt"
+import (
+	"fmt"
 
-// This file turns a pickle's values into the parts of a graph.
+	"nodemask/datasets/internal/pickle"
+)
 
-// pickledFeatures reads a scipy CSR matrix, without the zeros it may store.
+// pickledFeatures reads features from a pickled scipy CSR matrix, without the zeros that it may store.
 func pickledFeatures(v any) (Features, error) {
-	m, ok := v.(*pickleMatrix)
-	if !ok || m.state == nil {
-		return Features{}, fmt.Errorf("%s: expected a scipy CSR matrix", pickleKind(v))
+	m, ok := v.(*pickle.Matrix)
+	if !ok {
+		return Features{}, fmt.Errorf("%s: expected a scipy CSR matrix", pickle.Describe(v))
 	}
-	var shape pickleTuple
-	arrays := map[string]*pickleArray{}
-	for _, e := range m.state.entries {
-		name, _ := e.key.(pickleString)
-		switch string(name) {
-		case "_shape":
-			shape, _ = e.value.(pickleTuple)
-		case "indptr", "indices", "data":
-			a, ok := e.value.(*pickleArray)
-			if !ok || a.dtype == nil || len(a.shape) != 1 {
-				return Features{}, fmt.Errorf("the matrix's %s is %s: expected a numpy array of one dimension", name, pickleKind(e.value))
-			}
-			arrays[string(name)] = a
+	shape, ok := m.Attribute("_shape").(pickle.Tuple)
+	if !ok || len(shape) != 2 {
+		return Features{}, fmt.Errorf("the matrix's _shape is %s: expected a tuple of 2", pickle.Describe(m.Attribute("_shape")))
+	}
+	var arrays [3]*pickle.Array
+	for i, name := range []string{"indptr", "indices", "data"} {
+		if arrays[i], ok = m.Attribute(name).(*pickle.Array); !ok || len(arrays[i].Shape) != 1 {
+			return Features{}, fmt.Errorf("the matrix's %s is %s: expected a numpy array of one dimension", name, pickle.Describe(m.Attribute(name)))
 		}
 	}
-	indptr, indices, data := arrays["indptr"], arrays["indices"], arrays["data"]
-	if len(shape) != 2 || indptr == nil || indices == nil || data == nil {
-		return Features{}, fmt.Errorf("the matrix lacks a shape, indptr, indices or data: expected all four")
-	}
+	indptr, indices, data := arrays[0], arrays[1], arrays[2]
 	rows, ok := shape[0].(int64)
 	width, ok2 := shape[1].(int64)
-	if !ok || !ok2 || rows < 0 || width < 0 || width > maxWidth || rows != int64(indptr.len())-1 {
-		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more than rows, and at most %d columns", rows, width, indptr.len(), maxWidth)
+	if !ok || !ok2 || rows < 0 || width < 0 || width > maxWidth || rows != int64(indptr.Len())-1 {
+		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more than rows, and at most %d columns", rows, width, indptr.Len(), maxWidth)
 	}
-	if indices.len() != data.len() {
-		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected as many", indices.len(), data.len())
+	if indices.Len() != data.Len() {
+		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected as many", indices.Len(), data.Len())
 	}
-	if indptr.dtype.kind == 'f' || indices.dtype.kind == 'f' {
+	if indptr.IsFloat() || indices.IsFloat() {
 		return Features{}, fmt.Errorf("the matrix's indices are floating numbers: expected integers")
 	}
 
 	f := Features{Rows: int(rows), Width: int(width), Offsets: make([]int64, 1, rows+1)}
-	f.Columns = make([]int32, 0, indices.len())
-	f.Values = make([]float32, 0, indices.len())
+	f.Columns = make([]int32, 0, indices.Len())
+	f.Values = make([]float32, 0, indices.Len())
 	begin := int64(0)
 	for v := range int(rows) + 1 {
-		end := indptr.dtype.int(indptr.at(v))
-		if end < begin || end > int64(indices.len()) || v == 0 && end != 0 {
-			return Features{}, fmt.Errorf("row %d of the matrix ends at %d: expected %d to %d", v-1, end, begin, indices.len())
+		end := indptr.Int(v)
+		if end < begin || end > int64(indices.Len()) || v == 0 && end != 0 {
+			return Features{}, fmt.Errorf("row %d of the matrix ends at %d: expected %d to %d", v-1, end, begin, indices.Len())
 		}
 		if v == 0 {
 			continue
 		}
 		for i := begin; i < end; i++ {
-			c := indices.dtype.int(indices.at(int(i)))
+			c := indices.Int(int(i))
 			if c < 0 || c >= width {
 				return Features{}, fmt.Errorf("row %d of the matrix names column %d: expected 0 to %d", v-1, c, width-1)
 			}
-			if x := float32(data.dtype.float(data.at(int(i)))); x != 0 {
+			if x := float32(data.Float(int(i))); x != 0 {
 				f.Columns = append(f.Columns, int32(c))
 				f.Values = append(f.Values, x)
 			}
@@ -66,28 +60,29 @@ func pickledFeatures(v any) (Features, error) {
 		f.Offsets = append(f.Offsets, int64(len(f.Columns)))
 		begin = end
 	}
-	if begin != int64(indices.len()) {
-		return Features{}, fmt.Errorf("the matrix has %d values, but its rows end at %d", indices.len(), begin)
+	if begin != int64(indices.Len()) {
+		return Features{}, fmt.Errorf("the matrix has %d values, but its rows end at %d", indices.Len(), begin)
 	}
 	return f, f.check()
 }
 
-// pickledLabels reads a matrix [nodes, classes] with one 1 in each row, or none for a node without a label.
+// pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node without a
+// label.
 func pickledLabels(v any) (labels []int32, classes int, err error) {
-	a, ok := v.(*pickleArray)
-	if !ok || a.dtype == nil || len(a.shape) != 2 {
-		return nil, 0, fmt.Errorf("%s: expected a numpy array of two dimensions", pickleKind(v))
+	a, ok := v.(*pickle.Array)
+	if !ok || len(a.Shape) != 2 {
+		return nil, 0, fmt.Errorf("%s: expected a numpy array of two dimensions", pickle.Describe(v))
 	}
-	classes = a.shape[1]
+	classes = a.Shape[1]
 	// No columns would let a small file stand for any number of rows.
 	if classes == 0 {
 		return nil, 0, fmt.Errorf("labels of no classes: expected at least one")
 	}
-	labels = make([]int32, a.shape[0])
+	labels = make([]int32, a.Shape[0])
 	for v := range labels {
 		labels[v] = Unlabelled
 		for c := range classes {
-			switch x := a.dtype.float(a.at(v*classes + c)); {
+			switch x := a.Float(v*classes + c); {
 			case x == 0:
 			case x == 1 && labels[v] == Unlabelled:
 				labels[v] = int32(c)
@@ -101,38 +96,38 @@ func pickledLabels(v any) (labels []int32, classes int, err error) {
 	return labels, classes, nil
 }
 
-// pickledNeighbours reads a dictionary from each node's number to the list of its neighbours'.
+// pickledNeighbours reads a pickled dictionary from each node's number to the list of its neighbours'.
 func pickledNeighbours(v any) ([][]int32, error) {
-	dict, ok := v.(*pickleDict)
+	dict, ok := v.(*pickle.Dict)
 	if !ok {
-		return nil, fmt.Errorf("%s: expected a dictionary of lists", pickleKind(v))
+		return nil, fmt.Errorf("%s: expected a dictionary of lists", pickle.Describe(v))
 	}
-	nodes := len(dict.entries)
+	nodes := len(dict.Entries)
 	rows := make([][]int32, nodes)
 	seen := make([]bool, nodes)
 	total := 0
-	for _, e := range dict.entries {
-		node, ok := e.key.(int64)
+	for _, e := range dict.Entries {
+		node, ok := e.Key.(int64)
 		if !ok || node < 0 || node >= int64(nodes) {
-			return nil, fmt.Errorf("node %s (%d): expected numbers from 0 to %d, one for each of the dictionary's keys", pickleKind(e.key), node, nodes-1)
+			return nil, fmt.Errorf("node %s (%d): expected numbers from 0 to %d, one for each of the dictionary's keys", pickle.Describe(e.Key), node, nodes-1)
 		}
 		if seen[node] {
 			return nil, fmt.Errorf("node %d is there twice", node)
 		}
 		seen[node] = true
-		list, ok := e.value.(*pickleList)
+		list, ok := e.Value.(*pickle.List)
 		if !ok {
-			return nil, fmt.Errorf("node %d has %s: expected a list of neighbours", node, pickleKind(e.value))
+			return nil, fmt.Errorf("node %d has %s: expected a list of neighbours", node, pickle.Describe(e.Value))
 		}
 		// One list can stand behind many keys, so its length is not bounded by the file's.
-		if total += len(list.items); total > maxPickle {
-			return nil, fmt.Errorf("more than %d neighbours: expected fewer", maxPickle)
+		if total += len(list.Items); total > maxPlanetoidFile {
+			return nil, fmt.Errorf("more than %d neighbours: expected fewer", maxPlanetoidFile)
 		}
-		row := make([]int32, len(list.items))
-		for i, item := range list.items {
+		row := make([]int32, len(list.Items))
+		for i, item := range list.Items {
 			u, ok := item.(int64)
 			if !ok || u < 0 || u >= int64(nodes) {
-				return nil, fmt.Errorf("node %d lists %s (%d) as its neighbour: expected 0 to %d", node, pickleKind(item), u, nodes-1)
+				return nil, fmt.Errorf("node %d lists %s (%d) as its neighbour: expected 0 to %d", node, pickle.Describe(item), u, nodes-1)
 			}
 			row[i] = int32(u)
 		}

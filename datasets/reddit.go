@@ -3,10 +3,11 @@ package datasets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"nodemask/datasets/internal/numpy"
 )
 
 // Files that hold Reddit, as DGL and PyG distribute it (unpacked from reddit.zip).
@@ -23,7 +24,8 @@ type redditLayout struct {
 	classes  int
 }
 
-// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one user commented both.
+// reddit is the graph of Hamilton, Ying and Leskovec (2017): posts of September 2014, joined if one
+// user commented on both.
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
 // ReadReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts:
@@ -40,11 +42,12 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 	}
 	// Building the graph may have taken twice its size. Features are as large, so give that back first.
 	debug.FreeOSMemory()
-	z, err := openNPZ(ctx, filepath.Join(dir, redditDataFile))
+	file, err := numpy.Open(ctx, filepath.Join(dir, redditDataFile))
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
+	defer file.Close()
+	z := npzReader{file}
 	if err := z.Require("Reddit", "feature", "label"); err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 		return nil, err
 	}
 	if len(g.Classes) != want.classes {
-		return nil, fmt.Errorf("%s: label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it", z.name, len(g.Classes), want.classes)
+		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it", len(g.Classes), want.classes)
 	}
 	if g.NodeIDs, err = z.redditIDs(want.nodes); err != nil {
 		return nil, err
@@ -61,17 +64,18 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 		return nil, err
 	}
 	if int64(g.Features.Width) != want.features {
-		return nil, fmt.Errorf("%s: feature: %d columns: expected %d", z.name, g.Features.Width, want.features)
+		return nil, z.Errorf("feature: %d columns: expected %d", g.Features.Width, want.features)
 	}
 	return g, nil
 }
 
 func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLayout) error {
-	z, err := openNPZ(ctx, path)
+	file, err := numpy.Open(ctx, path)
 	if err != nil {
 		return err
 	}
-	defer z.Close()
+	defer file.Close()
+	z := npzReader{file}
 	if err := z.Require("a scipy sparse matrix", "shape"); err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 		return err
 	}
 	if rows != want.nodes || columns != want.nodes {
-		return fmt.Errorf("%s: shape [%d, %d]: expected [%d, %d]", z.name, rows, columns, want.nodes, want.nodes)
+		return z.Errorf("shape [%d, %d]: expected [%d, %d]", rows, columns, want.nodes, want.nodes)
 	}
 	pairs, err := scipyPairs(z, rows)
 	if err != nil {
@@ -90,16 +94,16 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 		return err
 	}
 	if found := g.Edges.NumEdges(); found != want.directed {
-		return fmt.Errorf("%s: %d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it", z.name, found, want.directed)
+		return z.Errorf("%d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it", found, want.directed)
 	}
 	return nil
 }
 
-// scipyPairs is the sequence of entries of a matrix that scipy.sparse.save_npz wrote, in coo or csr format.
-func scipyPairs(z *npzFile, nodes int64) (*npzPairs, error) {
+// scipyPairs returns the sequence of entries of a matrix that scipy.sparse.save_npz wrote, in coo or csr format.
+func scipyPairs(z npzReader, nodes int64) (*npzPairs, error) {
 	format := "coo"
 	if z.Has("format") {
-		text, err := z.strings("format", 1)
+		text, err := z.Strings("format", 1)
 		if err != nil {
 			return nil, err
 		}
@@ -119,23 +123,23 @@ func scipyPairs(z *npzFile, nodes int64) (*npzPairs, error) {
 		}
 		return csrPairs(z, "indptr", "indices", nodes)
 	}
-	return nil, fmt.Errorf("%s: format %.20q: expected coo or csr, as scipy.sparse.save_npz writes", z.name, format)
+	return nil, z.Errorf("format %.20q: expected coo or csr, as scipy.sparse.save_npz writes", format)
 }
 
-// redditIDs reads the posts' names, unless they are only 0, 1, 2 and so on, or not stored.
-func (z *npzFile) redditIDs(nodes int64) ([]string, error) {
+// redditIDs reads the posts' names; nil if none are stored, or only 0, 1, 2 and so on.
+func (z npzReader) redditIDs(nodes int64) ([]string, error) {
 	for _, member := range []string{"node_types", "node_ids"} {
 		if !z.Has(member) {
 			continue
 		}
-		a, err := z.vector(member, nodes)
-		if errors.Is(err, errNPYObjects) {
+		a, err := z.Vector(member, nodes)
+		if errors.Is(err, numpy.ErrObjects) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		text := a.Kind == 'U' || a.Kind == 'S'
+		text := a.Type.IsText()
 		if err := a.Close(); err != nil {
 			return nil, err
 		}

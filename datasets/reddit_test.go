@@ -46,8 +46,8 @@ func ringData() members {
 
 func redditDir(t testing.TB, graph, data members) string {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), graph.zip(zip.Deflate), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, redditDataFile), data.zip(zip.Store), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), graph.Zip(zip.Deflate), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, redditDataFile), data.Zip(zip.Store), 0o666))
 	return dir
 }
 
@@ -62,7 +62,7 @@ func TestReadRedditReadsCooAndCsrInAnyOrder(t *testing.T) {
 		"coo in one direction": {"row": npy("<i4", []int{5}, []int32{0, 1, 2, 3, 3}), "col": npy("<i4", []int{5}, []int32{1, 2, 3, 0, 3})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := readReddit(t.Context(), redditDir(t, ringGraph().with(change), ringData()), ringLayout)
+			g, err := readReddit(t.Context(), redditDir(t, ringGraph().With(change), ringData()), ringLayout)
 			require.NoError(t, err)
 			sound(t, g)
 			assert.Equal(t, []int32{1, 3, 0, 2, 1, 3, 0, 2}, g.Edges.Indices)
@@ -101,7 +101,7 @@ func TestReadRedditRefusesAnotherGraph(t *testing.T) {
 		"no labels":      {nil, members{"label": nil}, `reddit_data.npz: no member "label"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := readReddit(t.Context(), redditDir(t, ringGraph().with(c.graph), ringData().with(c.data)), ringLayout)
+			_, err := readReddit(t.Context(), redditDir(t, ringGraph().With(c.graph), ringData().With(c.data)), ringLayout)
 			require.ErrorContains(t, err, c.says)
 		})
 	}

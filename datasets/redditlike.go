@@ -9,14 +9,6 @@ import (
 	"nodemask/csr"
 )
 
-// Reddit's shape, which RedditLike scales.
-const (
-	redditNodes    = 232_965
-	redditDirected = 114_615_892
-	redditWidth    = 602
-	redditClasses  = 41
-)
-
 const (
 	minRedditScale = 0.02
 	maxRedditScale = 10
@@ -40,22 +32,22 @@ const (
 // class, but as the mean degree stays, small graphs run out of such pairs: at most half of them are asked for, and the
 // share of edges inside a class is 0.75 at scale 1, 0.43 at 0.1, 0.21 at 0.05 and 0.08 at 0.02.
 //
-// All memory ever taken is about 1.02 times what is returned, which is 1.0 GB at scale 1. Equal arguments give equal
+// It allocates about 1.02 times the memory of the graph, which is 1.0 GB at scale 1. Equal arguments give equal
 // graphs on one platform; another may round a weight differently.
 //
-// Nothing in it was measured on Reddit but the sizes: scores on it say nothing about scores on Reddit.
+// Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
 func RedditLike(scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
 		return nil, fmt.Errorf("datasets: RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)", scale, minRedditScale, maxRedditScale)
 	}
-	nodes := int(math.Round(redditNodes * scale))
-	m := newSkewed(nodes, redditClasses, math.Round(redditDirected/2*scale), seed)
-	g := &Graph{Name: "reddit-like", Labels: m.labels, Classes: numbered(redditClasses), Source: fmt.Sprintf("RedditLike(%v, %d)", scale, seed)}
+	nodes := int(math.Round(float64(reddit.nodes) * scale))
+	m := newSkewed(nodes, reddit.classes, math.Round(float64(reddit.directed/2)*scale), seed)
+	g := &Graph{Name: "reddit-like", Labels: m.labels, Classes: numbered(reddit.classes), Source: fmt.Sprintf("RedditLike(%v, %d)", scale, seed)}
 	var err error
 	if g.Edges, g.Report, err = csr.FromSeq(nodes, m.pairs(), csr.Options{}); err != nil {
 		return nil, fmt.Errorf("datasets: RedditLike: %w", err)
 	}
-	g.Features = gaussianFeatures(g.Labels, redditClasses, redditWidth, redditSignal, seed)
+	g.Features = gaussianFeatures(g.Labels, reddit.classes, int(reddit.features), redditSignal, seed)
 	return g, nil
 }
 

@@ -86,7 +86,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	return s, nil
 }
 
-// nodesByClass lists each class's nodes in ascending order.
+// nodesByClass returns each class's nodes in ascending order.
 func nodesByClass(g *Graph) ([][]int32, error) {
 	if len(g.Labels) != g.NumNodes() {
 		return nil, fmt.Errorf("datasets: split: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
@@ -104,7 +104,7 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion gives each class times/over of its size, rounded down or up so that the sum is the rounded share of all:
+// apportion returns times/over of each class's size, rounded down or up so that the sum is the rounded share of all:
 // the method of largest remainders. Ties go to the lower class. Percentages come as a fraction because n·29/100 is exact
 // where n·0.29 is not, and halves must round alike everywhere.
 func apportion(sizes []int, times, over float64) []int {
@@ -143,7 +143,8 @@ func apportion(sizes []int, times, over float64) []int {
 	return given
 }
 
-// shuffle is Fisher and Yates's, written out so that a split never depends on the version of the standard library.
+// shuffle permutes nodes by Fisher and Yates's method, written out so that a split never depends on the version of the
+// standard library.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))
@@ -151,7 +152,7 @@ func shuffle(nodes []int32, source rand.Source) {
 	}
 }
 
-// below draws uniformly from 0 to n-1 by Lemire's method; n must not be 0.
+// below returns a number drawn uniformly from 0 to n-1 by Lemire's method; n must not be 0.
 func below(source rand.Source, n uint64) uint64 {
 	high, low := bits.Mul64(source.Uint64(), n)
 	for floor := -n % n; low < floor; {
@@ -160,8 +161,8 @@ func below(source rand.Source, n uint64) uint64 {
 	return high
 }
 
-// Hash names the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64) and nodes
-// (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
+// Hash returns a name for the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64) and
+// nodes (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
 func (s *Split) Hash() string {
 	h := sha256.New()
 	for _, set := range [][]int32{s.Train, s.Validation, s.Test} {
@@ -174,7 +175,7 @@ func (s *Split) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// check says whether s can be a split of g: disjoint ascending sets of labelled nodes of g.
+// check reports the first fault of s as a split of g: disjoint ascending sets of labelled nodes of g.
 func (s *Split) check(g *Graph) error {
 	seen := make([]string, g.NumNodes())
 	for _, set := range []struct {

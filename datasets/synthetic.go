@@ -149,7 +149,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	return g, nil
 }
 
-// numbered is the class names "0", "1", ….
+// numbered returns the class names "0", "1", ….
 func numbered(classes int) []string {
 	names := make([]string, classes)
 	for c := range names {
@@ -158,7 +158,7 @@ func numbered(classes int) []string {
 	return names
 }
 
-// draws is how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come up.
+// draws returns how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come up.
 func draws(distinct, pairs float64, where string) (int64, error) {
 	if distinct < 0.5 {
 		return 0, nil

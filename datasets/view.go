@@ -61,7 +61,7 @@ type View struct {
 	Train, Validation, Test Phase
 }
 
-// NewView lays out the three phases of g under s.
+// NewView returns the three phases of g under s.
 //
 // Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the train
 // nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other node

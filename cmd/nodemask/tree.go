@@ -151,7 +151,7 @@ func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
 			return nil, err
 		}
 		defer file.Close()
-		edges, names, err := readEdges(file, f.edges)
+		edges, names, err := datasets.ReadEdgeList(ctx, file, f.edges)
 		if err != nil {
 			return nil, err
 		}

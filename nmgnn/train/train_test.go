@@ -39,8 +39,7 @@ func twoCamps(t testing.TB) *datasets.Graph {
 	}
 	g, report, err := csr.FromEdges(n, edges, csr.Options{})
 	require.NoError(t, err)
-	features, err := datasets.FromDense(n, 4, x)
-	require.NoError(t, err)
+	features := datasets.Features{Rows: n, Width: 4, Dense: x}
 	return &datasets.Graph{Name: "two camps", Edges: g, Features: features, Labels: labels, Classes: []string{"even", "odd"}, Report: report}
 }
 
@@ -245,10 +244,8 @@ func TestAModelWithTheWrongNumberOfOutputsIsRefused(t *testing.T) {
 
 func TestAGraphWithoutFeaturesIsRefused(t *testing.T) {
 	g := twoCamps(t)
-	var err error
-	g.Features, err = datasets.FromDense(g.NumNodes(), 0, nil)
-	require.NoError(t, err)
-	_, err = NewTrainer(goBackend(t), small().Build(2), g, viewOf(t, g, 30, datasets.Inductive), TrainOptions{})
+	g.Features = datasets.Features{Rows: g.NumNodes()}
+	_, err := NewTrainer(goBackend(t), small().Build(2), g, viewOf(t, g, 30, datasets.Inductive), TrainOptions{})
 	require.ErrorContains(t, err, "two camps has no features")
 }
 

@@ -14,7 +14,7 @@ import (
 
 // readPubMed reads Planetoid's PubMed and takes its tf-idf values apart: entry (v, c) is count/length(v)·weight(c).
 func readPubMed(ctx context.Context, files fs.FS) (*packed.Graph, error) {
-	g, err := datasets.ReadPlanetoid(ctx, files, "pubmed", datasets.PlanetoidOptions{})
+	g, err := datasets.ReadPlanetoid(ctx, files, "pubmed")
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// step is the number of which all 1/units are multiples: that of length 1.
+// step returns the number of which all 1/units are multiples: that of length 1.
 func step(units []float64) (float64, error) {
 	var inverse []float64
 	for _, u := range units {

@@ -17,11 +17,11 @@ type cursor struct {
 
 func (c *cursor) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("packed: payload byte %d: %s", c.at, fmt.Sprintf(format, args...))
+		c.err = fmt.Errorf("packed: payload byte %d: %w", c.at, fmt.Errorf(format, args...))
 	}
 }
 
-// number reads a varint of at most most.
+// number reads a varint of no more than most.
 func (c *cursor) number(what string, most uint64) uint64 {
 	if c.err != nil {
 		return 0
@@ -125,7 +125,7 @@ func (c *cursor) edges(g *Graph, nodes int) {
 	}
 	edges, report, err := csr.FromEdges(nodes, upper, csr.Options{})
 	if err != nil {
-		c.fail("%v", err)
+		c.fail("%w", err)
 		return
 	}
 	if want := listed - loops - duplicates; report.Edges != want {

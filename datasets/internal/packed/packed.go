@@ -46,7 +46,7 @@ type Graph struct {
 	Weights []float64 // [Width], positive
 }
 
-// Values computes the features beside Columns.
+// Values returns the features beside Columns.
 func (g *Graph) Values() []float32 {
 	values := make([]float32, len(g.Columns))
 	for v, length := range g.Lengths {
@@ -57,7 +57,7 @@ func (g *Graph) Values() []float32 {
 	return values
 }
 
-// Value is count/length·weight, rounded to float32 once.
+// Value returns count/length·weight, rounded to float32 once.
 func Value(count, length uint32, weight float64) float32 {
 	share := float64(count) / float64(length)
 	return float32(float64(share * weight))

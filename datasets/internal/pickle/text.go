@@ -1,4 +1,4 @@
-package datasets
+package pickle
 
 import (
 	"strconv"
@@ -46,13 +46,13 @@ func (p *unpickler) long(b []byte) int64 {
 }
 
 // quoted reads STRING's argument, Python 2's repr of a byte string.
-func (p *unpickler) quoted(s []byte) pickleString {
+func (p *unpickler) quoted(s []byte) String {
 	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
 		p.fail("a string is not in quotes")
 	}
 	s = s[1 : len(s)-1]
 	p.spend(len(s))
-	out := make(pickleString, 0, len(s))
+	out := make(String, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
 			out = append(out, s[i])
@@ -83,9 +83,9 @@ func (p *unpickler) quoted(s []byte) pickleString {
 
 // rawUnicode reads UNICODE's argument, Python's raw-unicode-escape: Latin-1 bytes, \uXXXX and \UXXXXXXXX. The result is
 // UTF-8, as for a BINUNICODE.
-func (p *unpickler) rawUnicode(s []byte) pickleString {
+func (p *unpickler) rawUnicode(s []byte) String {
 	p.spend(2 * len(s)) // a Latin-1 byte may take two in UTF-8
-	out := make(pickleString, 0, len(s))
+	out := make(String, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		r := rune(s[i])
 		if s[i] == '\\' && i+1 < len(s) {

@@ -1,23 +1,41 @@
-package datasets
+package numpy
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// errNPYObjects says why an array of type object is refused.
-var errNPYObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as numbers or text, for instance with .astype(str)")
+// Limits on what a header may claim. They are far above any real graph and far below what would hurt.
+const (
+	maxDims     = 8
+	maxElements = 1 << 40 // only keeps products far from overflowing
+)
 
-// parseNPYHeader reads the Python dictionary that describes an array, for instance
+// Header says what an array holds.
+type Header struct {
+	Type    Dtype
+	Fortran bool // the first index runs fastest
+	Shape   []int64
+}
+
+// Len returns the number of elements.
+func (h Header) Len() int64 {
+	n := int64(1)
+	for _, d := range h.Shape {
+		n *= d
+	}
+	return n
+}
+
+// parseHeader reads the Python dictionary that describes an array, for instance
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (2708, 1433), }
 //
 // Its three keys may come in any order, and lengths may end in L as Python 2 wrote them.
-func parseNPYHeader(text string) (npyHeader, error) {
-	var h npyHeader
+func parseHeader(text string) (Header, error) {
+	var h Header
 	s := headerScanner{rest: text}
 	seen := map[string]bool{}
 	if err := s.expect("{"); err != nil {
@@ -37,7 +55,7 @@ func parseNPYHeader(text string) (npyHeader, error) {
 		}
 		switch key {
 		case "descr":
-			err = s.descr(&h)
+			h.Type, err = s.dtype()
 		case "fortran_order":
 			h.Fortran, err = s.boolean()
 		case "shape":
@@ -120,13 +138,13 @@ func (s *headerScanner) shape() ([]int64, error) {
 		}
 		s.rest = s.rest[len(digits):]
 		s.accept("L")
-		if d > maxNPYElement || len(shape) == maxNPYDims {
-			return nil, fmt.Errorf("the header claims a shape beyond %d dimensions or %d elements", maxNPYDims, int64(maxNPYElement))
+		if d > maxElements || len(shape) == maxDims {
+			return nil, fmt.Errorf("the header claims a shape beyond %d dimensions or %d elements", maxDims, int64(maxElements))
 		}
 		shape = append(shape, d)
 		// A zero may not hide a huge product, so it counts as one.
-		if d = max(d, 1); product > maxNPYElement/d {
-			return nil, fmt.Errorf("the header claims more than %d elements", int64(maxNPYElement))
+		if d = max(d, 1); product > maxElements/d {
+			return nil, fmt.Errorf("the header claims more than %d elements", int64(maxElements))
 		}
 		product *= d
 		if !s.accept(",") {
@@ -139,55 +157,14 @@ func (s *headerScanner) shape() ([]int64, error) {
 	return shape, nil
 }
 
-// descr reads a type such as '<f4', '|b1' or '>U10'.
-func (s *headerScanner) descr(h *npyHeader) error {
+// dtype reads a type such as '<f4'.
+func (s *headerScanner) dtype() (Dtype, error) {
 	if s.accept("[") {
-		return errors.New("the array holds records with several fields: save each field as an array of its own")
+		return Dtype{}, errors.New("the array holds records with several fields: save each field as an array of its own")
 	}
-	descr, err := s.quoted()
+	name, err := s.quoted()
 	if err != nil {
-		return err
+		return Dtype{}, err
 	}
-	h.Descr = descr
-	h.Order = binary.LittleEndian
-	rest := descr
-	if len(rest) > 0 && strings.ContainsRune("<>|=", rune(rest[0])) {
-		if rest[0] == '>' {
-			h.Order = binary.BigEndian
-		}
-		rest = rest[1:]
-	}
-	if rest == "?" {
-		rest = "b1"
-	}
-	if strings.HasPrefix(rest, "O") {
-		return errNPYObjects
-	}
-	unknown := fmt.Errorf("type %.20q: expected bool, integers, float16 to float64, or text", descr)
-	if len(rest) < 2 {
-		return unknown
-	}
-	size, err := strconv.ParseUint(rest[1:], 10, 31)
-	if err != nil {
-		return unknown
-	}
-	h.Kind, h.Size = rest[0], int(size)
-	switch {
-	case h.Kind == 'b' && size == 1:
-	case (h.Kind == 'i' || h.Kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8):
-	case h.Kind == 'f' && (size == 2 || size == 4 || size == 8):
-	case h.Kind == 'a' || h.Kind == 'S' || h.Kind == 'U':
-		if h.Kind == 'a' {
-			h.Kind = 'S'
-		}
-		if h.Kind == 'U' {
-			h.Size *= 4
-		}
-		if size == 0 || size > maxNPYString || h.Size > maxNPYString {
-			return fmt.Errorf("type %.20q: text must take 1 to %d bytes", descr, maxNPYString)
-		}
-	default:
-		return unknown
-	}
-	return nil
+	return ParseDtype(name)
 }

@@ -1,4 +1,10 @@
-package datasets
+// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
+// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3. It is not Python: opcodes build
+// values of the types below, a GLOBAL must be on the list in numpy.go, and nothing is ever run.
+//
+// Lengths are looked at before anything is allocated, strings stay in the file's memory, and all else that opcodes make
+// is counted against maxMemory.
+package pickle
 
 import (
 	"encoding/binary"
@@ -7,51 +13,21 @@ import (
 	"strconv"
 )
 
-// This file reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
-// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3. It is not Python: the opcodes
-// build values of the types below, a GLOBAL must be on the list in pickle_numpy.go, and nothing is ever run.
-//
-// Lengths are looked at before anything is allocated, strings stay in the file's memory, and all else that opcodes make
-// is counted against maxPickleMemory.
-
 const (
-	// maxPickle is the largest file read. The largest Planetoid file has 7.6 MB.
-	maxPickle = 64 << 20
-	// maxPickleStack is far more than the 2,003 that Python's batches of 1,000 entries need.
-	maxPickleStack = 1 << 16
-	maxPickleMemo  = 1 << 20
-	// maxPickleMemory bounds what one pickle's values take up. PubMed's graph, the largest, takes 10 MiB.
-	maxPickleMemory = 256 << 20
+	// MaxSize is the most bytes that [Read] takes. The largest Planetoid file has 7.6 MB.
+	MaxSize = 64 << 20
+	// maxStack is far more than the 2,003 that Python's batches of 1,000 entries need.
+	maxStack = 1 << 16
+	maxMemo  = 1 << 20
+	// maxMemory bounds what one pickle's values take up. PubMed's graph, the largest, takes 10 MiB.
+	maxMemory = 256 << 20
 
 	// What a value, an entry of a list and a kept value are counted as: about what they take, growth included.
 	valueMemory = 32
 	entryMemory = 48
 )
 
-// The values a pickle can hold. Integers are int64, floats float64, booleans bool, and the strings of both Pythons are
-// pickleString, which shares the file's memory. Arrays and matrices are in pickle_numpy.go.
-type (
-	pickleNone   struct{}
-	pickleString []byte
-	pickleTuple  []any
-	pickleList   struct{ items []any }
-	pickleDict   struct{ entries []pickleEntry }
-	pickleEntry  struct{ key, value any } // in the file's order; a key given twice is there twice
-	pickleGlobal string
-)
-
-// pickleError says what is wrong with a pickle, and where.
-type pickleError struct {
-	Offset int // of the opcode
-	Reason string
-}
-
-func (e *pickleError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
-
-// pickleMistake begins the reason of an error that is this reader's own fault.
-const pickleMistake = "a mistake in the pickle reader"
-
-// unpickler runs a pickle's opcodes. Faults are raised by fail and turned into an error by unpickle, so that each
+// unpickler runs a pickle's opcodes. Faults are raised by fail and turned into an error by Read, so that each
 // opcode reads as what it does.
 type unpickler struct {
 	data  []byte
@@ -60,27 +36,27 @@ type unpickler struct {
 	stack []any
 	marks []int // stack heights
 	memo  map[uint64]any
-	spent int // bytes counted against maxPickleMemory
+	spent int // bytes counted against maxMemory
 }
 
 func (p *unpickler) fail(format string, args ...any) {
-	panic(&pickleError{Offset: p.at, Reason: fmt.Sprintf(format, args...)})
+	panic(&Error{Offset: p.at, Err: fmt.Errorf(format, args...)})
 }
 
-// unpickle reads the one value that data holds. Errors are of type *pickleError.
-func unpickle(data []byte) (value any, err error) {
-	if len(data) > maxPickle {
-		return nil, &pickleError{Reason: fmt.Sprintf("a pickle of %s: expected at most %s", bytesText(uint64(len(data))), bytesText(maxPickle))}
+// Read returns the one value that data holds. Errors are of type [*Error].
+func Read(data []byte) (value any, err error) {
+	if len(data) > MaxSize {
+		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s", bytesText(uint64(len(data))), bytesText(MaxSize))}
 	}
 	p := &unpickler{data: data, memo: map[uint64]any{}}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
-		case *pickleError:
+		case *Error:
 			value, err = nil, fault
 		default:
 			// No input is known to come here, and the fuzz test fails on any that does.
-			value, err = nil, &pickleError{Offset: p.at, Reason: fmt.Sprintf("%s: %v", pickleMistake, fault)}
+			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()
 	for !p.step() {
@@ -106,8 +82,8 @@ func (p *unpickler) step() (done bool) {
 	case '.': // STOP
 		return true
 	case '(': // MARK
-		if len(p.marks) == maxPickleStack {
-			p.fail("more than %d open marks", maxPickleStack)
+		if len(p.marks) == maxStack {
+			p.fail("more than %d open marks", maxStack)
 		}
 		p.marks = append(p.marks, len(p.stack))
 	case '0': // POP
@@ -118,7 +94,7 @@ func (p *unpickler) step() (done bool) {
 		p.push(p.top())
 
 	case 'N': // NONE
-		p.push(pickleNone{})
+		p.push(None{})
 	case 0x88: // NEWTRUE
 		p.push(true)
 	case 0x89: // NEWFALSE
@@ -153,20 +129,20 @@ func (p *unpickler) step() (done bool) {
 		p.push(x)
 
 	case 'U', 'C': // SHORT_BINSTRING, SHORT_BINBYTES
-		p.push(pickleString(p.take(int(p.take(1)[0]))))
+		p.push(String(p.take(int(p.take(1)[0]))))
 	case 'T', 'X', 'B': // BINSTRING, BINUNICODE, BINBYTES
 		n := binary.LittleEndian.Uint32(p.take(4))
-		if n > maxPickle {
-			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s", bytesText(uint64(n)), bytesText(maxPickle))
+		if n > MaxSize {
+			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s", bytesText(uint64(n)), bytesText(MaxSize))
 		}
-		p.push(pickleString(p.take(int(n))))
+		p.push(String(p.take(int(n))))
 	case 'S': // STRING
 		p.push(p.quoted(p.line()))
 	case 'V': // UNICODE
 		p.push(p.rawUnicode(p.line()))
 
 	case ')': // EMPTY_TUPLE
-		p.push(pickleTuple{})
+		p.push(Tuple{})
 	case 0x85: // TUPLE1
 		p.tuple(1)
 	case 0x86: // TUPLE2
@@ -174,11 +150,11 @@ func (p *unpickler) step() (done bool) {
 	case 0x87: // TUPLE3
 		p.tuple(3)
 	case 't': // TUPLE
-		p.push(pickleTuple(p.popMark()))
+		p.push(Tuple(p.popMark()))
 	case ']': // EMPTY_LIST
-		p.push(&pickleList{})
+		p.push(&List{})
 	case 'l': // LIST
-		p.push(&pickleList{items: p.popMark()})
+		p.push(&List{Items: p.popMark()})
 	case 'a': // APPEND
 		item := p.pop()
 		p.extend([]any{item})
@@ -186,10 +162,10 @@ func (p *unpickler) step() (done bool) {
 		items := p.popMark()
 		p.extend(items)
 	case '}': // EMPTY_DICT
-		p.push(&pickleDict{})
+		p.push(&Dict{})
 	case 'd': // DICT
 		items := p.popMark()
-		p.push(&pickleDict{})
+		p.push(&Dict{})
 		p.setItems(items)
 	case 's': // SETITEM
 		value := p.pop()
@@ -250,8 +226,8 @@ func (p *unpickler) line() []byte {
 }
 
 func (p *unpickler) push(v any) {
-	if len(p.stack) == maxPickleStack {
-		p.fail("more than %d values on the stack", maxPickleStack)
+	if len(p.stack) == maxStack {
+		p.fail("more than %d values on the stack", maxStack)
 	}
 	p.spend(valueMemory)
 	p.stack = append(p.stack, v)
@@ -260,8 +236,8 @@ func (p *unpickler) push(v any) {
 // spend counts bytes before they are allocated.
 func (p *unpickler) spend(bytes int) {
 	p.spent += bytes
-	if p.spent > maxPickleMemory {
-		p.fail("this pickle's values take more than %s; those of a graph file need far less", bytesText(maxPickleMemory))
+	if p.spent > maxMemory {
+		p.fail("this pickle's values take more than %s; those of a graph file need far less", bytesText(maxMemory))
 	}
 }
 
@@ -300,7 +276,7 @@ func (p *unpickler) popMark() []any {
 }
 
 func (p *unpickler) tuple(n int) {
-	t := make(pickleTuple, n)
+	t := make(Tuple, n)
 	for i := n - 1; i >= 0; i-- {
 		t[i] = p.pop()
 	}
@@ -308,31 +284,31 @@ func (p *unpickler) tuple(n int) {
 }
 
 func (p *unpickler) extend(items []any) {
-	list, ok := p.top().(*pickleList)
+	list, ok := p.top().(*List)
 	if !ok {
-		p.fail("items are added to %s: expected a list", pickleKind(p.top()))
+		p.fail("items are added to %s: expected a list", Describe(p.top()))
 	}
 	p.spend(entryMemory * len(items))
-	list.items = append(list.items, items...)
+	list.Items = append(list.Items, items...)
 }
 
 func (p *unpickler) setItems(items []any) {
-	dict, ok := p.top().(*pickleDict)
+	dict, ok := p.top().(*Dict)
 	if !ok {
-		p.fail("entries are set in %s: expected a dictionary", pickleKind(p.top()))
+		p.fail("entries are set in %s: expected a dictionary", Describe(p.top()))
 	}
 	if len(items)%2 != 0 {
 		p.fail("a dictionary's last key has no value")
 	}
 	p.spend(entryMemory * len(items))
 	for i := 0; i < len(items); i += 2 {
-		dict.entries = append(dict.entries, pickleEntry{items[i], items[i+1]})
+		dict.Entries = append(dict.Entries, Entry{items[i], items[i+1]})
 	}
 }
 
 func (p *unpickler) put(key uint64) {
-	if _, old := p.memo[key]; !old && len(p.memo) == maxPickleMemo {
-		p.fail("more than %d values are kept for later", maxPickleMemo)
+	if _, old := p.memo[key]; !old && len(p.memo) == maxMemo {
+		p.fail("more than %d values are kept for later", maxMemo)
 	}
 	p.spend(2 * entryMemory)
 	p.memo[key] = p.top()
@@ -352,47 +328,4 @@ func (p *unpickler) memoKey(s []byte) uint64 {
 		p.fail("%q is not the number of a kept value", s[:min(len(s), 32)])
 	}
 	return key
-}
-
-// pickleKind names a value's type in an error.
-func pickleKind(v any) string {
-	switch v := v.(type) {
-	case pickleNone:
-		return "None"
-	case bool:
-		return "a boolean"
-	case int64, float64:
-		return "a number"
-	case pickleString:
-		return "a string"
-	case pickleTuple:
-		return fmt.Sprintf("a tuple of %d", len(v))
-	case *pickleList:
-		return "a list"
-	case *pickleDict:
-		return "a dictionary"
-	case pickleGlobal:
-		return string(v)
-	case *pickleType:
-		return "a numpy dtype"
-	case *pickleArray:
-		return "a numpy array"
-	case *pickleMatrix:
-		return "a scipy matrix"
-	}
-	return fmt.Sprintf("%T", v)
-}
-
-// bytesText writes a number of bytes for people: "2.0 GiB".
-func bytesText(n uint64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	x, unit := float64(n)/1024, 0
-	for x >= 1023.95 && unit < len(units)-1 {
-		x /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", x, units[unit])
 }

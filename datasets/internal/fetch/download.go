@@ -1,10 +1,8 @@
-package datasets
+package fetch
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +17,7 @@ import (
 	"time"
 )
 
-// maxDownload caps files whose size is not known beforehand.
+// maxDownload limits files whose size is not known beforehand.
 const maxDownload = 16 << 30
 
 // errFinal marks an error that a repeat cannot mend.
@@ -50,35 +48,35 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// download brings part to its full length, with repeats.
-func (f *fetcher) download(ctx context.Context, part string, file File) error {
-	u, err := url.Parse(file.URL)
+// download brings part to its full length, with repeats. name is that of the file, for messages.
+func (f *Fetcher) download(ctx context.Context, part, name string, source Source) error {
+	u, err := url.Parse(source.URL)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%s: %.200q %w", file.Name, file.URL, errNotHTTPS)
+		return fmt.Errorf("%s: %.200q %w", name, source.URL, errNotHTTPS)
 	}
 	for n := 1; ; n++ {
-		err := f.attempt(ctx, part, file)
+		err := f.attempt(ctx, part, name, source)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", file.Name, ctx.Err())
+			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, ctx.Err())
 		}
 		var final errFinal
-		if errors.As(err, &final) || n > f.Retries {
-			return fmt.Errorf("%s: %s: %w", file.Name, file.URL, err)
+		if errors.As(err, &final) || n > f.o.Retries {
+			return fmt.Errorf("%s: %s: %w", name, source.URL, err)
 		}
-		pause := f.Backoff(n)
-		f.Note(fmt.Sprintf("%s: %v: trying again in %v (%d of %d)", file.Name, err, pause, n, f.Retries))
-		if err := f.Wait(ctx, pause); err != nil {
-			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", file.Name, err)
+		pause := f.o.Backoff(n)
+		f.note("%s: %v: trying again in %v (%d of %d)", name, err, pause, n, f.o.Retries)
+		if err := f.o.Wait(ctx, pause); err != nil {
+			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, err)
 		}
 	}
 }
 
 // attempt makes one request and writes what it yields. It continues a part if the server still has that version.
-func (f *fetcher) attempt(ctx context.Context, part string, file File) (err error) {
-	w, err := f.open(part)
+func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source) (err error) {
+	w, err := f.o.open(part)
 	if err != nil {
 		return errFinal{err}
 	}
@@ -91,17 +89,17 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 	if err != nil || len(validator) == 0 {
 		have = 0
 	}
-	if file.Size > 0 && have == file.Size {
+	if source.Size > 0 && have == source.Size {
 		return nil // stopped between the last byte and the renaming
 	}
-	ctx, silence := watch(ctx, f.silence)
+	ctx, silence := watch(ctx, f.o.silence)
 	defer silence.stop()
 	defer func() {
 		if cause := context.Cause(ctx); errors.Is(cause, errSilence) && err != nil {
 			err = cause
 		}
 	}()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, file.URL, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.URL, nil)
 	if err != nil {
 		return errFinal{err}
 	}
@@ -110,7 +108,7 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 		req.Header.Set("If-Range", string(validator))
 	}
-	resp, err := f.Client.Do(req)
+	resp, err := f.o.Client.Do(req)
 	if err != nil {
 		var certificate *tls.CertificateVerificationError
 		if errors.Is(err, errNotHTTPS) || errors.As(err, &certificate) {
@@ -143,33 +141,33 @@ func (f *fetcher) attempt(ctx context.Context, part string, file File) (err erro
 		}
 		return errFinal{err}
 	}
-	if file.Size > 0 && total >= 0 && total != file.Size {
-		return errFinal{fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name", total, file.Size)}
+	if source.Size > 0 && total >= 0 && total != source.Size {
+		return errFinal{fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name", total, source.Size)}
 	}
-	if err := enoughRoom(filepath.Dir(part), max(total, file.Size)-have); err != nil {
+	if err := enoughRoom(filepath.Dir(part), max(total, source.Size)-have); err != nil {
 		return errFinal{err}
 	}
 	if resp.StatusCode == http.StatusOK {
 		if err := w.Truncate(0); err != nil {
-			return f.diskError(part, err)
+			return diskError(part, err)
 		}
 		if err := writeValidator(part, validatorOf(resp)); err != nil {
-			return f.diskError(part, err)
+			return diskError(part, err)
 		}
 	}
 	if _, err := w.Seek(have, io.SeekStart); err != nil {
 		return errFinal{err}
 	}
-	if err := f.copy(w, silence.reader(resp.Body), part, file, have, total); err != nil {
+	if err := f.copy(w, silence.reader(resp.Body), part, name, source.Size, have, total); err != nil {
 		return err
 	}
 	if err := w.Sync(); err != nil {
-		return f.diskError(part, err)
+		return diskError(part, err)
 	}
 	return nil
 }
 
-// maxSilence is how long a server may send nothing.
+// maxSilence limits how long a server may send nothing.
 const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
@@ -187,7 +185,7 @@ func watch(ctx context.Context, limit time.Duration) (context.Context, *silenceW
 	return ctx, &silenceWatch{limit: limit, timer: timer, stop: func() { timer.Stop(); cancel(nil) }}
 }
 
-// reader is r, with the watch reset by every read that brings something.
+// reader returns r, with the watch reset by every read that brings something.
 func (s *silenceWatch) reader(r io.Reader) io.Reader { return watchedReader{s, r} }
 
 type watchedReader struct {
@@ -204,33 +202,33 @@ func (w watchedReader) Read(b []byte) (int, error) {
 }
 
 // copy writes the body, which must bring the part from have to total bytes.
-func (f *fetcher) copy(w io.Writer, body io.Reader, part string, file File, have, total int64) error {
+func (f *Fetcher) copy(w io.Writer, body io.Reader, part, name string, size, have, total int64) error {
 	limit := total
 	if limit < 0 {
 		limit = maxDownload
-		if file.Size > 0 {
-			limit = file.Size
+		if size > 0 {
+			limit = size
 		}
 	}
 	buf := make([]byte, 128<<10)
 	done := have
-	f.Progress(file.Name, done, total)
+	f.o.Progress(name, done, total)
 	for {
 		n, readErr := body.Read(buf)
 		if done+int64(n) > limit {
 			return errFinal{fmt.Errorf("the server sends more than the %d bytes expected", limit)}
 		}
 		if _, err := w.Write(buf[:n]); err != nil {
-			return f.diskError(part, err)
+			return diskError(part, err)
 		}
 		done += int64(n)
 		if n > 0 {
-			f.Progress(file.Name, done, total)
+			f.o.Progress(name, done, total)
 		}
 		switch {
 		case readErr == nil:
 		case errors.Is(readErr, io.EOF):
-			if expected := max(total, file.Size); expected > 0 && done != expected {
+			if expected := max(total, size); expected > 0 && done != expected {
 				return fmt.Errorf("the server stopped after %d of %d bytes", done, expected)
 			}
 			return nil
@@ -244,9 +242,9 @@ func (f *fetcher) copy(w io.Writer, body io.Reader, part string, file File, have
 }
 
 // diskError puts a full disk into words; no repeat helps against it.
-func (f *fetcher) diskError(part string, err error) error {
+func diskError(part string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; what arrived is kept", filepath.Dir(part))}
+		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; what arrived is kept (%w)", filepath.Dir(part), err)}
 	}
 	return errFinal{err}
 }
@@ -287,32 +285,4 @@ func unwrapURL(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// sumFile is the SHA-256 and size of a file.
-func sumFile(ctx context.Context, path string) (string, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, contextReader{ctx, f})
-	if err != nil {
-		return "", n, fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), n, nil
-}
-
-// contextReader ends reading when the context is done.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(b)
 }

@@ -1,13 +1,13 @@
 //go:build linux || darwin
 
-package datasets
+package fetch
 
 import (
 	"fmt"
 	"syscall"
 )
 
-// enoughRoom says before a download starts that it cannot fit.
+// enoughRoom returns an error if the disk of dir has no room for need bytes more.
 func enoughRoom(dir string, need int64) error {
 	var s syscall.Statfs_t
 	if need <= 0 || syscall.Statfs(dir, &s) != nil {

@@ -1,4 +1,4 @@
-package datasets
+package numpy
 
 import (
 	"archive/zip"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -21,21 +20,21 @@ const maxDeflateRatio = 1032
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
-	maxNPZMembers     = 10_000
+	maxMembers        = 10_000
 )
 
-// npzFile is a zip of npy arrays. Members are streamed, and can be opened several times, also side by side.
-type npzFile struct {
+// File is a zip of npy arrays. Members are streamed, and can be opened several times, also side by side.
+type File struct {
 	name    string // for errors
 	ctx     context.Context
 	size    int64
 	members map[string]*zip.File
 	counted map[string]bool // members whose size was checked by unpacking
-	close   func() error
+	closer  io.Closer       // nil: nothing to close
 }
 
-// openNPZ opens a file. Reading any member ends with the context's error once that is done.
-func openNPZ(ctx context.Context, path string) (*npzFile, error) {
+// Open opens a file. Once ctx is done, reading any member ends with its error.
+func Open(ctx context.Context, path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -47,24 +46,24 @@ func openNPZ(ctx context.Context, path string) (*npzFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	z, err := newNPZ(ctx, f, info.Size(), filepath.Base(path))
+	z, err := New(ctx, f, info.Size(), path)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	z.close = f.Close
+	z.closer = f
 	return z, nil
 }
 
-// newNPZ reads the list of members of a zip of the given size.
-func newNPZ(ctx context.Context, r io.ReaderAt, size int64, name string) (*npzFile, error) {
+// New reads the list of members of a zip of size bytes. name is what errors call the file.
+func New(ctx context.Context, r io.ReaderAt, size int64, name string) (*File, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %d bytes: not a whole npz (zip) file: %w. Get it again", name, size, err)
 	}
-	if len(archive.File) > maxNPZMembers {
-		return nil, fmt.Errorf("%s: %d members: expected at most %d", name, len(archive.File), maxNPZMembers)
+	if len(archive.File) > maxMembers {
+		return nil, fmt.Errorf("%s: %d members: expected at most %d", name, len(archive.File), maxMembers)
 	}
-	z := &npzFile{name: name, ctx: ctx, size: size, members: map[string]*zip.File{}, counted: map[string]bool{}, close: func() error { return nil }}
+	z := &File{name: name, ctx: ctx, size: size, members: map[string]*zip.File{}, counted: map[string]bool{}}
 	for _, f := range archive.File {
 		key := strings.TrimSuffix(f.Name, ".npy")
 		if z.members[key] != nil {
@@ -76,13 +75,23 @@ func newNPZ(ctx context.Context, r io.ReaderAt, size int64, name string) (*npzFi
 }
 
 // Close closes the file.
-func (z *npzFile) Close() error { return z.close() }
+func (z *File) Close() error {
+	if z.closer == nil {
+		return nil
+	}
+	return z.closer.Close()
+}
 
-// Has says whether there is a member of that name (without .npy).
-func (z *npzFile) Has(member string) bool { return z.members[member] != nil }
+// Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
+func (z *File) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", z.name, fmt.Errorf(format, args...))
+}
 
-// Names lists the members, sorted, for error messages.
-func (z *npzFile) Names() string {
+// Has reports whether there is a member of that name (without .npy).
+func (z *File) Has(member string) bool { return z.members[member] != nil }
+
+// Names returns the names of the members, sorted, for error messages.
+func (z *File) Names() string {
 	var names []string
 	for name := range z.members {
 		names = append(names, fmt.Sprintf("%.40s", name))
@@ -97,45 +106,40 @@ func (z *npzFile) Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Require is an error naming the first of the members that is not there.
-func (z *npzFile) Require(layout string, members ...string) error {
+// Require returns an error that names the first of the members that is not there. layout says in it what they make up.
+func (z *File) Require(layout string, members ...string) error {
 	for _, member := range members {
 		if !z.Has(member) {
-			return fmt.Errorf("%s: no member %q, which %s has; found %s", z.name, member, layout, z.Names())
+			return z.Errorf("no member %q, which %s has; found %s", member, layout, z.Names())
 		}
 	}
 	return nil
 }
 
-// npyMember is an array in an npz, to be closed after use.
-type npyMember struct {
-	*npyArray
-	io.Closer
-}
-
-// Open starts reading a member.
-func (z *npzFile) Open(member string) (npyMember, error) {
+// Open starts reading a member, which is to be closed after use.
+func (z *File) Open(member string) (*Array, error) {
 	where := z.name + ": " + member
 	f := z.members[member]
 	if f == nil {
-		return npyMember{}, fmt.Errorf("%s: no member %q; found %s", z.name, member, z.Names())
+		return nil, z.Errorf("no member %q; found %s", member, z.Names())
 	}
 	if err := z.believe(f, where); err != nil {
-		return npyMember{}, err
+		return nil, err
 	}
 	r, err := z.stream(f, where)
 	if err != nil {
-		return npyMember{}, err
+		return nil, err
 	}
-	a, err := newNPY(r, int64(f.UncompressedSize64), where)
+	a, err := newArray(r, int64(f.UncompressedSize64), where)
 	if err != nil {
-		return npyMember{}, errors.Join(err, r.Close())
+		return nil, errors.Join(err, r.Close())
 	}
-	return npyMember{a, r}, nil
+	a.closer = r
+	return a, nil
 }
 
 // believe checks the size that the zip claims for a member against the bytes that are there.
-func (z *npzFile) believe(f *zip.File, where string) error {
+func (z *File) believe(f *zip.File, where string) error {
 	packed, full := f.CompressedSize64, f.UncompressedSize64
 	switch {
 	case f.Flags&1 != 0:
@@ -158,14 +162,17 @@ func (z *npzFile) believe(f *zip.File, where string) error {
 	}
 	n, err := io.Copy(io.Discard, r)
 	err = errors.Join(err, r.Close())
-	if err != nil || uint64(n) != full {
+	if err == nil && uint64(n) != full {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return fmt.Errorf("%s: claims %d bytes, but only %d can be unpacked: %w. The file is damaged: get it again", where, full, n, err)
 	}
 	z.counted[f.Name] = true
 	return nil
 }
 
-func (z *npzFile) stream(f *zip.File, where string) (io.ReadCloser, error) {
+func (z *File) stream(f *zip.File, where string) (io.ReadCloser, error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w. The file is damaged: get it again", where, err)
@@ -193,27 +200,27 @@ func (m *memberReader) Read(b []byte) (int, error) {
 
 func (m *memberReader) Close() error { return m.r.Close() }
 
-// vector opens a member of one dimension (or a scalar, for length 1) and holds its length against want unless that is
-// negative.
-func (z *npzFile) vector(member string, want int64) (npyMember, error) {
+// Vector opens a member of one dimension, of the given length unless that is negative. A single number is a vector of
+// length 1, and a column is one too.
+func (z *File) Vector(member string, length int64) (*Array, error) {
 	a, err := z.Open(member)
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	one := len(a.Shape) == 1 || len(a.Shape) == 0 || len(a.Shape) == 2 && a.Shape[1] == 1
-	if !one || want >= 0 && a.Len() != want {
+	if !one || length >= 0 && a.Len() != length {
 		expected := "one dimension"
-		if want >= 0 {
-			expected = fmt.Sprintf("[%d]", want)
+		if length >= 0 {
+			expected = fmt.Sprintf("[%d]", length)
 		}
-		return a, errors.Join(fmt.Errorf("%s: shape %s: expected %s", a.where, shapeString(a.Shape), expected), a.Close())
+		return nil, errors.Join(a.Errorf("shape %s: expected %s", ShapeText(a.Shape), expected), a.Close())
 	}
 	return a, nil
 }
 
-// ints reads a whole member of one dimension.
-func (z *npzFile) ints(member string, want int64) ([]int64, error) {
-	a, err := z.vector(member, want)
+// Ints reads a whole member of one dimension, as [File.Vector] opens it.
+func (z *File) Ints(member string, length int64) ([]int64, error) {
+	a, err := z.Vector(member, length)
 	if err != nil {
 		return nil, err
 	}
@@ -222,9 +229,9 @@ func (z *npzFile) ints(member string, want int64) ([]int64, error) {
 	return values, a.Ints(values)
 }
 
-// strings reads a whole member of one dimension as text.
-func (z *npzFile) strings(member string, want int64) ([]string, error) {
-	a, err := z.vector(member, want)
+// Strings reads a whole member of one dimension as text, as [File.Vector] opens it.
+func (z *File) Strings(member string, length int64) ([]string, error) {
+	a, err := z.Vector(member, length)
 	if err != nil {
 		return nil, err
 	}
@@ -232,50 +239,3 @@ func (z *npzFile) strings(member string, want int64) ([]string, error) {
 	values := make([]string, a.Len())
 	return values, a.Strings(values)
 }
-
-// shape reads a member such as adj_shape: two lengths.
-func (z *npzFile) shape(member string) (rows, width int64, err error) {
-	values, err := z.ints(member, 2)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, v := range values {
-		if v < 0 || v > maxNodes {
-			return 0, 0, fmt.Errorf("%s: %s: %s: expected lengths from 0 to %d", z.name, member, shapeString(values), maxNodes)
-		}
-	}
-	return values[0], values[1], nil
-}
-
-// dense reads a member [rows, width] as float32, row by row whatever its order in the file.
-func (z *npzFile) dense(member string, rows int64) (Features, error) {
-	a, err := z.Open(member)
-	if err != nil {
-		return Features{}, err
-	}
-	defer a.Close()
-	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
-		return Features{}, fmt.Errorf("%s: shape %s: expected [%d, width], one row for each node, and a width up to %d", a.where, shapeString(a.Shape), rows, maxWidth)
-	}
-	f := Features{Rows: int(rows), Width: int(a.Shape[1]), Dense: make([]float32, a.Len())}
-	if !a.Fortran {
-		return f, a.Float32s(f.Dense)
-	}
-	column := make([]float32, rows)
-	for j := range f.Width {
-		if err := a.Float32s(column); err != nil {
-			return Features{}, err
-		}
-		for i, v := range column {
-			f.Dense[i*f.Width+j] = v
-		}
-	}
-	return f, nil
-}
-
-// Limits on graphs read from files. A width is only a number in a header, which costs a file nothing but whoever makes a
-// dense row of it a lot, so it needs one of its own.
-const (
-	maxNodes = 1<<31 - 2
-	maxWidth = 1 << 24
-)

@@ -1,0 +1,85 @@
+package datasets
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"nodemask/csr"
+)
+
+// Limits of a list of edges.
+const (
+	maxEdgeLine    = 4096 // bytes
+	maxListedEdges = 10_000_000
+)
+
+var edgeSeparator = regexp.MustCompile(`[ \t]*,[ \t]*|[ \t]+`)
+
+// ReadEdgeList reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
+// graph and the id of each node, in the order in which ids come first. Repeats and self-loops are dropped, and blank lines
+// and those that begin with # are left out. Errors begin with name, which is that of the file, and say which line it is.
+func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)
+	index := map[string]int32{}
+	var ids []string
+	var edges []csr.Edge
+	at := 0
+	fail := func(format string, args ...any) (*csr.Graph, []string, error) {
+		return nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
+	}
+	for lines.Scan() {
+		at++
+		if at%4096 == 0 && ctx.Err() != nil {
+			return fail("%w", ctx.Err())
+		}
+		line := lines.Text()
+		if at == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		line = strings.Trim(line, " \t\r")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !utf8.ValidString(line) {
+			return fail("not UTF-8: save the file as UTF-8")
+		}
+		ends := edgeSeparator.Split(line, -1)
+		if len(ends) != 2 || ends[0] == "" || ends[1] == "" {
+			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
+		}
+		if len(edges) == maxListedEdges {
+			return fail("more than %d edges: expected a smaller graph; larger ones can be read from an .npz file", maxListedEdges)
+		}
+		var pair [2]int32
+		for i, id := range ends {
+			v, found := index[id]
+			if !found {
+				v = int32(len(ids))
+				index[id], ids = v, append(ids, id)
+			}
+			pair[i] = v
+		}
+		edges = append(edges, csr.Edge{Node: pair[0], Neighbour: pair[1]})
+	}
+	at++
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fail("longer than %d bytes: expected two ids", maxEdgeLine)
+	case err != nil:
+		return fail("%w", err)
+	case len(edges) == 0:
+		return nil, nil, fmt.Errorf("%s: no edges in %d lines: expected two ids a line", name, at-1)
+	}
+	g, _, err := csr.FromEdges(len(ids), edges, csr.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return g, ids, nil
+}

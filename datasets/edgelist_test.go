@@ -1,0 +1,70 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
+	g, ids, err := ReadEdgeList(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
+	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
+	for text, says := range map[string]string{
+		"":                                  "f: no edges in 0 lines",
+		"a\n":                               `f: line 1: found "a": expected two ids`,
+		"a b c\n":                           `f: line 1: found "a b c": expected two ids`,
+		"a b\n,b\n":                         `f: line 2: found ",b": expected two ids`,
+		"a \xff\n":                          "f: line 1: not UTF-8",
+		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
+	} {
+		_, _, err := ReadEdgeList(t.Context(), strings.NewReader(text), "f")
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestReadEdgeListStopsWhenTheContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := ReadEdgeList(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "f: line 4096: ")
+}
+
+// FuzzEdges feeds the reader anything: it gives a proper graph of named nodes, or an error that names the file.
+func FuzzEdges(f *testing.F) {
+	for _, seed := range []string{"a b\nb,c\n", "# x\n1\t2\n", "a b c", "a,,b", "\ufeffx y", "a \x00", "é ü\r\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, ids, err := ReadEdgeList(t.Context(), bytes.NewReader(data), "f")
+		if err != nil {
+			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
+			return
+		}
+		require.Len(t, ids, g.NumNodes())
+		assert.True(t, g.IsSymmetric())
+		seen := map[string]bool{}
+		for _, id := range ids {
+			assert.True(t, id != "" && utf8.ValidString(id) && !seen[id], "%q", id)
+			seen[id] = true
+		}
+	})
+}
+
+func ExampleReadEdgeList() {
+	g, ids, err := ReadEdgeList(context.Background(), strings.NewReader("ann bob\nbob,cy\n"), "friends.txt")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(ids, g.Neighbours(1))
+	// Output: [ann bob cy] [0 2]
+}

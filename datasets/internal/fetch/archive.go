@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// maxUnpacked limits one file unpacked from an archive.
+const maxUnpacked = 16 << 30
+
+// GetArchive downloads a zip to file, unpacks its members of the given names into the same folder, from whichever folder
+// of the zip they are in, records their SHA-256 there (see [Recorded]), and removes the zip.
+func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, names []string) error {
+	if err := f.Get(ctx, file, source); err != nil {
+		return err
+	}
+	dir := filepath.Dir(file)
+	sums := map[string]string{}
+	for _, name := range names {
+		f.note("unpacking %s", name)
+		if err := unpack(ctx, file, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+		sum, _, err := Sum(ctx, filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		f.note("%s: SHA-256 %s", name, sum)
+		sums[name] = sum
+	}
+	if err := record(dir, sums); err != nil {
+		return err
+	}
+	return os.Remove(file)
+}
+
+// unpack writes the member that has the name of file.
+func unpack(ctx context.Context, archive, file string) (err error) {
+	z, err := zip.OpenReader(archive)
+	if err != nil {
+		return fmt.Errorf("%s: not a whole zip file: %w. Remove it and fetch again", archive, err)
+	}
+	defer z.Close()
+	dir, name := filepath.Dir(file), filepath.Base(file)
+	for _, member := range z.File {
+		if path.Base(member.Name) != name {
+			continue
+		}
+		size := member.UncompressedSize64
+		if size > maxUnpacked {
+			return fmt.Errorf("%s: %s claims %d bytes: expected at most %d", archive, name, size, int64(maxUnpacked))
+		}
+		if err := enoughRoom(dir, int64(size)); err != nil {
+			return err
+		}
+		r, err := member.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", archive, name, err)
+		}
+		defer r.Close()
+		w, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o644))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Cleanup()) }()
+		if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
+			return fmt.Errorf("%s: unpacking %s: %w", archive, name, diskError(file, err))
+		}
+		// Reading on to the end makes zip check the checksum.
+		if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {
+			if err == nil {
+				err = errors.New("more bytes than it claims")
+			}
+			return fmt.Errorf("%s: unpacking %s: damaged: %w. Remove it and fetch again", archive, name, err)
+		}
+		return w.CloseAtomicallyReplace()
+	}
+	return fmt.Errorf("%s: no %s in it: this is not the archive of this data set", archive, name)
+}

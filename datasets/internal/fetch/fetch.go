@@ -1,0 +1,190 @@
+// Package fetch gets files over https: whole or not at all, continued where an earlier try stopped, and held against
+// their SHA-256.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// Options says how files are downloaded. The zero value is what a user wants.
+type Options struct {
+	// Client makes the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
+	// only to https in any case.
+	Client *http.Client
+	// Retries limits how often a failed request is repeated. 0: 4 times; negative: never.
+	Retries int
+	// Backoff returns the pause before the nth repeat, counted from 1. Nil: 1, 2, 4… seconds, 30 at most.
+	Backoff func(n int) time.Duration
+	// Wait pauses, or returns the context's error if that is done first. Nil: by the clock.
+	Wait func(ctx context.Context, d time.Duration) error
+	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
+	Progress func(file string, done, total int64)
+	// Note gets lines worth telling: files already there, repeats, checksums of what has none published. Nil: dropped.
+	Note func(line string)
+
+	open    func(path string) (partFile, error) // tests: a disk that fills up
+	silence time.Duration                       // tests: how long a server may send nothing
+}
+
+// partFile is a file being written.
+type partFile interface {
+	io.Writer
+	io.Seeker
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// Source is where a file is, and what is known of it.
+type Source struct {
+	URL    string
+	Size   int64  // in bytes; 0: not known
+	SHA256 string // in hex; "": not known, so that the one found is only noted
+}
+
+// Fetcher gets files. Make it with [New].
+type Fetcher struct{ o Options }
+
+// New returns a fetcher.
+func New(o Options) *Fetcher {
+	if o.Client == nil {
+		o.Client = defaultClient()
+	}
+	client := *o.Client
+	client.CheckRedirect = onlyHTTPS
+	o.Client = &client
+	if o.Retries == 0 {
+		o.Retries = 4
+	}
+	if o.Backoff == nil {
+		o.Backoff = func(n int) time.Duration { return min(time.Second<<min(n-1, 10), 30*time.Second) }
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.open == nil {
+		o.open = func(path string) (partFile, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
+	}
+	if o.silence == 0 {
+		o.silence = maxSilence
+	}
+	return &Fetcher{o}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Lock makes a folder, if it is not there, and keeps other fetches out of it until unlock is called.
+func Lock(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(dir, ".lock"))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", lock.Path(), err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("%s: another fetch into this folder is running: wait for it to end", dir)
+	}
+	return lock.Unlock, nil
+}
+
+// Get downloads a file to path, unless it is there and whole. What a broken download brought is kept beside path, and
+// continued by the next Get; the file appears under its name only after its SHA-256 matched.
+func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	if sum, size, err := Sum(ctx, path); err == nil {
+		switch {
+		case source.SHA256 == "":
+			f.note("%s: already there, %d bytes, SHA-256 %s", name, size, sum)
+			return nil
+		case sum == source.SHA256:
+			f.note("%s: already there, SHA-256 matches", name)
+			return nil
+		}
+		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
+	}
+	part := filepath.Join(dir, "."+name+".part")
+	for restarted := false; ; restarted = true {
+		if err := f.download(ctx, part, name, source); err != nil {
+			return err
+		}
+		sum, size, err := Sum(ctx, part)
+		if err != nil {
+			return err
+		}
+		if source.SHA256 == "" {
+			f.note("%s: %d bytes, SHA-256 %s (none is published to hold it against)", name, size, sum)
+			break
+		}
+		if sum == source.SHA256 {
+			break
+		}
+		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
+			return err
+		}
+		// A part from an earlier run may be to blame, so one clean try is fair.
+		if restarted {
+			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network or --mirror may help", path, source.URL, sum, source.SHA256)
+		}
+		f.note("%s: SHA-256 does not match: fetching it again from the start", name)
+	}
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	return errors.Join(removeIfThere(validatorFile(part)), syncDir(dir))
+}
+
+func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncDir makes a rename last. Systems that cannot sync a folder do not need it.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}
+
+// validatorFile returns the file that holds what, as the server said, tells the version that a part is of.
+func validatorFile(part string) string { return part + ".version" }
+
+func writeValidator(part, validator string) error {
+	if validator == "" {
+		return removeIfThere(validatorFile(part))
+	}
+	return renameio.WriteFile(validatorFile(part), []byte(validator), 0o666)
+}

@@ -1,0 +1,398 @@
+package fetch
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var content = bytes.Repeat([]byte("node masking "), 100_000) // 1.3 MB
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// host serves content at any path, with faults.
+type host struct {
+	*httptest.Server
+	requests atomic.Int32
+	ranges   []string // the Range header of each request
+}
+
+// serve starts a host; each request is answered by the next of the answers, and the last one answers all others.
+func serve(t *testing.T, answers ...http.HandlerFunc) *host {
+	h := &host{}
+	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := int(h.requests.Add(1))
+		h.ranges = append(h.ranges, r.Header.Get("Range"))
+		answers[min(n, len(answers))-1](w, r)
+	}))
+	h.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what some tests want
+	h.StartTLS()
+	t.Cleanup(h.Close)
+	return h
+}
+
+// whole answers properly, ranges included.
+func whole(tag string, b []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if tag != "" {
+			w.Header().Set("ETag", tag)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	}
+}
+
+// half promises all and stops half-way.
+func halfway(tag string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", tag)
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		w.Write(content[:len(content)/2])
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(code) }
+}
+
+// fetching is one file to get, options that wait for nothing, and what they were told.
+type fetching struct {
+	dir    string
+	source Source
+	o      Options
+	notes  []string
+	waits  []time.Duration
+}
+
+func newFetching(t *testing.T, h *host) *fetching {
+	f := &fetching{dir: t.TempDir(), source: Source{URL: h.URL + "/a.bin", Size: int64(len(content)), SHA256: sumOf(content)}}
+	f.o = Options{
+		Client: h.Client(),
+		Wait:   func(ctx context.Context, d time.Duration) error { f.waits = append(f.waits, d); return ctx.Err() },
+		Note:   func(line string) { f.notes = append(f.notes, line) },
+	}
+	return f
+}
+
+func (f *fetching) path() string { return filepath.Join(f.dir, "a.bin") }
+
+func (f *fetching) run(ctx context.Context) error { return New(f.o).Get(ctx, f.path(), f.source) }
+
+// left returns the files that are there beside the one fetched.
+func (f *fetching) left(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(f.dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if e.Name() != "a.bin" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func (f *fetching) requireWhole(t *testing.T) {
+	t.Helper()
+	got, err := os.ReadFile(f.path())
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(content, got), "the file is not what the server has")
+	require.Empty(t, f.left(t), "left behind")
+}
+
+func (f *fetching) requireNothing(t *testing.T) {
+	t.Helper()
+	_, err := os.Stat(f.path())
+	require.ErrorIs(t, err, os.ErrNotExist, "nothing may be under the final name")
+}
+
+func requireOneLine(t *testing.T, err error, says ...string) {
+	t.Helper()
+	require.Error(t, err)
+	for _, s := range says {
+		require.ErrorContains(t, err, s)
+	}
+	require.NotContains(t, err.Error(), "\n")
+}
+
+func TestFetchDownloadsOnceAndThenKeepsTheFile(t *testing.T) {
+	h := serve(t, whole(`"1"`, content))
+	f := newFetching(t, h)
+	var done, total int64
+	f.o.Progress = func(_ string, d, n int64) { done, total = d, n }
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, int64(len(content)), done)
+	assert.Equal(t, int64(len(content)), total)
+	require.NoError(t, f.run(t.Context()))
+	assert.EqualValues(t, 1, h.requests.Load())
+	assert.Equal(t, []string{"a.bin: already there, SHA-256 matches"}, f.notes)
+}
+
+func TestFetchReplacesAFileWhoseChecksumIsWrong(t *testing.T) {
+	f := newFetching(t, serve(t, whole(`"1"`, content)))
+	require.NoError(t, os.WriteFile(f.path(), []byte("old"), 0o666))
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+}
+
+func TestFetchContinuesWhenTheServerStopsHalfWay(t *testing.T) {
+	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
+	f := newFetching(t, h)
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, []string{"", fmt.Sprintf("bytes=%d-", len(content)/2)}, h.ranges)
+	assert.Equal(t, []time.Duration{time.Second}, f.waits)
+}
+
+func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
+	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
+	f := newFetching(t, h)
+	f.o.Retries = -1
+	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
+	f.requireNothing(t)
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, "bytes=650000-", h.ranges[1])
+}
+
+func TestFetchStartsAnewWhenTheServerHasANewVersion(t *testing.T) {
+	f := newFetching(t, serve(t, halfway(`"old"`), whole(`"new"`, content)))
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+}
+
+func TestFetchStartsAnewWhenTheServerAnswersWithAnotherRange(t *testing.T) {
+	other := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Range", "bytes 0-9/1300000")
+		w.WriteHeader(http.StatusPartialContent)
+		w.Write(content[:10])
+	}
+	f := newFetching(t, serve(t, halfway(`"1"`), other, whole(`"1"`, content)))
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+}
+
+func TestFetchStartsAnewWithoutAStrongETag(t *testing.T) {
+	h := serve(t, halfway(`W/"1"`), whole("", content))
+	f := newFetching(t, h)
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, []string{"", ""}, h.ranges)
+}
+
+func TestFetchRepeatsServerErrorsWithGrowingPausesAndThenGivesUp(t *testing.T) {
+	h := serve(t, status(503))
+	f := newFetching(t, h)
+	requireOneLine(t, f.run(t.Context()), "a.bin: "+h.URL+"/a.bin: the server answered", "503")
+	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, f.waits)
+	f.requireNothing(t)
+}
+
+func TestFetchDoesNotRepeatWhatCannotHelp(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"404":          {status(404), "the server answered \"404 Not Found\""},
+		"403":          {status(403), "403"},
+		"another size": {whole("", content[:1000]), "the server offers 1000 bytes: expected 1300000"},
+		"to plain http": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/a", http.StatusFound)
+		}, "redirect to http://127.0.0.1:1/a refused: expected an address that starts with https://"},
+		"more than it has": {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); w.Write(append(content, '!')) }, "the server sends more than the 1300000 bytes expected"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFetching(t, serve(t, c.answer))
+			requireOneLine(t, f.run(t.Context()), c.says)
+			assert.Empty(t, f.waits)
+			f.requireNothing(t)
+		})
+	}
+}
+
+func TestFetchRefusesPlainHTTPAndUntrustedCertificates(t *testing.T) {
+	h := serve(t, whole("", content))
+	f := newFetching(t, h)
+	f.source.URL = strings.Replace(h.URL, "https", "http", 1) + "/a.bin"
+	requireOneLine(t, f.run(t.Context()), "expected an address that starts with https://")
+	f = newFetching(t, h)
+	f.o.Client = nil // which does not know the test server's certificate
+	requireOneLine(t, f.run(t.Context()), "certificate")
+	assert.Empty(t, f.waits)
+	assert.Zero(t, h.requests.Load())
+}
+
+func TestFetchKeepsNothingWhoseChecksumIsWrong(t *testing.T) {
+	wrong := bytes.Replace(content, []byte("node"), []byte("n0de"), 1)
+	h := serve(t, whole(`"1"`, wrong))
+	f := newFetching(t, h)
+	requireOneLine(t, f.run(t.Context()), "SHA-256 of what the server sent is "+sumOf(wrong)+": expected "+sumOf(content))
+	f.requireNothing(t)
+	assert.EqualValues(t, 2, h.requests.Load(), "one clean try more")
+	assert.Empty(t, f.left(t))
+}
+
+func TestFetchStatesTheChecksumOfAFileThatHasNonePublished(t *testing.T) {
+	f := newFetching(t, serve(t, whole("", content)))
+	f.source.SHA256 = ""
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Contains(t, f.notes[0], sumOf(content))
+}
+
+func TestFetchStopsWhenTheContextIsDoneAndKeepsThePart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		w.Write(content[:1000])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	h := serve(t, stuck, whole(`"1"`, content))
+	f := newFetching(t, h)
+	f.o.Progress = func(_ string, done, _ int64) {
+		if done > 0 {
+			cancel()
+		}
+	}
+	err := f.run(ctx)
+	requireOneLine(t, err, "a.bin: stopped: context canceled")
+	require.ErrorIs(t, err, context.Canceled)
+	f.requireNothing(t)
+	f.o.Progress = nil
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, "bytes=1000-", h.ranges[1])
+}
+
+func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
+	stuck := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Write(content[:1000])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	f := newFetching(t, serve(t, stuck, whole(`"1"`, content)))
+	f.o.silence = 300 * time.Millisecond
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Contains(t, f.notes[0], "the server sent nothing for 300ms: trying again")
+}
+
+// fullDisk takes a few bytes and then has no room.
+type fullDisk struct {
+	partFile
+	room int
+}
+
+func (d *fullDisk) Write(b []byte) (int, error) {
+	if len(b) > d.room {
+		n, _ := d.partFile.Write(b[:d.room])
+		d.room -= n
+		return n, &os.PathError{Op: "write", Path: "a.bin", Err: syscall.ENOSPC}
+	}
+	d.room -= len(b)
+	return d.partFile.Write(b)
+}
+
+func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
+	h := serve(t, whole(`"1"`, content))
+	f := newFetching(t, h)
+	f.o.open = func(path string) (partFile, error) {
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		return &fullDisk{partFile: file, room: 300_000}, err
+	}
+	err := f.run(t.Context())
+	requireOneLine(t, err, "the disk of "+f.dir+" is full: make room and run the same command")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	f.requireNothing(t)
+	assert.Empty(t, f.waits, "waiting makes no room")
+	f.o.open = nil
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, "bytes=300000-", h.ranges[1])
+}
+
+func TestFetchSaysBeforehandThatThereIsNoRoom(t *testing.T) {
+	err := enoughRoom(t.TempDir(), 1<<60)
+	if err == nil {
+		t.Skip("this system does not say how much room a disk has")
+	}
+	requireOneLine(t, err, "bytes free, and 1152921504606846976 more are needed")
+}
+
+func TestALockedFolderLocksOthersOut(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	unlock, err := Lock(dir)
+	require.NoError(t, err)
+	_, err = Lock(dir)
+	requireOneLine(t, err, dir+": another fetch into this folder is running")
+	require.NoError(t, unlock())
+	unlock, err = Lock(dir)
+	require.NoError(t, err)
+	require.NoError(t, unlock())
+}
+
+func zipOf(files map[string]string) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range files {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
+	h := serve(t, whole(`"1"`, zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b", "../evil": "x"})))
+	f := newFetching(t, h)
+	require.NoError(t, New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL}, []string{"b.bin", "a.bin"}))
+	assert.Equal(t, []string{"SHA256SUMS", "b.bin"}, f.left(t))
+	assert.Equal(t, map[string]string{"a.bin": sumOf([]byte("a")), "b.bin": sumOf([]byte("b"))}, Recorded(f.dir))
+	assert.NoFileExists(t, filepath.Join(f.dir, "..", "evil"))
+}
+
+func TestGetArchiveRefusesDamageAndArchivesOfSomethingElse(t *testing.T) {
+	good := zipOf(map[string]string{"a.bin": "node masking"})
+	for says, b := range map[string][]byte{
+		"no a.bin in it":       zipOf(map[string]string{"x": "y"}),
+		"not a whole zip file": []byte("<html>"),
+		"damaged: zip: checks": bytes.Replace(good, []byte("node"), []byte("n0de"), 1),
+	} {
+		h := serve(t, whole("", b))
+		f := newFetching(t, h)
+		err := New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL}, []string{"a.bin"})
+		requireOneLine(t, err, says)
+		f.requireNothing(t)
+	}
+}

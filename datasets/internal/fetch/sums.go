@@ -1,0 +1,76 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// sumsFile records the SHA-256 of files as they were fetched, where none is published, so that later damage can be told.
+const sumsFile = "SHA256SUMS"
+
+// Sum returns the SHA-256 of a file, in hex, and its size in bytes.
+func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, contextReader{ctx, f})
+	if err != nil {
+		return "", n, fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+// contextReader ends reading when the context is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}
+
+// Recorded returns the SHA-256 of the files of a folder as they were when [Fetcher.GetArchive] fetched them, by name.
+// What cannot be read is left out.
+func Recorded(dir string) map[string]string {
+	sums := map[string]string{}
+	f, err := os.Open(filepath.Join(dir, sumsFile))
+	if err != nil {
+		return sums
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return sums
+	}
+	for line := range strings.Lines(string(text)) {
+		if sum, name, found := strings.Cut(strings.TrimSpace(line), "  "); found && len(sum) == 64 {
+			sums[name] = sum
+		}
+	}
+	return sums
+}
+
+func record(dir string, sums map[string]string) error {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Fprintf(&text, "%s  %s\n", sums[name], name)
+	}
+	return renameio.WriteFile(filepath.Join(dir, sumsFile), []byte(text.String()), 0o666)
+}

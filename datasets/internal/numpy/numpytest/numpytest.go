@@ -1,0 +1,95 @@
+// Package numpytest writes the files that tests of package numpy, and of those that use it, read.
+package numpytest
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Array writes an array as numpy does (version 1), with elements given as Go values of fixed size.
+func Array(descr string, shape []int, elements any) []byte {
+	return ArrayWith(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, tuple(shape)), elements)
+}
+
+func tuple(shape []int) string {
+	text := "("
+	for _, d := range shape {
+		text += fmt.Sprintf("%d,", d)
+	}
+	return text + ")"
+}
+
+// ArrayWith writes an array with any header. Elements that are a string are written as they are.
+func ArrayWith(header string, elements any) []byte {
+	var b bytes.Buffer
+	header += strings.Repeat(" ", (64-(10+len(header)+1)%64)%64) + "\n"
+	b.WriteString("\x93NUMPY\x01\x00")
+	must(binary.Write(&b, binary.LittleEndian, uint16(len(header))))
+	b.WriteString(header)
+	if text, isText := elements.(string); isText {
+		b.WriteString(text)
+	} else {
+		must(binary.Write(&b, binary.LittleEndian, elements))
+	}
+	return b.Bytes()
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Members are the arrays of an npz by name.
+type Members map[string][]byte
+
+// With returns a copy in which some members are replaced, or left out if nil.
+func (m Members) With(changes Members) Members {
+	out := Members{}
+	for name, b := range m {
+		out[name] = b
+	}
+	for name, b := range changes {
+		if out[name] = b; b == nil {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// Zip writes the members in the order of their names, stored or deflated.
+func (m Members) Zip(method uint16) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: method})
+		must(err)
+		_, err = w.Write(m[name])
+		must(err)
+	}
+	must(z.Close())
+	return b.Bytes()
+}
+
+// TooLarge returns the start of an array that claims far more than is there.
+func TooLarge() []byte { return Array("<f8", []int{1_000_000_000_000}, []float64{1, 2}) }
+
+// EveryType returns the elements 0, 1 and one more of every type that is read.
+func EveryType() map[string]any {
+	return map[string]any{
+		"|b1": []bool{false, true, true}, "|S2": "0\x001\x00ab", "<U2": []uint32{'0', 0, '1', 0, 'é', 'b'},
+		"|i1": []int8{0, 1, -128}, "<i2": []int16{0, 1, -2}, "<i4": []int32{0, 1, -1}, "<i8": []int64{0, 1, math.MinInt64},
+		"|u1": []uint8{0, 1, 255}, "<u2": []uint16{0, 1, 2}, "<u4": []uint32{0, 1, 2}, "<u8": []uint64{0, 1, math.MaxUint64},
+		"<f2": []uint16{0, 0x3c00, 0x3555}, "<f4": []float32{0, 1, 0.1}, "<f8": []float64{0, 1, math.Inf(1)},
+	}
+}

@@ -1,0 +1,247 @@
+package pickle
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"nodemask/datasets/internal/numpy"
+)
+
+// global is a class or function that a pickle names.
+type global string
+
+// The globals that a pickle may name, under the module names of Python 2 and 3 and of older and newer numpy and scipy.
+// call and build below are all that they can do.
+const (
+	globalArray       global = "numpy ndarray"
+	globalType        global = "numpy dtype"
+	globalReconstruct global = "numpy _reconstruct"
+	globalScalar      global = "numpy scalar"
+	globalMatrix      global = "scipy csr_matrix"
+	globalDefaultDict global = "collections defaultdict"
+	globalList        global = "list"
+	globalEncode      global = "_codecs encode"
+	globalNewObject   global = "copyreg _reconstructor"
+	globalObject      global = "object"
+)
+
+func (p *unpickler) global(module, name []byte) global {
+	if len(module)+len(name) > 128 {
+		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
+	}
+	switch string(module) + " " + string(name) {
+	case "numpy ndarray":
+		return globalArray
+	case "numpy dtype":
+		return globalType
+	case "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct":
+		return globalReconstruct
+	case "numpy.core.multiarray scalar", "numpy._core.multiarray scalar":
+		return globalScalar
+	case "scipy.sparse.csr csr_matrix", "scipy.sparse._csr csr_matrix":
+		return globalMatrix
+	case "collections defaultdict":
+		return globalDefaultDict
+	case "__builtin__ list", "builtins list":
+		return globalList
+	case "_codecs encode":
+		return globalEncode
+	case "copy_reg _reconstructor", "copyreg _reconstructor":
+		return globalNewObject
+	case "__builtin__ object", "builtins object":
+		return globalObject
+	}
+	p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
+	return ""
+}
+
+// Array is a numpy array of numbers in C order, of at most two dimensions. They stay in the file's memory until they are
+// asked for.
+type Array struct {
+	Shape []int // nil: the pickle names the array and never fills it
+
+	dtype numpy.Dtype
+	data  []byte
+}
+
+// Matrix is a scipy CSR matrix.
+type Matrix struct{ state *Dict }
+
+func (p *unpickler) call(callee, arguments any) any {
+	f, ok := callee.(global)
+	args, ok2 := arguments.(Tuple)
+	if !ok || !ok2 {
+		p.fail("%s is called with %s: expected a global and a tuple", Describe(callee), Describe(arguments))
+	}
+	arg := func(i int) any {
+		if i < len(args) {
+			return args[i]
+		}
+		return None{}
+	}
+	switch {
+	case f == globalReconstruct && arg(0) == globalArray:
+		return &Array{}
+	case f == globalType:
+		return p.newType(arg(0))
+	case f == globalScalar && len(args) == 2:
+		return p.scalar(args[0], args[1])
+	case f == globalMatrix && len(args) == 0, f == globalNewObject && arg(0) == globalMatrix:
+		return &Matrix{}
+	case f == globalDefaultDict && len(args) == 1 && args[0] == globalList:
+		return &Dict{}
+	case f == globalList && len(args) == 0:
+		return &List{}
+	case f == globalEncode && len(args) == 2:
+		return p.latin1(args[0], args[1])
+	}
+	p.fail("%s is called with arguments that graph files do not use", f)
+	return nil
+}
+
+func (p *unpickler) build(object, state any) {
+	switch o := object.(type) {
+	case *numpy.Dtype:
+		p.buildType(o, state)
+		return
+	case *Array:
+		if o.Shape != nil {
+			p.fail("an array is filled twice")
+		}
+		p.buildArray(o, state)
+		return
+	case *Matrix:
+		if dict, ok := state.(*Dict); ok && o.state == nil {
+			o.state = dict
+			return
+		}
+	}
+	p.fail("%s is given the state %s: expected an array, a dtype or a matrix, and its state", Describe(object), Describe(state))
+}
+
+// newType reads a dtype's name, such as "f4".
+func (p *unpickler) newType(name any) *numpy.Dtype {
+	s, _ := name.(String)
+	t, err := numpy.ParseDtype(string(s[:min(len(s), 32)]))
+	if err != nil || t.IsText() {
+		p.fail("a dtype %.20q: expected integers, floating numbers or booleans of 1 to 8 bytes", s)
+	}
+	return &t
+}
+
+// buildType reads a dtype's state, of which only the byte order matters for plain numbers.
+func (p *unpickler) buildType(t *numpy.Dtype, state any) {
+	s, _ := state.(Tuple)
+	if len(s) < 2 {
+		p.fail("a dtype's state is %s: expected a tuple of at least 2", Describe(state))
+	}
+	switch order, _ := s[1].(String); string(order) {
+	case "<", "|", "=":
+		t.Order = binary.LittleEndian
+	case ">":
+		t.Order = binary.BigEndian
+	default:
+		p.fail("a byte order %.20q: expected <, > or |", order)
+	}
+}
+
+// buildArray reads an array's state: version, shape, dtype, whether it is in Fortran's order, and the numbers' bytes.
+func (p *unpickler) buildArray(a *Array, state any) {
+	s, _ := state.(Tuple)
+	if len(s) != 5 {
+		p.fail("an array's state is %s: expected a tuple of 5", Describe(state))
+	}
+	shape, ok := s[1].(Tuple)
+	dtype, ok2 := s[2].(*numpy.Dtype)
+	fortran, ok3 := s[3].(bool)
+	if n, isInt := s[3].(int64); isInt { // protocols 0 and 1 of Python 2
+		fortran, ok3 = n != 0, n == 0 || n == 1
+	}
+	data, ok4 := s[4].(String)
+	if !ok || !ok2 || !ok3 || !ok4 || len(shape) > 2 {
+		p.fail("an array's state holds %s, %s, %s and %s: expected a shape of at most 2 sizes, a dtype, a boolean and a string",
+			Describe(s[1]), Describe(s[2]), Describe(s[3]), Describe(s[4]))
+	}
+	if fortran && len(shape) > 1 {
+		p.fail("an array in Fortran's order: expected C's")
+	}
+	numbers := int64(1)
+	a.Shape = make([]int, len(shape))
+	for i, size := range shape {
+		n, ok := size.(int64)
+		if !ok || n < 0 || n > MaxSize {
+			p.fail("an array's size %d is %s (%d): expected 0 to %d", i, Describe(size), n, MaxSize)
+		}
+		a.Shape[i] = int(n)
+		numbers *= n
+	}
+	if numbers*int64(dtype.Size) != int64(len(data)) {
+		p.fail("an array of shape %v, %d bytes a number, has %d bytes of numbers: expected %d", a.Shape, dtype.Size, len(data), numbers*int64(dtype.Size))
+	}
+	a.dtype, a.data = *dtype, data
+}
+
+// scalar reads a numpy number.
+func (p *unpickler) scalar(dtype, data any) any {
+	t, ok := dtype.(*numpy.Dtype)
+	s, ok2 := data.(String)
+	if !ok || !ok2 || len(s) != t.Size {
+		p.fail("a numpy number made of %s and %s: expected a dtype and a string of its size", Describe(dtype), Describe(data))
+	}
+	if t.Kind == 'f' {
+		return t.Float(s)
+	}
+	return t.Int(s)
+}
+
+// latin1 is _codecs.encode(text, "latin1"), which is how Python 3 writes bytes in protocols 0 to 2.
+func (p *unpickler) latin1(text, codec any) String {
+	s, ok := text.(String)
+	name, _ := codec.(String)
+	if !ok || string(name) != "latin1" {
+		p.fail("_codecs.encode of %s as %.20q: expected a string as \"latin1\"", Describe(text), name)
+	}
+	p.spend(len(s)) // one kept string can be decoded over and over
+	out := make(String, 0, len(s))
+	for i := 0; i < len(s); {
+		r, width := utf8.DecodeRune(s[i:])
+		if r > 0xff {
+			p.fail("_codecs.encode: character %U is not in Latin-1", r)
+		}
+		out = append(out, byte(r))
+		i += width
+	}
+	return slices.Clip(out)
+}
+
+// Len returns the number of elements.
+func (a *Array) Len() int {
+	if len(a.data) == 0 {
+		return 0
+	}
+	return len(a.data) / a.dtype.Size
+}
+
+// IsFloat reports whether the elements are floating numbers, not integers or booleans.
+func (a *Array) IsFloat() bool { return a.dtype.Kind == 'f' }
+
+// Int returns element i, which must be an integer or boolean. A uint64 beyond int64 comes out negative.
+func (a *Array) Int(i int) int64 { return a.dtype.Int(a.data[i*a.dtype.Size:]) }
+
+// Float returns element i as a floating number.
+func (a *Array) Float(i int) float64 { return a.dtype.Float(a.data[i*a.dtype.Size:]) }
+
+// Attribute returns an attribute of the matrix: "_shape", "indptr", "indices" or "data" are those of scipy. It is nil if
+// there is none, and the last if there are several.
+func (m *Matrix) Attribute(name string) any {
+	if m.state == nil {
+		return nil
+	}
+	for _, e := range slices.Backward(m.state.Entries) {
+		if key, ok := e.Key.(String); ok && string(key) == name {
+			return e.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package pickle
+
+import (
+	"errors"
+	"fmt"
+
+	"nodemask/datasets/internal/numpy"
+)
+
+// The values a pickle can hold, beside int64, float64, bool, [*Array] and [*Matrix].
+type (
+	// None is Python's None.
+	None struct{}
+	// String is a string of either Python, as UTF-8 or bytes. It shares the file's memory.
+	String []byte
+	// Tuple is a tuple.
+	Tuple []any
+	// List is a list.
+	List struct{ Items []any }
+	// Dict is a dictionary, in the file's order; a key that is given twice is there twice.
+	Dict struct{ Entries []Entry }
+	// Entry is one entry of a Dict.
+	Entry struct{ Key, Value any }
+)
+
+// Error says what is wrong with a pickle, and where.
+type Error struct {
+	Offset int // of the opcode
+	Err    error
+}
+
+// Error says "byte", the offset, and what is wrong there.
+func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrMistake is in the chain of an error that is this reader's own fault, not the file's.
+var ErrMistake = errors.New("a mistake in the pickle reader")
+
+// Describe returns what a value is, for an error: "a tuple of 2".
+func Describe(v any) string {
+	switch v := v.(type) {
+	case None:
+		return "None"
+	case bool:
+		return "a boolean"
+	case int64, float64:
+		return "a number"
+	case String:
+		return "a string"
+	case Tuple:
+		return fmt.Sprintf("a tuple of %d", len(v))
+	case *List:
+		return "a list"
+	case *Dict:
+		return "a dictionary"
+	case global:
+		return string(v)
+	case *numpy.Dtype:
+		return "a numpy dtype"
+	case *Array:
+		return "a numpy array"
+	case *Matrix:
+		return "a scipy matrix"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// bytesText returns a number of bytes for people: "2.0 GiB".
+func bytesText(n uint64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	x, unit := float64(n)/1024, 0
+	for x >= 1023.95 && unit < len(units)-1 {
+		x /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[unit])
+}

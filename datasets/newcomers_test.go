@@ -1,0 +1,50 @@
+package datasets
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// readNewcomers reads two texts, for a model of two features that knew the nodes "0" and "1".
+func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
+	dir := t.TempDir()
+	nodesFile, edgesFile := filepath.Join(dir, "new.csv"), filepath.Join(dir, "joins.csv")
+	require.NoError(t, os.WriteFile(nodesFile, []byte(nodes), 0o666))
+	require.NoError(t, os.WriteFile(edgesFile, []byte(edges), 0o666))
+	return ReadNewcomers(t.Context(), nodesFile, edgesFile, 2, func(id []byte) (int32, bool) {
+		return int32(id[0] - '0'), string(id) == "0" || string(id) == "1"
+	})
+}
+
+func TestNewcomersKeepTheirEdgesToKnownNodes(t *testing.T) {
+	n, err := readNewcomers(t, "x,id,Label,y\n1,ann,cat,0\n0,bob,,2\n", "source,target\n1,ann\nann,0\nann,1\nann,bob\n0,1\n")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"ann", "bob"}, n.IDs)
+	assert.Equal(t, []float32{1, 0, 0, 2}, n.Features.Stored(false).Dense, "the label is no feature")
+	assert.Equal(t, [][]int32{{0, 1}, nil}, n.Known)
+	assert.EqualValues(t, 2, n.Ignored, "ann to bob, and 0 to 1")
+	assert.Equal(t, "2 new nodes with 2 edges to known ones", n.String())
+}
+
+func TestNewcomersErrorsNameFileAndLine(t *testing.T) {
+	for says, c := range map[string]struct{ nodes, edges string }{
+		`new.csv: line 1: no column "id"`:                                               {"x,y\n", ""},
+		"new.csv: line 1: 1 columns of features beside the id: expected 2":              {"id,x\n", ""},
+		`new.csv: line 2: node "1" is one that the model was trained on`:                {"id,x,y\n1,0,0\n", ""},
+		`new.csv: line 3: the id "a" is there already (node 0, counted from 0)`:         {"id,x,y\na,0,0\na,0,0\n", ""},
+		"new.csv: line 2: the id is empty":                                              {"id,x,y\n,0,0\n", ""},
+		`new.csv: line 2: column "y": found "?": expected a finite number`:              {"id,x,y\na,0,?\n", ""},
+		`joins.csv: line 1: no column "target"`:                                         {"id,x,y\na,0,0\n", "source\n"},
+		`joins.csv: line 2: the edge names node "2", which is neither in `:              {"id,x,y\na,0,0\n", "source,target\na,2\n"},
+		"new.csv nor among the nodes that the model knew":                               {"id,x,y\na,0,0\n", "source,target\n2,a\n"},
+		"joins.csv: line 2: column 1: a quote is not closed. Fields must not span line": {"id,x,y\na,0,0\n", "source,target\n\"a,b\n"},
+	} {
+		_, err := readNewcomers(t, c.nodes, c.edges)
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}

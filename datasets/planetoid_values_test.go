@@ -1,0 +1,96 @@
+package datasets
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets/internal/pickle"
+)
+
+// pickles is the folder of files that testdata/makepickles.py of package pickle wrote.
+const pickles = "internal/pickle/testdata/pickles"
+
+func testPickle(t testing.TB, name string) []byte {
+	data, err := os.ReadFile(filepath.Join(pickles, name+".pickle"))
+	require.NoError(t, err)
+	return data
+}
+
+func TestMatricesOfEveryProtocolAreRead(t *testing.T) {
+	for _, name := range []string{"matrix-0", "matrix-1", "matrix-2", "matrix-3", "python2-matrix"} {
+		v, err := pickle.Read(testPickle(t, name))
+		require.NoError(t, err, name)
+		f, err := pickledFeatures(v)
+		require.NoError(t, err, name)
+		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}, f, name)
+	}
+}
+
+func TestLabelsOfEveryProtocolAreRead(t *testing.T) {
+	for _, name := range []string{"labels-0", "labels-1", "labels-2", "labels-3", "python2-labels"} {
+		v, err := pickle.Read(testPickle(t, name))
+		require.NoError(t, err, name)
+		labels, classes, err := pickledLabels(v)
+		require.NoError(t, err, name)
+		assert.Equal(t, []int32{0, Unlabelled, 1}, labels, name)
+		assert.Equal(t, 2, classes)
+	}
+	for _, name := range []string{"bigendian-0", "bigendian-1", "bigendian-2", "bigendian-3"} {
+		v, err := pickle.Read(testPickle(t, name))
+		require.NoError(t, err, name)
+		labels, _, err := pickledLabels(v)
+		require.NoError(t, err, name)
+		assert.Equal(t, []int32{0, 1}, labels, name)
+	}
+}
+
+func TestGraphsOfEveryProtocolAreRead(t *testing.T) {
+	for _, name := range []string{"graph-0", "graph-1", "graph-2", "graph-3"} {
+		v, err := pickle.Read(testPickle(t, name))
+		require.NoError(t, err, name)
+		rows, err := pickledNeighbours(v)
+		require.NoError(t, err, name)
+		assert.Equal(t, [][]int32{{1, 2}, {0}, {0, 2, 2}, {}}, rows, name)
+	}
+}
+
+func FuzzPickle(f *testing.F) {
+	seeds, err := os.ReadDir(pickles)
+	require.NoError(f, err)
+	require.NotEmpty(f, seeds)
+	for _, seed := range seeds {
+		data, err := os.ReadFile(filepath.Join(pickles, seed.Name()))
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	for _, dtype := range []string{"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"} {
+		// An array of shape [1, 1], as Python 2 writes it.
+		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy\ndtype\nU\x02"
+		f.Add([]byte(head + dtype + "\x85R\x89U" + string(dtype[1]-'0') + strings.Repeat("\x01", int(dtype[1]-'0')) + "tb."))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := pickle.Read(data)
+		if err != nil {
+			require.NotErrorIs(t, err, pickle.ErrMistake)
+			return
+		}
+		if features, err := pickledFeatures(v); err == nil {
+			require.NoError(t, features.Check())
+		}
+		if labels, classes, err := pickledLabels(v); err == nil {
+			for _, c := range labels {
+				require.True(t, c == Unlabelled || c >= 0 && int(c) < classes)
+			}
+		}
+		if rows, err := pickledNeighbours(v); err == nil {
+			if edges, _, err := joinNeighbours(rows); err == nil {
+				require.True(t, edges.IsSymmetric())
+			}
+		}
+	})
+}
