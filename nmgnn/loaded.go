@@ -34,7 +34,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
-		if d.sparse, err = newSparseFeatures(store, path+"/features", matrixOf(x), kernels.Options{Kernel: plan.Kernel, Gradients: gradients}); err != nil {
+		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients}); err != nil {
 			return nil, fmt.Errorf("nmgnn: the features: %w", err)
 		}
 		return d, nil
@@ -49,10 +49,6 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 		d.positions = into.Ints("position", densePositions(x), n, x.Width)
 	}
 	return d, into.Err()
-}
-
-func matrixOf(x datasets.Features) csr.Matrix {
-	return csr.Matrix{Rows: x.Rows, Columns: x.Width, Offsets: x.Offsets, Indices: x.Columns, Values: x.Values}
 }
 
 // WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients.
@@ -121,5 +117,5 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if err := d.sparse.values.SetValue(tensors.FromFlatDataAndDimensions(x.Values, len(x.Values), 1)); err != nil {
 		return err
 	}
-	return d.sparse.product.Replace(matrixOf(x))
+	return d.sparse.product.Replace(x.Matrix())
 }
