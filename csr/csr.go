@@ -40,7 +40,7 @@ type Report struct {
 	Edges      int64 // distinct edges kept: Listed - SelfLoops - Duplicates
 }
 
-// String states the counts in one line.
+// String returns the counts in one line.
 func (r Report) String() string {
 	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
@@ -231,19 +231,19 @@ func (g *Graph) check() error {
 	return nil
 }
 
-// NumNodes is the number of nodes.
+// NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
-// NumEdges is the number of stored directed edges: twice the number of edges of an undirected graph.
+// NumEdges returns the number of stored directed edges: twice the number of edges of an undirected graph.
 func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbours is N_v, ascending. It shares the graph's memory and must not be changed.
+// Neighbours returns N_v, ascending. It shares the graph's memory and must not be changed.
 func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
-// Degree is |N_v|.
+// Degree returns |N_v|.
 func (g *Graph) Degree(v int32) int { return int(g.Offsets[v+1] - g.Offsets[v]) }
 
-// MaxDegree is the largest |N_v|, 0 for a graph without nodes.
+// MaxDegree returns the largest |N_v|, 0 for a graph without nodes.
 func (g *Graph) MaxDegree() int {
 	most := 0
 	for v := range g.NumNodes() {
@@ -252,7 +252,7 @@ func (g *Graph) MaxDegree() int {
 	return most
 }
 
-// HasEdge says whether u ∈ N_v, by binary search.
+// HasEdge reports whether u ∈ N_v, by binary search.
 func (g *Graph) HasEdge(v, u int32) bool {
 	_, found := slices.BinarySearch(g.Neighbours(v), u)
 	return found
@@ -271,7 +271,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 	}
 }
 
-// IsSymmetric says whether every edge is stored in both rows, so that the graph is undirected.
+// IsSymmetric reports whether every edge is stored in both rows, so that the graph is undirected.
 func (g *Graph) IsSymmetric() bool {
 	// Reading rows in ascending order of v meets each row u's indices in ascending order: one cursor a row decides.
 	next := slices.Clone(g.Offsets)
@@ -284,7 +284,7 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced is the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of g;
+// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of g;
 // index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
 // order the rows need no sorting.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {

@@ -17,7 +17,7 @@ type Layer interface {
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked is δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h

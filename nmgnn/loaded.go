@@ -102,7 +102,7 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees says what |N_v| is, where the rows hold only a part of the neighbours, as in a part of a larger graph.
+// SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
 func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
 
 // Replace puts another graph and its features, of the same shapes, in the place of these, for computations that are compiled

@@ -178,7 +178,7 @@ func (n Neighbours) Softmax(e *Node) *Node {
 	return kernels.RowSoftmax(n.product, e, n.present(e.Graph()), n.train)
 }
 
-// Drops says whether entries are dropped at this rate: in training, if the rate is above 0.
+// Drops reports whether entries are dropped at this rate: in training, if the rate is above 0.
 func (n Neighbours) Drops(rate float64) bool { return n.random != nil && rate > 0 }
 
 // EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate; outside

@@ -88,7 +88,7 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 	return record.Merge(all)
 }
 
-// Sizes are the paper's sizes of the train set, in percent.
+// Sizes returns the paper's sizes of the train set, in percent.
 func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 
 // Settings are the paper's two, in its order.

@@ -30,7 +30,7 @@ type Verdict struct {
 	Brief   string // the figures in a line; "": Figures are brief enough
 }
 
-// InBrief is the figures in a line.
+// InBrief returns the figures in a line.
 func (v Verdict) InBrief() string {
 	if v.Brief != "" {
 		return v.Brief
@@ -38,7 +38,7 @@ func (v Verdict) InBrief() string {
 	return v.Figures
 }
 
-// Claim is a statement that data can bear out or not.
+// Claim is a statement that results support or contradict.
 type Claim struct {
 	ID   string
 	Text string

@@ -37,7 +37,7 @@ type judged struct {
 	Verdict
 }
 
-// Mark is a sign for an outcome, beside its words.
+// Mark returns a sign for an outcome, beside its words.
 func (v Verdict) Mark() string {
 	switch v.Outcome {
 	case Reproduced:

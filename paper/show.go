@@ -13,7 +13,7 @@ import (
 	"nodemask/stats"
 )
 
-// IsChart says whether an artifact is drawn, not tabulated.
+// IsChart reports whether an artifact is drawn, not tabulated.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
 // TableOptions say how tables are made. The zero value corrects nothing, as the paper.
@@ -130,7 +130,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 	return cell, summary.Mean
 }
 
-// Charts are an artifact with what results have of it, one for each panel. Panels without any are left out.
+// Charts returns an artifact with what results have of it, one for each panel. Panels without any are left out.
 func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	var charts []plots.Chart
 	for _, curve := range a.Curves {
@@ -204,7 +204,7 @@ func (c Curve) losses(r *record.Results) [][]float64 {
 	return histories
 }
 
-// Points is what an artifact that is a chart draws, as a table: a row for each point.
+// Points returns what an artifact that is a chart draws, as a table: a row for each point.
 func (a Artifact) Points(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
 	for _, c := range a.Charts(r) {

@@ -13,7 +13,7 @@ const SummaryID = "summary"
 // paperTrials is how many trials a cell has in the paper.
 const paperTrials = 10
 
-// Summary is the verdict on every claim of the artifacts, each with the command that computes what it rests on.
+// Summary returns the verdict on every claim of the artifacts, each with the command that computes what it rests on.
 func Summary(artifacts []Artifact, r *record.Results) plots.Table {
 	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "our figures", "command"}, TextColumns: 4,
 		Caption: "Bold: the paper's claims; the others are ours. A claim about several sizes or settings is reproduced if it holds for each of them."}

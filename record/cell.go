@@ -91,7 +91,7 @@ func (c Cell) Command(trials int) string {
 	return strings.Join(append(parts, "--json"), " ")
 }
 
-// Measures says whether trials of c have all that trials of other have.
+// Measures reports whether trials of c have all that trials of other have.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
 }

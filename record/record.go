@@ -47,11 +47,11 @@ type Record struct {
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 }
 
-// CellOf is the cell that a record belongs to.
+// CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
 	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, Parameters: r.Parameters,
 		Cached: r.MacroF1Cached != nil, History: r.ValidationLosses != nil}
 }
 
-// Line is the record as it is stored, without the line break.
+// Line returns the record as it is stored, without the line break.
 func (r Record) Line() ([]byte, error) { return json.Marshal(r) }

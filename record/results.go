@@ -36,10 +36,10 @@ func NewResults(records []Record) *Results {
 	return results
 }
 
-// Trials are a cell's records, by seed.
+// Trials returns a cell's records, by seed.
 func (r *Results) Trials(c Cell) []Record { return r.trials[c.Key()] }
 
-// Values are a metric of a cell's trials, by seed, without trials that did not measure it.
+// Values returns a metric of a cell's trials, by seed, without trials that did not measure it.
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
@@ -57,10 +57,10 @@ type Comparison struct {
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Better says whether a is significantly above b.
+// Better reports whether a is significantly above b.
 func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
 
-// Worse says whether a is significantly below b.
+// Worse reports whether a is significantly below b.
 func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant }
 
 // significant is the paper's level.

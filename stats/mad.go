@@ -21,7 +21,7 @@ const madZeroChord = 0x1p-23
 // madBlock is how many directions a goroutine takes at a time: few enough to stay in its core's first cache.
 const madBlock = 32
 
-// MAD is the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point the
+// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point the
 // same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem for Graph
 // Neural Networks from the Topological View", with a mask of ones:
 //

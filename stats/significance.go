@@ -62,7 +62,7 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	return r, nil
 }
 
-// ConfidenceInterval95 is the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of freedom.
+// ConfidenceInterval95 returns the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of freedom.
 // If all values are equal, the interval has no width. Errors are those of [PairedTTest].
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	mean, sd, err := meanStdDev(x)

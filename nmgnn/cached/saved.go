@@ -25,7 +25,7 @@ type Model struct {
 	Weights []infer.Weight `json:"-"`
 }
 
-// Fingerprint tells models apart: a cache belongs to the one model that filled it.
+// Fingerprint returns a hash that tells models apart: a cache belongs to the one model that filled it.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m) // a hash takes everything
@@ -81,7 +81,7 @@ func LoadModel(path string) (*Model, error) {
 	}
 	m := &header.Model
 	if err := m.Settings.Check(); err != nil {
-		return nil, fmt.Errorf("%s: the settings in the file cannot be: %w", path, err)
+		return nil, fmt.Errorf("%s: the settings in the file are invalid: %w", path, err)
 	}
 	if m.Features < 1 || len(m.Classes) < 1 {
 		return nil, fmt.Errorf("%s: %d features and %d classes: expected at least one of each", path, m.Features, len(m.Classes))

@@ -24,7 +24,7 @@ func (p KeepRate) Probability() float64 {
 	return float64(p)
 }
 
-// Active says whether any node can be masked.
+// Active reports whether any node can be masked.
 func (p KeepRate) Active() bool { return p.Probability() != 1 }
 
 // Check returns an error unless the rate is one.

@@ -27,7 +27,7 @@ type Result struct {
 // Tolerance is the Difference up to which [Result.Holds]: sums of float32 differ by their order.
 const Tolerance = 1e-5
 
-// Holds says whether the two agree up to [Tolerance].
+// Holds reports whether the two agree up to [Tolerance].
 func (t Result) Holds() bool { return t.Difference <= Tolerance }
 
 // Options say which tree [Check] runs the model on.

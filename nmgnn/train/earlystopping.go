@@ -4,7 +4,7 @@ package train
 
 import "math"
 
-// EarlyStopping follows a validation score, lower is better, and says when to stop: after Patience epochs in a row
+// EarlyStopping follows a validation score, of which lower is better, and tells when to stop: after Patience epochs in a row
 // without a new best.
 type EarlyStopping struct {
 	Patience int
@@ -27,8 +27,8 @@ func (e *EarlyStopping) Observe(score float64) (best bool) {
 	return false
 }
 
-// Stop says whether patience has run out.
+// Stop reports whether patience has run out.
 func (e *EarlyStopping) Stop() bool { return e.seen-e.epoch >= e.Patience }
 
-// BestEpoch is the epoch of the best score, counted from 1; 0 if there was none.
+// BestEpoch returns the epoch of the best score, counted from 1; 0 if there was none.
 func (e *EarlyStopping) BestEpoch() int { return e.epoch }

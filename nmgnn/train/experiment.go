@@ -56,7 +56,7 @@ type Result struct {
 	Cache     *cached.Cache      // if the experiment keeps it
 }
 
-// Saved is the trained model of a result of x, ready to be saved.
+// Saved returns the trained model of a result of x, ready to be saved.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
 }
@@ -148,7 +148,7 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 	return nil
 }
 
-// Seeds are the seeds of a number of trials: first, first+1, ….
+// Seeds returns the seeds of a number of trials: first, first+1, ….
 func Seeds(first uint64, trials int) []uint64 {
 	seeds := make([]uint64, trials)
 	for i := range seeds {

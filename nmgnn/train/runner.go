@@ -35,8 +35,8 @@ func InParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx
 	return Pinned(ctx, b, jobs, work)
 }
 
-// Pinned is [InParallel], but keeps a single job to one core as well. XLA divides some sums by the cores that it has, and
-// so rounds them otherwise (seen for GAT, in the seventh digit): pinned, a trial has the same numbers to the last digit
+// Pinned does what [InParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores that it has, and
+// so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same numbers to the last digit
 // whatever the number of jobs.
 func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
 	jobs = max(jobs, 1)

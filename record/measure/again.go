@@ -63,7 +63,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 // Tolerance is by how many points of F1 a record may differ that is run again on another processor or version.
 const Tolerance = 2.0
 
-// Near says whether a record run again is the same within [Tolerance].
+// Near reports whether a record run again is the same within [Tolerance].
 func Near(old, again record.Record) bool {
 	return old.SplitHash == again.SplitHash && math.Abs(old.MacroF1-again.MacroF1) <= Tolerance
 }
