@@ -18,7 +18,7 @@ import (
 // recordOf is a record of a cell with a score.
 func recordOf(c Cell, seed uint64, f1 float64) Record {
 	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
-		Settings: c.Settings, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
 	if c.Setting == datasets.Inductive {
 		r.Arrivals = datasets.AllEdges
 		if c.Arrivals != "" {
@@ -105,8 +105,8 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"{":    "not a record",
-		"null": "settings of",
-		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the settings of "cora/gin/inductive/10%/keep=0.5"`,
+		"null": "parameters of",
+		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the parameters of "cora/gin/inductive/10%/keep=0.5"`,
 		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
 		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
 		change(`"split_hash":"5eed",`, ``):         "without split",
