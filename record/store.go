@@ -54,8 +54,8 @@ func (s *Store) path(data, model string) string {
 	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
 }
 
-// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, and must
-// not lead out of the folder.
+// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must not
+// lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -64,7 +64,7 @@ func fileName(name string) string {
 		return '_'
 	}, strings.ToLower(name))
 	kept = strings.TrimLeft(kept, ".")
-	if kept == strings.ToLower(name) && len(kept) <= longestName {
+	if kept == name && len(kept) <= longestName {
 		return kept
 	}
 	h := fnv.New64a()
