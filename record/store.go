@@ -148,10 +148,13 @@ func (s *Store) Load() ([]Record, error) {
 	var records []Record
 	at := map[TrialID]int{}
 	for _, file := range files {
-		if !file.Type().IsRegular() || filepath.Ext(file.Name()) != extension {
+		if filepath.Ext(file.Name()) != extension {
 			continue
 		}
 		read, err := readRecords(filepath.Join(s.folder, file.Name()))
+		if errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) { // a link may lead to either
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +181,17 @@ type TrialID struct {
 // ID returns what tells the record's trial from others.
 func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
 
+// errNoFile says that there is a folder, pipe or device in a file's place.
+var errNoFile = errors.New("expected a file")
+
 func readRecords(path string) (records []Record, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
+		return nil, fmt.Errorf("record: %s: %w", path, errNoFile)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
