@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"nodemask/datasets"
 )
 
 // Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
@@ -218,8 +220,8 @@ func readRecords(path string) (records []Record, err error) {
 // is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that it is one: that its parameters are what its cell is called and within
-// their ranges, that its scores can be, and that its backend is one of [Backends].
+// ParseRecord reads a stored record and checks that it is one: that its cell is called what it is, that its setting, size and
+// parameters are within their ranges, that its scores can be, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
 	var r Record
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -244,6 +246,15 @@ func ParseRecord(line []byte) (Record, error) {
 	}
 	if r.SplitHash == "" || r.Seed == 0 {
 		return Record{}, errors.New("a record without split or seed")
+	}
+	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if _, err := datasets.ParseArrivals(string(r.Arrivals)); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if r.TrainPercent < 1 || r.TrainPercent > 99 {
+		return Record{}, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
 	}
 	if !slices.Contains(Backends(), r.Backend) {
 		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
