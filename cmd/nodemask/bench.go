@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/race"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -98,7 +99,7 @@ func (f *benchFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var lines []*lane
+	var lines []*race.Lane
 	for _, data := range f.data {
 		folder := ""
 		if len(f.peers) > 0 {
@@ -114,7 +115,7 @@ func (f *benchFlags) run(c *cobra.Command) error {
 					return err
 				}
 				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %d contenders\n", data, m, keepRate, len(lanes))
-				if err := race(c.Context(), lanes, f.rounds, f.epochs, silence); err != nil {
+				if err := race.Run(c.Context(), lanes, f.rounds, f.epochs, race.Silence); err != nil {
 					return err
 				}
 				lines = append(lines, lanes...)
@@ -125,18 +126,18 @@ func (f *benchFlags) run(c *cobra.Command) error {
 }
 
 // lanes are the contenders for one model on one data set; the first is what the others are compared with.
-func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*lane, error) {
+func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*race.Lane, error) {
 	s, err := hyper.For(m)
 	if err != nil {
 		return nil, err
 	}
 	s = s.WithMasking(hyper.KeepRate(keepRate))
-	about := lane{Data: data, Model: m, KeepRate: keepRate}
-	var lanes []*lane
+	about := race.Lane{Data: data, Model: m, KeepRate: keepRate}
+	var lanes []*race.Lane
 	for _, b := range f.backends {
 		l := about
 		l.Library = "nodemask " + b
-		l.command = []string{self, "bench", "contender", "--backend", b, "--data", data, "--model", m, "--keep-rate", fmt.Sprint(keepRate)}
+		l.Command = []string{self, "bench", "contender", "--backend", b, "--data", data, "--model", m, "--keep-rate", fmt.Sprint(keepRate)}
 		lanes = append(lanes, &l)
 	}
 	for _, p := range f.peers {
@@ -146,7 +147,7 @@ func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*l
 		}
 		l := about
 		l.Library = library
-		l.command = []string{python, f.peersScript, library, "--data", folder, "--model", m, "--keep-rate", fmt.Sprint(keepRate),
+		l.Command = []string{python, f.peersScript, library, "--data", folder, "--model", m, "--keep-rate", fmt.Sprint(keepRate),
 			"--threads", strconv.Itoa(f.threads), "--layers", strconv.Itoa(s.Layers), "--hidden", strconv.Itoa(s.Hidden),
 			"--mlp-layers", strconv.Itoa(s.MLPLayers), "--heads", strconv.Itoa(max(s.Heads, 1)), "--dropout", fmt.Sprint(s.Dropout),
 			"--attention-dropout", fmt.Sprint(s.AttentionDropout), "--learning-rate", fmt.Sprint(s.LearningRate), "--weight-decay", fmt.Sprint(s.WeightDecay)}
@@ -156,7 +157,7 @@ func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*l
 }
 
 // print shows what was measured, ratios being to the first contender of the same model and data.
-func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
+func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 	if f.json {
 		lines := json.NewEncoder(out)
 		for _, l := range lanes {
@@ -167,7 +168,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
 		return nil
 	}
 	t := newScoreTable("data", "model", "keep rate", "", "ms an epoch", "ratio", "with validation", "first epoch s", "peak MB")
-	var first *lane
+	var first *race.Lane
 	for _, l := range lanes {
 		if first == nil || first.Data != l.Data || first.Model != l.Model || first.KeepRate != l.KeepRate {
 			if first != nil {
@@ -195,7 +196,7 @@ func (f *benchFlags) print(out io.Writer, lanes []*lane) error {
 
 func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", stats.Median(x), slices.Min(x)) }
 
-// newContenderCommand is one contender of ours: it speaks the protocol of [lane] on its standard input and output.
+// newContenderCommand is one contender of ours: it speaks the protocol of [race.Lane] on its standard input and output.
 func newContenderCommand() *cobra.Command {
 	var backendID, data, m string
 	var keepRate float64
@@ -234,7 +235,7 @@ func newContenderCommand() *cobra.Command {
 		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
 			return err
 		}
-		return compete(c.Context(), c.InOrStdin(), out, trainer)
+		return race.Compete(c.Context(), c.InOrStdin(), out, trainer.TimeEpochs)
 	}
 	return c
 }

@@ -1,26 +1,22 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/stats"
+	"nodemask/internal/race"
+	"nodemask/internal/race/racetest"
 )
 
 // contenderLog, if set, makes the test binary a contender that appends to this file what it does.
@@ -34,84 +30,7 @@ func TestMain(m *testing.M) {
 	case os.Args[1] == "bench": // one of ours, started by 'nodemask bench' in a test
 		os.Exit(run(os.Args[1:]))
 	}
-	os.Exit(fakeContender(log, os.Args[1], os.Args[2]))
-}
-
-// fakeContender takes the place of peers.py: kind is what it does, name what it calls itself in the log.
-func fakeContender(log, kind, name string) int {
-	note := func(format string, args ...any) {
-		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			panic(err)
-		}
-		defer f.Close()
-		fmt.Fprintf(f, name+" "+format+"\n", args...)
-	}
-	note("%s", strings.Join(os.Args[3:], " "))
-	switch kind {
-	case "refuses":
-		fmt.Println(`{"error":"no such library"}`)
-		return 1
-	case "babbles":
-		fmt.Println("Downloading 3 of 7")
-	case "dies":
-		fmt.Fprintln(os.Stderr, "Traceback:\nImportError: no torch")
-		return 1
-	case "is-not-ready":
-		fmt.Println(`{"version":"1.2"}`)
-	case "hangs", "hangs-with-child":
-		hang(kind)
-	}
-	fmt.Printf("{\"ready\":true,\"library\":%q,\"version\":\"1.2\",\"first_epoch_s\":0.25}\n", name)
-	for questions := bufio.NewScanner(os.Stdin); questions.Scan(); {
-		note("%s", questions.Text())
-		var what string
-		var epochs int
-		if _, err := fmt.Sscan(questions.Text(), &what, &epochs); err != nil {
-			panic(err)
-		}
-		switch {
-		case kind == "fails-to-validate" && what == "validate":
-			fmt.Println(`{"error":"out of memory"}`)
-			return 1
-		case kind == "answers-nothing":
-			epochs = 0
-		case kind == "hangs-when-asked":
-			hang(kind)
-		}
-		ms := map[string]string{"train": "2", "validate": "3"}[what]
-		fmt.Printf("{\"ms\":[%s],\"cpu_ms\":4,\"rss_mb\":77}\n", strings.TrimSuffix(strings.Repeat(ms+",", epochs), ","))
-	}
-	note("end")
-	return 0
-}
-
-// hang connects to the test, which sees the connection end when, and only when, this process does.
-func hang(kind string) {
-	if kind == "hangs-with-child" {
-		child := exec.Command(os.Args[0], "hangs", "child", os.Args[3])
-		if err := child.Start(); err != nil {
-			panic(err)
-		}
-	}
-	c, err := net.Dial("tcp", os.Args[3])
-	if err != nil {
-		panic(err)
-	}
-	_, _ = io.Copy(io.Discard, c)
-	os.Exit(1) // the test is gone
-}
-
-// field lists fake contenders by their kinds, named a, b, …, and the log that they write.
-func field(t *testing.T, kinds ...string) (lanes []*lane, log func() []string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "log")
-	t.Setenv(contenderLog, path)
-	for i, kind := range kinds {
-		name := string(rune('a' + i))
-		lanes = append(lanes, &lane{Library: name, command: []string{os.Args[0], kind, name}})
-	}
-	return lanes, func() []string { return logLines(t, path) }
+	os.Exit(racetest.Contender(log, os.Args[1:]))
 }
 
 func logLines(t *testing.T, path string) []string {
@@ -121,116 +40,8 @@ func logLines(t *testing.T, path string) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-func TestContendersTakeTurnsAndTheFirstTurnGoesRound(t *testing.T) {
-	lanes, log := field(t, "works", "works", "works")
-	require.NoError(t, race(t.Context(), lanes, 4, 2, silence))
-	var want []string
-	for _, round := range []string{"abc", "bca", "cab", "abc"} {
-		for _, name := range round {
-			want = append(want, string(name)+" train 2", string(name)+" validate 2")
-		}
-	}
-	lines := log()
-	assert.Equal(t, []string{"a ", "b ", "c "}, lines[:3], "all are ready before the first turn")
-	assert.Equal(t, want, lines[3:3+len(want)])
-	for _, l := range lanes {
-		assert.Empty(t, l.Error)
-		assert.Equal(t, "1.2", l.Version)
-		assert.Equal(t, 0.25, l.FirstEpoch)
-		assert.Equal(t, []float64{2, 2, 2, 2, 2, 2, 2, 2}, l.Train)
-		assert.Equal(t, []float64{3, 3, 3, 3, 3, 3, 3, 3}, l.Validate)
-		assert.Equal(t, 77.0, l.PeakMB)
-		assert.Nil(t, l.process)
-	}
-}
-
-func TestAContenderThatFailsDropsOutAndTheOthersGoOn(t *testing.T) {
-	lanes, _ := field(t, "works", "refuses", "babbles", "dies", "fails-to-validate", "works", "works", "is-not-ready", "answers-nothing")
-	lanes[5].command = []string{filepath.Join(t.TempDir(), "python"), "peers.py"}
-	require.NoError(t, race(t.Context(), lanes, 3, 1, silence))
-	for i, want := range []string{"", "no such library", `answered "Downloading 3 of 7"`, "ended without an answer: ImportError: no torch", "out of memory", "no such file", "",
-		"did not say that it is ready", "answered 0 times for 1 epochs"} {
-		if want == "" {
-			assert.Empty(t, lanes[i].Error)
-			assert.Len(t, lanes[i].Train, 3)
-			assert.Len(t, lanes[i].Validate, 3)
-			continue
-		}
-		assert.Contains(t, lanes[i].Error, want)
-		assert.NotContains(t, lanes[i].Error, "\n")
-		assert.Empty(t, lanes[i].Validate)
-		assert.Nil(t, lanes[i].process)
-	}
-	assert.Len(t, lanes[4].Train, 1, "nothing is asked after a failure")
-}
-
-// hanging listens for contenders that hang, and returns their connections as they come.
-func hanging(t *testing.T, lanes ...*lane) (next func() net.Conn) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	for _, l := range lanes {
-		l.command = append(l.command, listener.Addr().String())
-	}
-	return func() net.Conn {
-		c, err := listener.Accept()
-		require.NoError(t, err)
-		t.Cleanup(func() { c.Close() })
-		return c
-	}
-}
-
-// requireEnded waits until the process behind a connection is gone; if it never goes, the test runs out of time.
-func requireEnded(t *testing.T, c net.Conn) {
-	t.Helper()
-	n, _ := c.Read(make([]byte, 1)) // end of file or reset
-	require.Zero(t, n)
-}
-
-func TestASilentContenderIsKilled(t *testing.T) {
-	lanes, _ := field(t, "hangs")
-	hanging(t, lanes...)
-	assert.Nil(t, lanes[0].start(t.Context(), time.Millisecond))
-	assert.Equal(t, "no answer for 1ms", lanes[0].Error)
-	assert.Nil(t, lanes[0].process, "at once, not at the end of the race")
-}
-
-func TestCancellingKillsAllContendersAndWhatTheyStarted(t *testing.T) {
-	for name, kinds := range map[string][]string{
-		"while one starts": {"works", "hangs-with-child"},
-		"in a turn":        {"hangs-when-asked", "works"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			lanes, log := field(t, kinds...)
-			hangs := 0
-			if strings.HasPrefix(kinds[1], "hangs") {
-				hangs = 1
-			}
-			next := hanging(t, lanes[hangs])
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			ended := make(chan error)
-			go func() { ended <- race(ctx, lanes, 5, 5, silence) }()
-			connections := []net.Conn{next()}
-			if kinds[hangs] == "hangs-with-child" {
-				connections = append(connections, next())
-			}
-			cancel()
-			require.ErrorIs(t, <-ended, context.Canceled)
-			for _, c := range connections {
-				requireEnded(t, c)
-			}
-			for _, l := range lanes {
-				assert.Nil(t, l.process)
-			}
-			assert.NotContains(t, log(), "b train 5", "nobody is asked any more")
-		})
-	}
-}
-
-func benchLanes() []*lane {
-	return []*lane{
+func benchLanes() []*race.Lane {
+	return []*race.Lane{
 		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "nodemask xla:cpu", FirstEpoch: 1.26, Train: []float64{4, 2, 3}, Validate: []float64{5, 6, 7}, PeakMB: 300.4},
 		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "pyg", Version: "2.6", FirstEpoch: 0.5, Train: []float64{9, 7.5, 8}, Validate: []float64{9, 9, 10}, PeakMB: 700},
 		{Data: "cora", Model: "gat", KeepRate: 0.5, Library: "nodemask xla:cpu", Error: "out of memory"},
@@ -272,12 +83,6 @@ func TestBenchWithJSONPrintsEveryFigure(t *testing.T) {
 	assert.Equal(t, map[string]any{"data": "cora", "model": "gin", "keep_rate": 0.5, "library": "pyg", "version": "2.6",
 		"first_epoch_s": 0.5, "train_ms": []any{9.0, 7.5, 8.0}, "validate_ms": []any{9.0, 9.0, 10.0}, "peak_mb": 700.0}, lines[1])
 	assert.Equal(t, "out of memory", lines[2]["error"])
-}
-
-func TestTheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo(t *testing.T) {
-	assert.Equal(t, 2.5, stats.Median([]float64{4, 1, 3, 2}))
-	assert.Equal(t, 2.0, stats.Median([]float64{3, 1, 2}))
-	assert.Equal(t, 7.0, stats.Median([]float64{7}))
 }
 
 func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {

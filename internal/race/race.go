@@ -1,27 +1,24 @@
-package main
+// Package race times contenders that are processes of their own. They take turns while the others wait, so that whatever else
+// the machine does hits all alike.
+package race
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
-
-	"nodemask/nmgnn/train"
 )
 
-// lane is a contender: a process that prints a line of JSON once it is ready and has run one epoch, and then answers each
+// Lane is a contender: a process that prints a line of JSON once it is ready and has run one epoch, and then answers each
 // line that it reads: "train N" and "validate N" with the times of N epochs, without and with validation.
-type lane struct {
+type Lane struct {
 	Data     string  `json:"data"`
 	Model    string  `json:"model"`
 	KeepRate float64 `json:"keep_rate"`
@@ -34,15 +31,15 @@ type lane struct {
 	PeakMB     float64   `json:"peak_mb"`
 	Error      string    `json:"error,omitempty"`
 
-	command []string
+	Command []string `json:"-"` // what starts it
 	process *exec.Cmd
 	in      io.WriteCloser
 	answers chan []byte // closed when the process has nothing more to say
 	stderr  bytes.Buffer
 }
 
-// silence is how long a contender may take to answer.
-const silence = 10 * time.Minute
+// Silence is how long a contender may usually take to answer.
+const Silence = 10 * time.Minute
 
 // answer is a line that a contender prints.
 type answer struct {
@@ -54,9 +51,9 @@ type answer struct {
 	Error      string    `json:"error"`
 }
 
-// race starts the contenders and gives them turns. A contender that fails keeps its error and drops out; only a cancelled
+// Run starts the contenders and gives them turns. A contender that fails keeps its error and drops out; only a cancelled
 // context ends the race. No process outlives it.
-func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.Duration) error {
+func Run(ctx context.Context, lanes []*Lane, rounds, epochs int, silence time.Duration) error {
 	defer func() {
 		for _, l := range lanes {
 			l.stop()
@@ -90,8 +87,8 @@ func race(ctx context.Context, lanes []*lane, rounds, epochs int, silence time.D
 	return ctx.Err()
 }
 
-func (l *lane) start(ctx context.Context, silence time.Duration) *answer {
-	process := exec.Command(l.command[0], l.command[1:]...)
+func (l *Lane) start(ctx context.Context, silence time.Duration) *answer {
+	process := exec.Command(l.Command[0], l.Command[1:]...)
 	process.Stderr = &l.stderr
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is ours to pass on
 	process.WaitDelay = 5 * time.Second                       // for pipes that something else holds open
@@ -122,7 +119,7 @@ func (l *lane) start(ctx context.Context, silence time.Duration) *answer {
 	return a
 }
 
-func (l *lane) ask(ctx context.Context, what string, epochs int, silence time.Duration) *answer {
+func (l *Lane) ask(ctx context.Context, what string, epochs int, silence time.Duration) *answer {
 	if l.Error != "" {
 		return nil
 	}
@@ -135,7 +132,7 @@ func (l *lane) ask(ctx context.Context, what string, epochs int, silence time.Du
 	return a
 }
 
-func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
+func (l *Lane) wait(ctx context.Context, silence time.Duration) *answer {
 	late := time.NewTimer(silence)
 	defer late.Stop()
 	select {
@@ -161,14 +158,14 @@ func (l *lane) wait(ctx context.Context, silence time.Duration) *answer {
 }
 
 // fail ends the process, which would take time from the others.
-func (l *lane) fail(err error) *answer {
+func (l *Lane) fail(err error) *answer {
 	l.stop()
 	l.Error = err.Error()
 	return nil
 }
 
 // stop ends the process and waits until it is gone.
-func (l *lane) stop() {
+func (l *Lane) stop() {
 	if l.process == nil {
 		return
 	}
@@ -180,17 +177,18 @@ func (l *lane) stop() {
 	l.process = nil
 }
 
-// compete answers questions for a trainer of ours.
-func compete(ctx context.Context, in io.Reader, out *json.Encoder, trainer *train.Trainer) error {
+// Compete is the other side: it answers questions until they end. run trains for so many epochs, with validation or without,
+// and returns how long each took.
+func Compete(ctx context.Context, in io.Reader, out *json.Encoder, run func(ctx context.Context, epochs int, validate bool) ([]time.Duration, error)) error {
 	questions := bufio.NewScanner(in)
 	for questions.Scan() {
 		var name string
 		var epochs int
 		if _, err := fmt.Sscan(questions.Text(), &name, &epochs); err != nil || (name != "train" && name != "validate") || epochs < 1 {
-			return misusef("question %.40q: expected 'train N' or 'validate N'", questions.Text())
+			return fmt.Errorf("question %.40q: expected 'train N' or 'validate N'", questions.Text())
 		}
 		before := usage()
-		laps, err := trainer.TimeEpochs(ctx, epochs, name == "validate")
+		laps, err := run(ctx, epochs, name == "validate")
 		if err != nil {
 			return err
 		}
@@ -217,38 +215,4 @@ func usage() used {
 		return used{}
 	}
 	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024}
-}
-
-// exportForPeers writes a data set and its split as raw arrays that any language reads, into a folder of its own.
-func exportForPeers(ctx context.Context, data string) (folder string, err error) {
-	g, view, err := benchView(ctx, data)
-	if err != nil {
-		return "", err
-	}
-	if folder, err = os.MkdirTemp("", "nodemask-bench-"); err != nil {
-		return "", err
-	}
-	x := g.Features.RowNormalized()
-	about, err := json.Marshal(map[string]any{"nodes": g.NumNodes(), "edges": g.Edges.NumEdges(), "features": x.Width, "classes": g.NumClasses(), "sparse": x.IsSparse()})
-	if err != nil {
-		return "", err
-	}
-	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices, "labels.i32": g.Labels,
-		"train.i32": view.Train.Score, "validation.i32": view.Validation.Score}
-	if x.IsSparse() {
-		files["x_offsets.i64"], files["x_columns.i32"], files["x_values.f32"] = x.Offsets, x.Columns, x.Values
-	} else {
-		files["x.f32"] = x.Dense
-	}
-	for name, array := range files {
-		bytes, err := binary.Append(nil, binary.LittleEndian, array)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), bytes, 0o666)
-		}
-		if err != nil {
-			os.RemoveAll(folder)
-			return "", fmt.Errorf("writing %s for other libraries: %w", name, err)
-		}
-	}
-	return folder, nil
 }
