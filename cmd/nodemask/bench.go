@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -167,31 +168,36 @@ func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 		}
 		return nil
 	}
-	t := newScoreTable("data", "model", "keep rate", "", "ms an epoch", "ratio", "with validation", "first epoch s", "peak MB")
+	t := plots.Table{ID: "bench", Header: []string{"data", "model", "keep rate", "", "ms an epoch", "ratio", "with validation", "first epoch s", "peak MB"}, TextColumns: 2}
 	var first *race.Lane
-	for _, l := range lanes {
+	for i, l := range lanes {
 		if first == nil || first.Data != l.Data || first.Model != l.Model || first.KeepRate != l.KeepRate {
 			if first != nil {
-				t.AppendSeparator()
+				t.Groups = append(t.Groups, i)
 			}
 			first = l
 		}
+		row := fields(l.Data, l.Model, fmt.Sprint(l.KeepRate), l.Library)
 		if l.Error != "" {
-			t.AppendRow([]any{l.Data, l.Model, l.KeepRate, l.Library, l.Error})
+			t.Rows = append(t.Rows, append(row, fields(l.Error, "", "", "", "")...))
 			continue
 		}
 		ratio := ""
 		if first.Error == "" {
 			ratio = fmt.Sprintf("%.1f", stats.Median(l.Train)/stats.Median(first.Train))
 		}
-		t.AppendRow([]any{l.Data, l.Model, l.KeepRate, l.Library, spread(l.Train), ratio, spread(l.Validate), fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB)})
+		t.Rows = append(t.Rows, append(row, fields(spread(l.Train), ratio, spread(l.Validate), fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB))...))
 	}
+	format := plots.FormatText
 	if f.markdown {
-		fmt.Fprintln(out, t.RenderMarkdown())
-		return nil
+		format = plots.FormatMarkdown
 	}
-	fmt.Fprintln(out, t.Render())
-	return nil
+	text, err := t.Render(format)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
 }
 
 func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", stats.Median(x), slices.Min(x)) }

@@ -9,13 +9,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"nodemask/datasets"
+	"nodemask/plots"
 )
 
 // dataFlags are shared by the subcommands of data.
@@ -150,7 +149,7 @@ type listed struct {
 func dataList(w io.Writer, flags dataFlags) error {
 	var all []listed
 	for _, info := range datasets.Catalogue() {
-		where := "not here: nodemask data fetch " + info.Name
+		where := "to be fetched"
 		at, err := datasets.Locate(info.Name, flags.options())
 		var missing *datasets.NotFoundError
 		switch {
@@ -164,29 +163,20 @@ func dataList(w io.Writer, flags dataFlags) error {
 	if flags.json {
 		return writeJSON(w, all)
 	}
-	t := newTable("name", "nodes", "edges", "features", "classes", "where", "what")
+	t := plots.Table{ID: "data", Header: []string{"name", "where", "what", "nodes", "edges", "features", "classes"}, TextColumns: 3,
+		Caption: "To fetch one, for instance: nodemask data fetch reddit"}
 	for _, l := range all {
-		t.AppendRow(table.Row{l.Name, count(int64(l.Nodes)), count(l.Edges), count(int64(l.Features)), count(int64(l.Classes)), l.Where, l.Description})
+		t.Rows = append(t.Rows, fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges), count(int64(l.Features)), count(int64(l.Classes))))
 	}
-	_, err := fmt.Fprintln(w, t.Render())
-	return err
-}
-
-func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(header)
-	return t
+	return printTable(w, t)
 }
 
 // count shows 0, which stands for "not fixed", as nothing.
-func count(n int64) any {
+func count(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return n
+	return fmt.Sprint(n)
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -274,7 +264,7 @@ func describe(g *datasets.Graph) described {
 }
 
 func (d described) write(w io.Writer) error {
-	t := newTable()
+	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
 	storage := "dense"
 	if d.Sparse {
 		storage = "sparse"
@@ -283,22 +273,21 @@ func (d described) write(w io.Writer) error {
 	for _, c := range d.Classes {
 		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
 	}
-	for _, row := range []table.Row{
-		{"name", d.Name}, {"what", d.Description}, {"source", d.Source}, {"licence", d.Licence}, {"homepage", d.Homepage},
+	for _, row := range [][2]string{
+		{"what", d.Description}, {"source", d.Source}, {"licence", d.Licence}, {"homepage", d.Homepage},
 		{"nodes", fmt.Sprintf("%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)},
 		{"edges", fmt.Sprintf("%d (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, d.Listed, d.SelfLoops, d.Duplicates)},
 		{"features", fmt.Sprintf("%d (%d nonzeros, %s)", d.Features, d.Nonzeros, storage)},
 		{"classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", "))},
 	} {
 		if row[1] != "" {
-			t.AppendRow(row)
+			t.Rows = append(t.Rows, fields(row[0], row[1]))
 		}
 	}
 	for _, f := range d.Files {
-		t.AppendRow(table.Row{"file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State)})
+		t.Rows = append(t.Rows, fields("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State)))
 	}
-	_, err := fmt.Fprintln(w, t.Render())
-	return err
+	return printTable(w, t)
 }
 
 func stateOf(c datasets.FileCheck) string {

@@ -137,3 +137,15 @@ func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
 	assert.Contains(t, text.String(), "a.bin")
 	assert.Contains(t, text.String(), "b.bin")
 }
+
+func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,x\na,\x1b[2Jgone\x07,1\nb,\u202eevil,0\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\na,b\n"), 0o666))
+	code, out, diagnostics := nodemask(t, "data", "info", dir)
+	require.Zero(t, code, diagnostics)
+	assert.Contains(t, out, "[2Jgone")
+	assert.NotContains(t, out, "\x1b")
+	assert.NotContains(t, out, "\x07")
+	assert.NotContains(t, out, "\u202e")
+}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
+	"nodemask/plots"
 )
 
 func newDemoCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 	if err != nil {
 		return err
 	}
-	t := newScoreTable("setting", "GIN", "paper", "GIN + node masking", "paper")
+	t := plots.Table{ID: "demo", Header: []string{"setting", "GIN", "paper", "GIN + node masking", "paper"}}
 	for _, row := range []struct {
 		setting  datasets.Setting
 		arrivals datasets.Arrivals
@@ -57,7 +57,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		{datasets.Inductive, datasets.AllEdges, "inductive, arrivals with all their edges"},
 		{datasets.Inductive, datasets.TrainEdges, "inductive, arrivals with edges to train nodes"},
 	} {
-		cells := table.Row{row.label}
+		cells := fields(row.label)
 		for _, keepRate := range []hyper.KeepRate{1, paper.MaskedKeepRate} {
 			parameters.KeepRate = keepRate
 			x := train.Experiment{Graph: graph, Parameters: parameters, Setting: row.setting, Arrivals: row.arrivals, TrainPercent: trainPercent, SplitSeed: 1}
@@ -67,13 +67,15 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
 			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
-			cells = append(cells, measured.Text(2), fmt.Sprintf("%.2f", published))
+			cells = append(cells, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
-		t.AppendRow(cells)
+		t.Rows = append(t.Rows, cells)
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials on one split:\n", trainPercent, trials)
-	fmt.Fprintln(out, t.Render())
+	if err := printTable(out, t); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, strings.TrimSpace(`
 The paper does not say which edges nodes bring along when they arrive after training, so both readings are shown; at this
 size its inductive figures lie below both. 'nodemask train --help' lists what else can be chosen.`))

@@ -2,32 +2,34 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"nodemask/nmgnn/train"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"nodemask/plots"
 )
 
-// newScoreTable is a table of scores: numbers to the right from the second column on.
-func newScoreTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleRounded
-	style.Format.Header = text.FormatDefault
-	style.Format.Footer = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(table.Row(header))
-	columns := make([]table.ColumnConfig, 0, len(header))
-	for i := 2; i <= len(header); i++ {
-		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+// printTable writes a table for the terminal.
+func printTable(w io.Writer, t plots.Table) error {
+	text, err := t.Render(plots.FormatText)
+	if err != nil {
+		return err
 	}
-	t.SetColumnConfigs(columns)
-	return t
+	_, err = io.WriteString(w, text)
+	return err
+}
+
+// fields are texts as the fields of a table's row.
+func fields(texts ...string) []plots.Field {
+	row := make([]plots.Field, len(texts))
+	for i, text := range texts {
+		row[i].Text = text
+	}
+	return row
 }
 
 // trialTable lists the trials, and their mean and standard deviation.
-func trialTable(results []*train.Result) string {
+func trialTable(results []*train.Result) plots.Table {
 	columns := []struct {
 		name  string
 		score func(*train.Result) float64
@@ -40,20 +42,18 @@ func trialTable(results []*train.Result) string {
 		columns = slices.Insert(columns, 1, columns[0])
 		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }
 	}
-	header, footer := []any{"seed"}, table.Row{"mean ± std"}
+	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: fields("mean ± std")}
 	for _, c := range columns {
-		header, footer = append(header, c.name), append(footer, scores(results, c.score).Text(2))
+		t.Header = append(t.Header, c.name)
+		t.Footer = append(t.Footer, plots.Field{Text: scores(results, c.score).Text(2)})
 	}
-	t := newScoreTable(append(header, "best epoch", "epochs", "seconds")...)
+	t.Header, t.Footer = append(t.Header, "best epoch", "epochs", "seconds"), append(t.Footer, plots.Field{}, plots.Field{}, plots.Field{})
 	for _, r := range results {
-		row := table.Row{r.Seed}
+		row := fields(fmt.Sprint(r.Seed))
 		for _, c := range columns {
-			row = append(row, percent(c.score(r)))
+			row = append(row, plots.Field{Text: fmt.Sprintf("%.2f", 100*c.score(r))})
 		}
-		t.AppendRow(append(row, r.BestEpoch, len(r.History), fmt.Sprintf("%.1f", r.Seconds)))
+		t.Rows = append(t.Rows, append(row, fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)), fmt.Sprintf("%.1f", r.Seconds))...))
 	}
-	t.AppendFooter(footer)
-	return t.Render()
+	return t
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }

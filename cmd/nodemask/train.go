@@ -131,7 +131,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	results, err := runTrials(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(f.seed, f.trials), f.jobs, emit)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x))
-		fmt.Fprintln(out, trialTable(results))
+		if err := printTable(out, trialTable(results)); err != nil {
+			return err
+		}
 		if n := results[0].Nodes; n != nil {
 			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
 		}

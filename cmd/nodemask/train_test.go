@@ -51,7 +51,7 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	require.Zero(t, code, diagnostics)
 	assert.Contains(t, out, "small ("+dir+"), inductive, 30% to train on: 2-layer GIN, node masking, keep rate 0.5")
 	assert.Contains(t, out, "mean ± std")
-	assert.Equal(t, 3, strings.Count(out, "│          1 │")+strings.Count(out, "│          2 │")+strings.Count(out, "│          3 │"))
+	assert.Equal(t, 3, strings.Count(out, "\n│ 1 ")+strings.Count(out, "\n│ 2 ")+strings.Count(out, "\n│ 3 "))
 	assert.Contains(t, diagnostics, "backend: go")
 }
 
