@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/stats"
 )
 
 // contenderLog, if set, makes the test binary a contender that appends to this file what it does.
@@ -272,12 +271,6 @@ func TestBenchWithJSONPrintsEveryFigure(t *testing.T) {
 	assert.Equal(t, map[string]any{"data": "cora", "model": "gin", "keep_rate": 0.5, "library": "pyg", "version": "2.6",
 		"first_epoch_s": 0.5, "train_ms": []any{9.0, 7.5, 8.0}, "validate_ms": []any{9.0, 9.0, 10.0}, "peak_mb": 700.0}, lines[1])
 	assert.Equal(t, "out of memory", lines[2]["error"])
-}
-
-func TestTheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo(t *testing.T) {
-	assert.Equal(t, 2.5, stats.Median([]float64{4, 1, 3, 2}))
-	assert.Equal(t, 2.0, stats.Median([]float64{3, 1, 2}))
-	assert.Equal(t, 7.0, stats.Median([]float64{7}))
 }
 
 func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
