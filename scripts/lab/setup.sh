@@ -65,7 +65,7 @@ install_tools() {
 # A cold build cache makes the first cell of a notebook take over a minute; and the kernel never downloads a module.
 warm_cache() {
     step "Go modules cannot be fetched" go mod download
-    step "nodemask cannot be built" go build ./csr ./plots ./aggtree/... ./datasets ./nmgnn ./paper ./nb
+    step "nodemask cannot be built" go build ./csr ./plots ./aggtree/... ./datasets ./nmgnn/... ./record/... ./paper ./nb
 }
 
 command -v go >/dev/null || stop "go is not there: install Go 1.26.5 or newer from https://go.dev/dl"
