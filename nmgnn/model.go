@@ -26,8 +26,8 @@ type Model struct {
 type Pass struct {
 	Scope    *model.Scope // where the weights are
 	Near     Neighbours
-	Features Input   // [nodes, width]
-	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
+	Features Input           // [nodes, width]
+	Mask     *Node           // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *kernels.Random // for dropout; nil: none, as outside training
 	// After, if set, changes what a layer gives, after its activation and before the next one: layers count from 0.
 	After func(layer int, h *Node) *Node

@@ -18,10 +18,10 @@ import (
 
 // Cache holds what new nodes take from the train nodes.
 type Cache struct {
-	IDs      []string          // of the train nodes
-	Features datasets.Features // h̃^(0), as the model reads them
-	Hidden   []infer.Representation  // h̃^(1)…h̃^(k-1), each [train nodes, width]
-	Degrees  []int32           // |N_u| in the train graph
+	IDs      []string               // of the train nodes
+	Features datasets.Features      // h̃^(0), as the model reads them
+	Hidden   []infer.Representation // h̃^(1)…h̃^(k-1), each [train nodes, width]
+	Degrees  []int32                // |N_u| in the train graph
 }
 
 // New returns the cache of a model's hidden representations of the train nodes; features are the train nodes', as the model

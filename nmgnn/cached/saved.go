@@ -17,10 +17,10 @@ import (
 // Model is a trained model as it is kept in a file, with all that is needed to predict with it.
 type Model struct {
 	Settings hyper.Parameters `json:"settings"`
-	Classes  []string `json:"classes"`  // names, by number
-	Features int      `json:"features"` // numbers a node
-	Data     string   `json:"data"`     // what it was trained on
-	Seed     uint64   `json:"seed"`
+	Classes  []string         `json:"classes"`  // names, by number
+	Features int              `json:"features"` // numbers a node
+	Data     string           `json:"data"`     // what it was trained on
+	Seed     uint64           `json:"seed"`
 	// Weights by path, as training left them at the best epoch.
 	Weights []infer.Weight `json:"-"`
 }

@@ -21,7 +21,9 @@ type Random struct {
 
 // NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With the kernel [FusedKernel]
 // package fused hashes; the numbers are the same.
-func NewRandom(key *Node, kernel Kernel) *Random { return &Random{key: key, fused: kernel == FusedKernel} }
+func NewRandom(key *Node, kernel Kernel) *Random {
+	return &Random{key: key, fused: kernel == FusedKernel}
+}
 
 // Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations stay.
 // A nil generator, as outside training, leaves x alone.
