@@ -81,6 +81,7 @@ type fusedProduct struct {
 }
 
 func (p *fusedProduct) Back(v, weights *Node) *Node {
+	p.needTransposed()
 	if weights == nil {
 		return p.adjoint.times(v, nil)
 	}
@@ -89,6 +90,7 @@ func (p *fusedProduct) Back(v, weights *Node) *Node {
 }
 
 func (p *fusedProduct) TotalBack(e *Node) *Node {
+	p.needTransposed()
 	g := e.Graph()
 	return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
 }
