@@ -53,7 +53,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
-	go test ./nmgnn -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
+	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
 	go test ./paper -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME)
 	go test ./cmd/nodemask -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME)
 
