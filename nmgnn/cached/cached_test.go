@@ -166,20 +166,8 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 	require.ErrorIs(t, p.Predict(ctx, arrivalsOf(g, view), none), context.Canceled)
 }
 
-// The graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4). Train nodes are a, b, c; d and e arrive.
-func fiveNodeView(t *testing.T) *datasets.View {
-	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
-	train, _, err := edges.Induced([]int32{0, 1, 2})
-	require.NoError(t, err)
-	all := []int32{0, 1, 2, 3, 4}
-	return &datasets.View{Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
-		Train:      datasets.Phase{Edges: train, Nodes: []int32{0, 1, 2}, Score: []int32{0, 1, 2}},
-		Validation: datasets.Phase{Edges: edges, Nodes: all, Score: []int32{3}},
-		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
-}
-
 func TestNodesAreCountedByHand(t *testing.T) {
-	view := fiveNodeView(t)
+	_, view := gnntest.FiveNodes(t)
 	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and no train node is next to e: 2.
 	require.Equal(t, cached.NodeCounts{All: 5, Reached: 3, Cached: 2}, cached.CountNodes(view, 2))
 	view.Test.Score = []int32{3}
