@@ -9,6 +9,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
 )
 
 // Highway is a layer of one's own: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with a gate g_v = σ(U·h_v + b)
@@ -27,7 +29,7 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 
 // A layer of one's own takes a dozen lines, and trains like any other.
 func Example_ownLayer() {
-	backend, err := nmgnn.OpenBackend("go")
+	b, err := backend.Open("go")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +50,7 @@ func Example_ownLayer() {
 		return
 	}
 	m := nmgnn.Model{Layers: []nmgnn.Layer{Highway{Width: 16}, Highway{Width: graph.NumClasses()}}, Dropout: 0.2}
-	trainer, err := nmgnn.NewTrainer(backend, m, graph, view, nmgnn.TrainOptions{Mask: nmgnn.Mask{KeepRate: 0.5}, MaxEpochs: 200})
+	trainer, err := train.New(b, m, graph, view, train.Options{Mask: nmgnn.Mask{KeepRate: 0.5}, MaxEpochs: 200})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,31 +76,4 @@ func ExampleNeighbours() {
 	}
 	fmt.Printf("%T\n", pool)
 	// Output: func(*model.Scope, nmgnn.Neighbours, nmgnn.Input, *graph.Node) *graph.Node
-}
-
-// Theorem 1: a network gives a node the same on its aggregation tree as on the graph.
-func ExampleCheckTheorem1() {
-	backend, err := nmgnn.OpenBackend("go")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	graph, err := datasets.Cora()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	network := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{16}}, nmgnn.GIN{Width: []int{7}}}}
-	untrained, err := nmgnn.Untrained(backend, network, graph.Features.Width, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	check, err := nmgnn.CheckTheorem1(context.Background(), backend, untrained, graph, 5, nmgnn.TheoremOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(check.TreeNodes, "tree nodes; the same:", check.Holds())
-	// Output: 15 tree nodes; the same: true
 }

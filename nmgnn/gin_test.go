@@ -1,4 +1,4 @@
-package nmgnn
+package nmgnn_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
 )
 
 // The graph, with features and a layer that doubles and adds one half:
@@ -16,16 +21,16 @@ import (
 //	h = a: 1, b: 2, c: 4, d: 8, e: 16
 func fiveNodes(t *testing.T) fixed {
 	return fixed{
-		model:    Model{Layers: []Layer{GIN{Width: []int{2}}}},
-		edges:    undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}}),
-		features: sparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
+		model:    nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{2}}}},
+		edges:    gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}}),
+		features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
 		labels:   []int32{0, 1, 0, 1, 0}, score: []int32{0}, classes: 2,
 		weights: map[string][]float32{"/model/layer0/linear0/weights": {2, -1}, "/model/layer0/linear0/biases": {0.5, 0}},
 	}
 }
 
 func TestGINSumsTheRootAndItsNeighbours(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		got := fiveNodes(t).compute(t, b, plan)
 		// h + Σ: a 1+(2+4)=7, b 2+(1+4)=7, c 4+(1+2+8)=15, d 8+4=12, e 16; then 2z+½ and −z.
 		require.Equal(t, [][]float32{{14.5, -7}, {14.5, -7}, {30.5, -15}, {24.5, -12}, {32.5, -16}}, got.layers[0])
@@ -35,7 +40,7 @@ func TestGINSumsTheRootAndItsNeighbours(t *testing.T) {
 }
 
 func TestGINWithAMaskLeavesMaskedNodesOutOfSumsButTheyStillComputeThemselves(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
 		// Logits near each other, so that the gradient says something.
@@ -46,13 +51,13 @@ func TestGINWithAMaskLeavesMaskedNodesOutOfSumsButTheyStillComputeThemselves(t *
 		require.Equal(t, [][]float32{{1.5, 0.75}, {1.5, 0.75}, {7.5, 3.75}, {4, 2}, {8, 4}}, got.layers[0])
 		// ∂loss/∂logits of node a = softmax − onehot = (−q, q), q = 1/(1+e^0.75); ∂/∂W = z_a·(−q, q) with z_a = 3.
 		q := 1 / (1 + math.Exp(0.75))
-		inDelta(t, []float32{float32(-3 * q), float32(3 * q)}, got.gradients["/model/layer0/linear0/weights"], 1e-6, "weights")
-		inDelta(t, []float32{float32(-q), float32(q)}, got.gradients["/model/layer0/linear0/biases"], 1e-6, "biases")
+		gnntest.InDelta(t, []float32{float32(-3 * q), float32(3 * q)}, got.gradients["/model/layer0/linear0/weights"], 1e-6, "weights")
+		gnntest.InDelta(t, []float32{float32(-q), float32(q)}, got.gradients["/model/layer0/linear0/biases"], 1e-6, "biases")
 	})
 }
 
 func TestGINWithEveryNodeMaskedSeesOnlyItself(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = make([]float32, 5)
 		got := f.compute(t, b, plan)
@@ -61,9 +66,9 @@ func TestGINWithEveryNodeMaskedSeesOnlyItself(t *testing.T) {
 }
 
 func TestGINSharesOneMaskAmongAllLayers(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
-		f.model.Layers = []Layer{GIN{Width: []int{1}}, GIN{Width: []int{2}}}
+		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}
 		f.mask = []float32{1, 1, 0, 1, 1}
 		f.weights = map[string][]float32{
 			"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0},
@@ -77,9 +82,9 @@ func TestGINSharesOneMaskAmongAllLayers(t *testing.T) {
 }
 
 func TestGINWeighsTheRootWithOnePlusEpsilon(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
-		f.model.Layers = []Layer{GIN{Width: []int{2}, Epsilon: 0.5}}
+		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{2}, Epsilon: 0.5}}
 		got := f.compute(t, b, plan)
 		// 1.5·h + Σ: a 1.5+6=7.5, b 3+5=8, c 6+11=17, d 12+4=16, e 24.
 		require.Equal(t, [][]float32{{15.5, -7.5}, {16.5, -8}, {34.5, -17}, {32.5, -16}, {48.5, -24}}, got.layers[0])
@@ -87,12 +92,10 @@ func TestGINWeighsTheRootWithOnePlusEpsilon(t *testing.T) {
 }
 
 func TestGINSumsOverTheRowsOfADirectedGraphAndSendsGradientsBackAlongThem(t *testing.T) {
-	forEachPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
-		f.model.Layers = []Layer{GIN{Width: []int{1}}, GIN{Width: []int{2}}}
-		var err error
-		f.edges, err = directed(5, [][2]int32{{0, 1}, {0, 2}, {2, 3}}) // a sees b and c, c sees d
-		require.NoError(t, err)
+		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}
+		f.edges = gnntest.Directed(t, 5, [][2]int32{{0, 1}, {0, 2}, {2, 3}}) // a sees b and c, c sees d
 		f.weights = map[string][]float32{
 			"/model/layer0/linear0/weights": {0.5}, "/model/layer0/linear0/biases": {0},
 			"/model/layer1/linear0/weights": {0.25, 0.5}, "/model/layer1/linear0/biases": {0, 0},
@@ -103,7 +106,23 @@ func TestGINSumsOverTheRowsOfADirectedGraphAndSendsGradientsBackAlongThem(t *tes
 		require.Equal(t, []float32{2.625, 5.25}, got.layers[1][0])
 		// Class 0: ∂loss/∂logits = (−q, q), q = σ(5.25−2.625); ∂/∂z = q·(½−¼) = q/4; z = w·(7+2+12): ∂/∂w = 21·q/4.
 		q := 1 / (1 + math.Exp(-2.625))
-		inDelta(t, []float32{float32(21 * q / 4)}, got.gradients["/model/layer0/linear0/weights"], 1e-5, "weights")
+		gnntest.InDelta(t, []float32{float32(21 * q / 4)}, got.gradients["/model/layer0/linear0/weights"], 1e-5, "weights")
+	})
+}
+
+func TestGINLearnsEpsilonFromItsGradient(t *testing.T) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		f := fiveNodes(t)
+		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{2}, Epsilon: 0.25, LearnEpsilon: true}}
+		f.weights["/model/layer0/linear0/weights"] = []float32{0.5, 0.25}
+		f.weights["/model/layer0/linear0/biases"] = []float32{0, 0}
+		f.weights["/model/layer0/epsilon"] = []float32{0.25}
+		got := f.compute(t, b, plan)
+		// (1+¼+¼)·h + Σ: a 1.5+6 = 7.5, and so on, as with ε = ½.
+		require.Equal(t, []float32{3.75, 1.875}, got.layers[0][0])
+		// ∂loss/∂ε = h_a·W·(−q, q) with h_a = 1, q = 1/(1+e^(3.75−1.875)): q·(¼−½).
+		q := 1 / (1 + math.Exp(1.875))
+		gnntest.InDelta(t, []float32{float32(-q / 4)}, got.gradients["/model/layer0/epsilon"], 1e-6, "epsilon")
 	})
 }
 
@@ -138,30 +157,30 @@ func TestGINAgreesWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	var file struct{ Cases []ginFixture }
 	require.NoError(t, json.Unmarshal(data, &file))
 	require.NotEmpty(t, file.Cases)
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
-				f := fixed{edges: undirected(t, c.N, c.Edges), features: sparseRows(c.X), mask: c.Mask, labels: c.Labels,
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
 					score: c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
 				gradients := map[string][]float32{}
 				for l, mlp := range c.Layers {
-					gin := GIN{Epsilon: c.Eps}
+					gin := nmgnn.GIN{Epsilon: c.Eps}
 					for i, linear := range mlp {
 						gin.Width = append(gin.Width, len(linear.B))
 						at := fmt.Sprintf("/model/layer%d/linear%d/", l, i)
-						f.weights[at+"weights"], f.weights[at+"biases"] = flatten(linear.W), linear.B
-						gradients[at+"weights"], gradients[at+"biases"] = flatten(c.Grad.Layers[l][i].W), c.Grad.Layers[l][i].B
+						f.weights[at+"weights"], f.weights[at+"biases"] = gnntest.Flatten(linear.W), linear.B
+						gradients[at+"weights"], gradients[at+"biases"] = gnntest.Flatten(c.Grad.Layers[l][i].W), c.Grad.Layers[l][i].B
 					}
 					f.model.Layers = append(f.model.Layers, gin)
 				}
 				got := f.compute(t, b, plan)
 				for l, h := range append(c.Hidden, c.Logits) {
-					inDelta(t, flatten(h), flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
+					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
 				}
 				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
 				require.Len(t, got.gradients, len(gradients))
 				for path, want := range gradients {
-					inDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
+					gnntest.InDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
 				}
 			})
 		}

@@ -1,7 +1,6 @@
-package nmgnn
+package nmgnn_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -13,55 +12,15 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
 )
-
-// forEachPlan runs a test on each backend that is here, with each way of computing.
-func forEachPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
-	t.Helper()
-	for _, id := range []string{"go", "xla:cpu"} {
-		b, err := OpenBackend(id)
-		plans := []Plan{
-			{Kernel: FusedKernel},
-			{Kernel: ChainKernel},
-			{Kernel: ScatterKernel},
-			{Kernel: ScatterKernel, DenseFeatures: true},
-			{Kernel: FusedKernel, DenseFeatures: true, Transposed: true},
-		}
-		for _, plan := range plans {
-			t.Run(fmt.Sprintf("%s/%s,dense=%t,transposed=%t", id, plan.Kernel, plan.DenseFeatures, plan.Transposed), func(t *testing.T) {
-				if err != nil {
-					t.Skipf("skipped: %v", err)
-				}
-				test(t, b, plan)
-			})
-		}
-	}
-}
-
-// forEachBestPlan runs a test with each kernel on the go backend, and on XLA with those that it is used with: what
-// XLA compiles otherwise takes long to compile and adds little.
-func forEachBestPlan(t *testing.T, test func(t *testing.T, b *Backend, plan Plan)) {
-	t.Helper()
-	for _, c := range []struct {
-		id   string
-		plan Plan
-	}{
-		{"go", Plan{Kernel: FusedKernel}}, {"go", Plan{Kernel: ChainKernel}}, {"go", Plan{Kernel: ScatterKernel}},
-		{"xla:cpu", Plan{Kernel: FusedKernel}}, {"xla:cpu", Plan{Kernel: ChainKernel}},
-	} {
-		t.Run(fmt.Sprintf("%s/%s", c.id, c.plan.Kernel), func(t *testing.T) {
-			b, err := OpenBackend(c.id)
-			if err != nil {
-				t.Skipf("skipped: %v", err)
-			}
-			test(t, b, c.plan)
-		})
-	}
-}
 
 // fixed is a model with fixed weights on a graph, to be computed once.
 type fixed struct {
-	model    Model
+	model    nmgnn.Model
 	edges    *csr.Graph
 	features datasets.Features
 	mask     []float32 // nil: inactive
@@ -78,18 +37,11 @@ type computed struct {
 	gradients map[string][]float32
 }
 
-// compute runs forward and backward once, through the same parts that training uses.
-func (f fixed) compute(t *testing.T, b *Backend, plan Plan) computed {
+// compute runs forward and backward once, with gradients as in training.
+func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) computed {
 	t.Helper()
 	store := model.NewStore()
-	data, err := newPhaseData(store, "/data/train", f.edges, f.features, plan, true)
-	require.NoError(t, err)
-	trainer := &Trainer{store: store, classes: f.classes}
-	labels := make([]int32, len(f.score))
-	for i, v := range f.score {
-		labels[i] = f.labels[v]
-	}
-	targets, err := trainer.targets("train", f.score, labels)
+	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, plan, true)
 	require.NoError(t, err)
 	delta := f.mask
 	if delta == nil {
@@ -102,8 +54,8 @@ func (f fixed) compute(t *testing.T, b *Backend, plan Plan) computed {
 		if f.mask == nil {
 			mask = nil
 		}
-		layers := f.model.Forward(Pass{Scope: scope.At(modelScope), Near: data.neighbours(true, nil), Features: data.input(g, true), Mask: mask})
-		loss := targets.loss(last(layers))
+		layers := f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: data.Neighbours(true, nil), Features: data.Features(g, true), Mask: mask})
+		loss := f.loss(layers[len(layers)-1])
 		outputs := append([]*Node{loss}, layers...)
 		outputs = append(outputs, scope.BuildTrainableVariablesGradientsGraph(loss)...)
 		paths = nil
@@ -140,56 +92,28 @@ func (f fixed) compute(t *testing.T, b *Backend, plan Plan) computed {
 	return result
 }
 
-// sparseRows stores the nonzeros of x.
-func sparseRows(x [][]float32) datasets.Features {
-	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
-	for _, row := range x {
-		f.Width = len(row)
-		for c, value := range row {
-			if value != 0 {
-				f.Columns = append(f.Columns, int32(c))
-				f.Values = append(f.Values, value)
-			}
-		}
-		f.Offsets = append(f.Offsets, int64(len(f.Columns)))
+// loss is the mean cross-entropy over the scored nodes.
+func (f fixed) loss(logits *Node) *Node {
+	picked := make([][]float32, f.edges.NumNodes())
+	for v := range picked {
+		picked[v] = make([]float32, f.classes)
 	}
-	return f
+	for _, v := range f.score {
+		picked[v][f.labels[v]] -= 1 / float32(len(f.score))
+	}
+	return ReduceAllSum(Mul(LogSoftmax(logits, 1), Const(logits.Graph(), picked)))
 }
 
-func undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
+// nearOf loads a small graph and returns its neighbours for one pass.
+func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int, pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
 	t.Helper()
-	edges := make([]csr.Edge, len(pairs))
-	for i, p := range pairs {
-		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
-	}
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
+	x := datasets.Features{Rows: nodes, Width: 1, Dense: make([]float32, nodes)}
+	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x, plan, true)
 	require.NoError(t, err)
-	return g
+	return func(r *kernels.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }
 
-func flatten(rows [][]float32) []float32 {
-	var flat []float32
-	for _, row := range rows {
-		flat = append(flat, row...)
-	}
-	return flat
-}
-
-func inDelta(t *testing.T, want, got []float32, delta float64, format string, args ...any) {
-	t.Helper()
-	require.Len(t, got, len(want), fmt.Sprintf(format, args...))
-	for i := range want {
-		require.InDelta(t, want[i], got[i], delta, fmt.Sprintf(format, args...)+": entry %d", i)
-	}
-}
-
-func directed(nodes int, pairs [][2]int32) (*csr.Graph, error) {
-	edges := make([]csr.Edge, len(pairs))
-	for i, p := range pairs {
-		edges[i] = csr.Edge{Node: p[0], Neighbour: p[1]}
-	}
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: true})
-	return g, err
-}
+// identity is the matrix that shows which entries a sum was over.
+func identity(g *Graph, n int) *Node { return DiagonalWithValue(Const(g, float32(1)), n) }
 
 func shapeOf(dimensions ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dimensions...) }

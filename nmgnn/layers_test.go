@@ -1,4 +1,4 @@
-package nmgnn
+package nmgnn_test
 
 import (
 	"encoding/json"
@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
 )
 
 // layerFixture is one case of testdata/layer_fixtures.json, computed by PyTorch Geometric in double precision.
@@ -44,7 +47,7 @@ func numbers(t *testing.T, raw json.RawMessage) (flat []float32, columns int) {
 	t.Helper()
 	var rows [][]float32
 	if json.Unmarshal(raw, &rows) == nil {
-		return flatten(rows), len(rows[0])
+		return gnntest.Flatten(rows), len(rows[0])
 	}
 	require.NoError(t, json.Unmarshal(raw, &flat))
 	return flat, len(flat)
@@ -56,13 +59,13 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	var file struct{ Cases []layerFixture }
 	require.NoError(t, json.Unmarshal(data, &file))
 	seen := map[string]bool{}
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
-				f := fixed{edges: undirected(t, c.N, c.Edges), features: sparseRows(c.X), mask: c.Mask, labels: c.Labels,
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
 					score: c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
 				if strings.Contains(c.Layer, "gat") {
-					f.model.Activation = ELU
+					f.model.Activation = kernels.ELU
 				}
 				gradients := map[string][]float32{}
 				for i, parameters := range c.Layers {
@@ -80,43 +83,33 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 							width = columns
 						}
 					}
-					var layer Layer
+					var layer nmgnn.Layer
 					switch c.Layer {
 					case "gat":
-						layer = GAT{Heads: heads, Width: width / heads}
+						layer = nmgnn.GAT{Heads: heads, Width: width / heads}
 					case "gatv2":
-						layer = GATv2{Heads: heads, Width: width / heads}
+						layer = nmgnn.GATv2{Heads: heads, Width: width / heads}
 					case "sgat":
-						layer = SGAT{Width: width}
+						layer = nmgnn.SGAT{Width: width}
 					case "gcn":
-						layer = GCN{Width: width}
+						layer = nmgnn.GCN{Width: width}
 					case "sage":
-						layer = SAGE{Width: width}
+						layer = nmgnn.SAGE{Width: width}
 					}
 					f.model.Layers = append(f.model.Layers, layer)
 				}
 				seen[c.Layer] = true
 				got := f.compute(t, b, plan)
 				for l, h := range append(c.Hidden, c.Logits) {
-					inDelta(t, flatten(h), flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
+					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
 				}
 				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
 				require.Len(t, got.gradients, len(gradients))
 				for path, want := range gradients {
-					inDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
+					gnntest.InDelta(t, want, got.gradients[path], 1e-5, "gradient of %s", path)
 				}
 			})
 		}
 	})
 	require.Len(t, seen, len(parameterNames), "every layer has cases")
-}
-
-func TestELUIsExpMinusOneBelowZero(t *testing.T) {
-	outputs, err := model.CallOnceN(goBackend(t).Backend, model.NewStore(), func(_ *model.Scope, x *Node) []*Node {
-		y := ELU(x)
-		return []*Node{y, Gradient(ReduceAllSum(MulScalar(y, 3)), x)[0]}
-	}, [][]float32{{-1, 0, 2, -100}})
-	require.NoError(t, err)
-	require.InDeltaSlice(t, []float32{-0.63212056, 0, 2, -1}, outputs[0].Value().([][]float32)[0], 1e-6)
-	require.InDeltaSlice(t, []float32{3 * 0.36787944, 3, 3, 0}, outputs[1].Value().([][]float32)[0], 1e-6)
 }

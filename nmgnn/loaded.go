@@ -114,8 +114,5 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if d.sparse == nil {
 		return d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Dense, x.Rows, x.Width))
 	}
-	if err := d.sparse.values.SetValue(tensors.FromFlatDataAndDimensions(x.Values, len(x.Values), 1)); err != nil {
-		return err
-	}
 	return d.sparse.product.Replace(x.Matrix())
 }

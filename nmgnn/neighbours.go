@@ -198,6 +198,9 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 // WeightedSum returns Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
 // its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h *Node) *Node {
+	if present := n.present(h.Graph()); present != nil {
+		weights = Mul(weights, present)
+	}
 	return kernels.WeightedSum(n.product, weights, h, n.train)
 }
 

@@ -1,4 +1,4 @@
-package nmgnn
+package nmgnn_test
 
 import (
 	"math"
@@ -8,136 +8,18 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
 )
 
-func everyKernel() (plans []Plan) {
-	for _, kernel := range Kernels() {
-		plans = append(plans, Plan{Kernel: kernel})
-	}
-	return plans
-}
-
-func drawRows(t *rapid.T, name string, rows, width int) [][]float32 {
-	x := make([][]float32, rows)
-	for r := range x {
-		x[r] = make([]float32, width)
-		for c := range x[r] {
-			x[r][c] = float32(rapid.IntRange(-8, 8).Draw(t, name))
-		}
-	}
-	return x
-}
-
-func TestEntriesAreGatheredSpreadTotalledAndComparedAsTheDefinitionsSay(t *testing.T) {
-	b := goBackend(t)
-	for _, plan := range everyKernel() {
-		t.Run(string(plan.Kernel), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				s := drawSparse(t)
-				width := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "width")
-				h, x := drawRows(t, "h", s.columns, width), drawRows(t, "x", s.rows, width)
-				store := model.NewStore()
-				p, err := newProduct(store, "/data/s", s, plan)
-				require.NoError(t, err)
-				// Padding holds what must not matter: zeros where that is asked for, else the greatest of all.
-				weights := drawRows(t, "weights", s.entries(), width)
-				slotted := func(padding float32) [][]float32 {
-					slots := make([][]float32, p.slots())
-					for i := range slots {
-						slots[i] = make([]float32, width)
-						for c := range slots[i] {
-							slots[i][c] = padding
-						}
-					}
-					for i, w := range weights {
-						if at := p.slotOf(); at != nil {
-							slots[at[i]] = w
-						} else {
-							slots[i] = w
-						}
-					}
-					return slots
-				}
-				outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, x, zeroed, lowered *Node) []*Node {
-					return []*Node{p.gather(h), p.spread(x), p.total(zeroed), p.highest(lowered), p.times(h, zeroed)}
-				}, h, x, slotted(0), slotted(lowest))
-				require.NoError(t, err)
-				gathered, spread := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
-				total, highest, product := make([][]float32, s.rows), make([][]float32, s.rows), make([][]float32, s.rows)
-				for r := range s.rows {
-					total[r], product[r] = make([]float32, width), make([]float32, width)
-					highest[r] = make([]float32, width)
-					for c := range width {
-						highest[r][c] = lowest
-					}
-					for i := s.offsets[r]; i < s.offsets[r+1]; i++ {
-						slot := int(i)
-						if at := p.slotOf(); at != nil {
-							slot = int(at[i])
-						}
-						require.Equal(t, h[s.targets[i]], gathered[slot], "h at the entry's column")
-						require.Equal(t, x[r], spread[slot], "x at the entry's row")
-						for c := range width {
-							total[r][c] += weights[i][c]
-							highest[r][c] = max(highest[r][c], weights[i][c])
-							product[r][c] += weights[i][c] * h[s.targets[i]][c]
-						}
-					}
-				}
-				require.Equal(t, total, outputs[2].Value(), "total")
-				require.Equal(t, highest, outputs[3].Value(), "highest")
-				require.Equal(t, product, outputs[4].Value(), "as many heads as columns")
-			})
-		})
-	}
-}
-
-func TestLongAndShortRowsAreChainedWithoutLosingOrRepeatingAnEntry(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		// A few very long rows among many short ones: links to links, pieces of pieces.
-		s := sparse{columns: 5000, offsets: []int64{0}}
-		s.rows = rapid.IntRange(1, 400).Draw(t, "rows")
-		for r := range s.rows {
-			n := rapid.SampledFrom([]int{0, 1, 1, 2, 2, 3, 5, 9, 17}).Draw(t, "length")
-			if r%97 == 3 {
-				n = rapid.IntRange(60, 5000).Draw(t, "long")
-			}
-			for i := range n {
-				s.targets = append(s.targets, int32(i))
-			}
-			s.offsets = append(s.offsets, int64(len(s.targets)))
-		}
-		if s.entries() == 0 {
-			return
-		}
-		p := newChainProduct(&variables{store: model.NewStore(), path: "/data/s"}, s)
-		seen := map[int32]bool{}
-		for _, slot := range p.entry {
-			require.False(t, seen[slot], "two entries in one slot")
-			seen[slot] = true
-			require.Less(t, int(slot), p.size)
-		}
-		require.Less(t, p.size, 4*s.entries()+64*64, "padding stays within bounds")
-	})
-}
-
-// nearOf builds the neighbours of a small graph for one computation.
-func nearOf(t testing.TB, store *model.Store, plan Plan, train bool, nodes int, pairs [][2]int32) func(r *Random) neighbours {
-	t.Helper()
-	edges := undirected(t, nodes, pairs)
-	a, err := newAdjacency(store, "/data/edges", adjacencyOf(edges), edges.IsSymmetric(), plan, train)
-	require.NoError(t, err)
-	return func(r *Random) neighbours {
-		return neighbours{adjacency: a, train: train, random: r, kept: new(*Node)}
-	}
-}
-
 func TestSoftmaxIsOverEachNodesNeighboursAndSurvivesScoresThatExpCannotTake(t *testing.T) {
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
 		// 0–1, 0–2; 3 alone. Scores are those of the sources: 1000, 1001, −2000, 5.
-		near := nearOf(t, store, plan, true, 4, [][2]int32{{0, 1}, {0, 2}})
+		near := nearOf(t, store, plan, 4, [][2]int32{{0, 1}, {0, 2}})
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores *Node) []*Node {
 			n := near(nil)
 			alpha := n.Softmax(n.Sources(scores))
@@ -151,7 +33,7 @@ func TestSoftmaxIsOverEachNodesNeighboursAndSurvivesScoresThatExpCannotTake(t *t
 		require.Equal(t, [][]float32{{1001}, {1000}, {1000}, {0}}, outputs[0].Value())
 		// With themselves: 0 weighs 1000, 1001, −2000 by 1:e:0, and so does 1, without the last; 2 hears 1000 and itself; 3 itself.
 		mix := float32((1000 + 1001*math.E) / (1 + math.E))
-		inDelta(t, []float32{mix, mix, 1000, 5}, flatten(outputs[1].Value().([][]float32)), 1e-3, "with itself")
+		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, gnntest.Flatten(outputs[1].Value().([][]float32)), 1e-3, "with itself")
 		require.Equal(t, [][]float32{{2}, {1}, {1}, {0}}, outputs[2].Value())
 		require.Equal(t, [][]float32{{3}, {2}, {2}, {1}}, outputs[3].Value())
 		// Weights of 1 and 0 do not move: the gradient is that of a plain sum.
@@ -159,119 +41,77 @@ func TestSoftmaxIsOverEachNodesNeighboursAndSurvivesScoresThatExpCannotTake(t *t
 	})
 }
 
-func TestDropEdgeDropsBothDirectionsInSumsDegreesAndAttentionAlikeAndNeverTheNodeItself(t *testing.T) {
-	const n = 40
-	var pairs [][2]int32
-	for v := range int32(n) {
-		for u := range v {
-			if (u+v)%3 == 0 {
-				pairs = append(pairs, [2]int32{u, v})
-			}
-		}
-	}
-	var first [][]float32
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+// A graph whose greatest neighbours are read off: a(0)–b(1), a–c(2), b–c, c–d(3), and e(4) alone.
+var (
+	fivePairs = [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}}
+	fiveRows  = [][]float32{{1, 9}, {2, -1}, {4, -3}, {8, -5}, {16, 7}}
+	// A loss of these times the rows tells in its gradient which rows something came from.
+	fiveFactors = [][]float32{{1}, {10}, {100}, {1000}, {10000}}
+)
+
+func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
-		near := nearOf(t, store, plan, true, n, pairs)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
-			r := NewRandom(key)
-			dropped := DropEdge{Rate: 0.4}.Apply(Pass{Near: near(r), Random: r}).Near
-			g := key.Graph()
-			one := DiagonalWithValue(Const(g, float32(1)), n)
-			column := Ones(g, shapeOf(n, 1))
-			scores := dropped.Sources(ZerosLike(column))
-			own := dropped.WithSelf()
-			return []*Node{dropped.Sum(one), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one), own.Sum(one), own.Degree(g)}
-		}, []uint32{3, 9})
+		near := nearOf(t, store, plan, 5, fivePairs)
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
+			y, tied := near(nil).Max(h), near(nil).Max(alike)
+			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h), tied, Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
+		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}})
 		require.NoError(t, err)
-		kept, degree := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
-		attended, own, ownDegree := outputs[2].Value().([][]float32), outputs[3].Value().([][]float32), outputs[4].Value().([][]float32)
-		there, edges := 0, 0
-		for v := range n {
-			sum := float32(0)
-			for u := range n {
-				require.Equal(t, kept[v][u], kept[u][v], "both directions")
-				sum += kept[v][u]
-				if u == v {
-					require.Equal(t, float32(1), own[v][v], "a node is never dropped from itself")
-					continue
-				}
-				require.Equal(t, kept[v][u], own[v][u], "the same edges with and without the node itself")
-				if (u+v)%3 == 0 {
-					edges++
-					there += int(kept[v][u])
-				} else {
-					require.Zero(t, kept[v][u])
-				}
-				if kept[v][u] == 0 {
-					require.Zero(t, attended[v][u])
-				} else {
-					require.InDelta(t, 1/degree[v][0], attended[v][u], 1e-6, "attention is over what is left")
-				}
-			}
-			require.Equal(t, sum, degree[v][0])
-			require.Equal(t, sum+1, ownDegree[v][0])
-		}
-		require.InDelta(t, 0.6, float64(there)/float64(edges), 0.12)
-		if first == nil {
-			first = kept
-		}
-		require.Equal(t, first, kept, "the same edges with every kernel and on every backend")
+		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
+		require.Equal(t, [][]float32{{4, -1}, {4, 9}, {8, 9}, {4, -3}, {0, 0}}, outputs[0].Value())
+		// First column: c is what a, b and d have, and d what c has. Second: a is what b and c have, b what a has, c what d has.
+		require.Equal(t, [][]float32{{0, 110}, {0, 1}, {1011, 1000}, {100, 0}, {0, 0}}, outputs[1].Value())
+		require.Equal(t, [][]float32{{4, 9}, {4, 9}, {8, 9}, {8, -3}, {16, 7}}, outputs[2].Value(), "among themselves too")
+		// a, b and c have two that are equally great, whose gradients each take half: a ½·10+½·100, b ½·1+½·100, c ½·1+½·10+1000.
+		require.Equal(t, [][]float32{{4}, {4}, {4}, {4}, {0}}, outputs[3].Value())
+		require.Equal(t, [][]float32{{55}, {50.5}, {1005.5}, {0}, {0}}, outputs[4].Value())
 	})
 }
 
-func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
-	x := make([][]float32, 60)
-	for v := range x {
-		x[v] = []float32{float32(v + 1), 0, -1}
-	}
-	var first [][]float32
-	for _, plan := range append(everyKernel(), Plan{Kernel: ChainKernel, DenseFeatures: true}) {
-		b := goBackend(t)
+func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
-		edges := undirected(t, len(x), [][2]int32{{0, 1}})
-		data, err := newPhaseData(store, "/data/train", edges, sparseRows(x), plan, true)
+		near := nearOf(t, store, plan, 5, fivePairs)
+		asked := 0
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors *Node) []*Node {
+			g := h.Graph()
+			asked = 0
+			number := func(v, u int32) float32 { asked++; return float32(10*v + u) }
+			n, own := near(nil), near(nil).WithSelf()
+			y := n.WeightedSum(n.Weights(g, "number", number), h)
+			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5))
+			require.Equal(t, 8, asked, "once for each pair")
+			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5))
+			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5))
+			require.Equal(t, 8+13, asked)
+			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], again, other, withSelf}
+		}, [][]float32{{1}, {2}, {4}, {8}, {16}}, fiveFactors)
 		require.NoError(t, err)
-		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, w *Node) []*Node {
-			r := NewRandom(key)
-			p := DropNode{Rate: 0.25}.Apply(Pass{Near: data.neighbours(true, r), Features: data.input(key.Graph(), true), Random: r})
-			return []*Node{p.Features.Node(), Gradient(ReduceAllSum(p.Features.Times(w)), w)[0]}
-		}, []uint32{5, 5}, [][]float32{{1}, {1}, {1}})
-		require.NoError(t, err)
-		got := outputs[0].Value().([][]float32)
-		gone, sum := 0, float32(0)
-		for v := range got {
-			if got[v][0] == 0 {
-				require.Equal(t, []float32{0, 0, 0}, got[v])
-				gone++
-				continue
-			}
-			inDelta(t, []float32{x[v][0] / 0.75, 0, -1 / 0.75}, got[v], 1e-4, "row %d", v)
-			sum += got[v][0]
-		}
-		require.InDelta(t, 15, gone, 12)
-		require.InDelta(t, sum, outputs[1].Value().([][]float32)[0][0], 0.01, "gradients see the same rows")
-		if first == nil {
-			first = got
-		}
-		require.Equal(t, first, got, "the same nodes however features are stored")
-	}
+		// a 1·2+2·4, b 10·1+12·4, c 20·1+21·2+23·8, d 32·4, e nothing.
+		require.Equal(t, [][]float32{{10}, {58}, {246}, {128}, {0}}, outputs[0].Value())
+		// a 10·10+20·100, b 1·1+21·100, c 2·1+12·10+32·1000, d 23·100.
+		require.Equal(t, [][]float32{{2100}, {2101}, {32122}, {2300}, {0}}, outputs[1].Value())
+		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 0, 12, 0, 0}, {20, 21, 0, 23, 0}, {0, 0, 32, 0, 0}, {0, 0, 0, 0, 0}}, outputs[2].Value())
+		require.Equal(t, [][]float32{{0, 1, 1, 0, 0}, {1, 0, 1, 0, 0}, {1, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}}, outputs[3].Value(), "another name, other weights")
+		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 11, 12, 0, 0}, {20, 21, 22, 23, 0}, {0, 0, 32, 33, 0}, {0, 0, 0, 0, 44}}, outputs[4].Value())
+	})
 }
 
 func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 	var first []float32
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
 		var pairs [][2]int32
 		for v := range int32(30) {
 			pairs = append(pairs, [2]int32{v, (v + 1) % 30}, [2]int32{v, (v + 7) % 30})
 		}
-		near := nearOf(t, store, plan, true, 30, pairs)
+		near := nearOf(t, store, plan, 30, pairs)
 		output, err := model.CallOnce(b.Backend, store, func(_ *model.Scope, key *Node) *Node {
-			n := near(NewRandom(key)).WithSelf()
+			n := near(kernels.NewRandom(key, plan.Kernel)).WithSelf()
 			g := key.Graph()
 			alpha := n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(30, 2)))), 0.5)
-			return n.WeightedSum(alpha, Concatenate([]*Node{DiagonalWithValue(Const(g, float32(1)), 30), DiagonalWithValue(Const(g, float32(1)), 30)}, 1))
+			return n.WeightedSum(alpha, Concatenate([]*Node{identity(g, 30), identity(g, 30)}, 1))
 		}, []uint32{8, 1})
 		require.NoError(t, err)
 		got := tensors.MustCopyFlatData[float32](output)
@@ -292,20 +132,20 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 		if first == nil {
 			first = got
 		}
-		inDelta(t, first, got, 1e-6, "the same with every kernel")
+		gnntest.InDelta(t, first, got, 1e-6, "the same with every kernel")
 	})
 }
 
 func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
-		r := hostRandom(5, "attention")
+		r := nmgnn.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32
 		for v := range int32(nodes - 2) { // the last two stand alone
 			pairs = append(pairs, [2]int32{v, (v + 1) % (nodes - 2)}, [2]int32{v, int32(r.IntN(nodes - 2))})
 		}
-		near := nearOf(t, store, plan, true, nodes, pairs)
+		near := nearOf(t, store, plan, nodes, pairs)
 		rows := func(width int) [][]float32 {
 			x := make([][]float32, nodes)
 			for v := range x {
@@ -320,11 +160,11 @@ func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T)
 			for _, rate := range []float64{0, 0.4} {
 				outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, source, target, h, factors *Node) []*Node {
 					var all []*Node
-					for _, apply := range []func(n Neighbours, e *Node) *Node{
-						func(n Neighbours, e *Node) *Node { return n.Attention(e, h, rate) },
-						func(n Neighbours, e *Node) *Node { return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h) },
+					for _, apply := range []func(n nmgnn.Neighbours, e *Node) *Node{
+						func(n nmgnn.Neighbours, e *Node) *Node { return n.Attention(e, h, rate) },
+						func(n nmgnn.Neighbours, e *Node) *Node { return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h) },
 					} {
-						var n Neighbours = near(NewRandom(key))
+						var n nmgnn.Neighbours = near(kernels.NewRandom(key, plan.Kernel))
 						if withSelf {
 							n = n.WithSelf()
 						}
@@ -337,83 +177,12 @@ func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T)
 				require.NoError(t, err)
 				require.Len(t, outputs, 8)
 				for i, what := range []string{"the sum", "∂source", "∂target", "∂h"} {
-					inDelta(t, tensors.MustCopyFlatData[float32](outputs[i+4]), tensors.MustCopyFlatData[float32](outputs[i]), 2e-5, "%s", what)
+					gnntest.InDelta(t, tensors.MustCopyFlatData[float32](outputs[i+4]), tensors.MustCopyFlatData[float32](outputs[i]), 2e-5, "%s", what)
 				}
 				if i := (nodes - 1) * width; !withSelf {
 					require.Equal(t, make([]float32, width), tensors.MustCopyFlatData[float32](outputs[0])[i:], "no neighbours, no sum")
 				}
 			}
 		}
-	})
-}
-
-func TestAgreementBlockByBlockIsThatOfAllEntriesAtOnce(t *testing.T) {
-	b, err := OpenBackend("xla:cpu") // go has no such loops
-	if err != nil {
-		t.Skipf("skipped: %v", err)
-	}
-	s := sparse{rows: 5000, columns: 5000, offsets: []int64{0}}
-	for v := range s.rows {
-		for i := range 1 + v%7 {
-			s.targets = append(s.targets, int32((v*31+i*977)%s.columns))
-		}
-		s.offsets = append(s.offsets, int64(len(s.targets)))
-	}
-	store := model.NewStore()
-	product, err := newProduct(store, "/data/s", s, Plan{Kernel: ChainKernel})
-	require.NoError(t, err)
-	p := product.(*chainProduct)
-	require.Greater(t, p.size, 2*agreementBlock)
-	require.NotZero(t, p.size%agreementBlock, "the last block overlaps the one before it")
-	outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, x, h *Node) []*Node {
-		return []*Node{p.agreement(x, h, 2), sumHeads(Mul(p.spread(x), p.gather(h)), 2)}
-	}, whole(s.rows, 4, 3), whole(s.columns, 4, 5))
-	require.NoError(t, err)
-	require.Equal(t, outputs[1].Value(), outputs[0].Value())
-}
-
-// whole is rows of small whole numbers that differ.
-func whole(rows, width, seed int) [][]float32 {
-	x := make([][]float32, rows)
-	for v := range x {
-		x[v] = make([]float32, width)
-		for c := range x[v] {
-			x[v][c] = float32((v*seed+c*(seed+2))%17 - 8)
-		}
-	}
-	return x
-}
-
-func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
-	forEachBestPlan(t, func(t *testing.T, b *Backend, plan Plan) {
-		store := model.NewStore()
-		var pairs [][2]int32
-		for v := range int32(40) {
-			pairs = append(pairs, [2]int32{v, (v + 1) % 40}, [2]int32{v, (v + 9) % 40})
-		}
-		near := nearOf(t, store, plan, true, 40, pairs)
-		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
-			layer := SGAT{Width: 2, Dropout: 0.5, Heads: 2}
-			return []*Node{
-				layer.Forward(scope.At("layer"), near(NewRandom(key)), Dense(h), nil),
-				layer.Forward(scope.At("layer"), near(nil), Dense(h), nil),
-				layer.Forward(scope.At("layer"), near(nil), Dense(ZerosLike(h)), nil), // the biases
-			}
-		}, []uint32{3, 9}, whole(40, 2, 0)) // all entries of a column alike
-		require.NoError(t, err)
-		trained, tested, biases := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32), outputs[2].Value().([][]float32)
-		same := 0
-		for v := range trained {
-			var fifths [2]float64 // each of five weights of a fifth is dropped or doubled
-			for c := range fifths {
-				require.InDelta(t, tested[0][c], tested[v][c], 1e-5, "the mean of what is alike")
-				fifths[c] = 2.5 * float64((trained[v][c]-biases[v][c])/(tested[v][c]-biases[v][c]))
-				require.InDelta(t, math.Round(fifths[c]), fifths[c], 1e-4)
-			}
-			if math.Round(fifths[0]) == math.Round(fifths[1]) {
-				same++
-			}
-		}
-		require.Less(t, same, 30, "the shares drop weights of their own")
 	})
 }

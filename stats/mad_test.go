@@ -199,7 +199,7 @@ func TestMADDoesNotDependOnTheOrderOfNodes(t *testing.T) {
 
 func TestMADRefusesWhatIsNotFiniteAndSaysWhere(t *testing.T) {
 	ctx, inf := context.Background(), float32(math.Inf(1))
-	_, err := MAD(ctx, []float32{1, 2, 3, 4, float32(nan()), 6}, 2, 3)
+	_, err := MAD(ctx, []float32{1, 2, 3, 4, float32(math.NaN()), 6}, 2, 3)
 	require.EqualError(t, err, "stats: MAD: row 1, column 1 is NaN: expected a finite number")
 	_, err = MAD(ctx, []float32{1, 2, -inf}, 1, 3)
 	require.EqualError(t, err, "stats: MAD: row 0, column 2 is -Inf: expected a finite number")

@@ -48,17 +48,6 @@ func TestPredictionsThatAreNoClassAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "2 predictions for 1 labels")
 }
 
-func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
-	e := EarlyStopping{Patience: 2}
-	require.True(t, e.Observe(3))
-	require.True(t, e.Observe(2))
-	require.False(t, e.Observe(2), "equal is not better")
-	require.False(t, e.Stop())
-	require.False(t, e.Observe(nan()), "NaN is not better")
-	require.True(t, e.Stop())
-	require.Equal(t, 2, e.BestEpoch())
-}
-
 func ExampleEvaluate() {
 	m, err := Evaluate([]int32{0, 0, 1, 1}, []int32{0, 0, 1, 0}, 2)
 	if err != nil {

@@ -143,7 +143,7 @@ func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
 		{[]float64{1, 2}, []float64{1}, "stats: t-test of 2 values paired with 1: expected as many"},
 		{[]float64{1}, []float64{1}, "stats: t-test: 1 values: expected at least 2"},
 		{nil, nil, "stats: t-test: 0 values: expected at least 2"},
-		{[]float64{1, nan()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},
+		{[]float64{1, math.NaN()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},
 		{[]float64{1, 2}, []float64{math.Inf(1), 2}, "stats: t-test: pair 0 is 1 and +Inf: expected finite numbers"},
 		{[]float64{1e308, 2}, []float64{-1e308, 2}, "stats: t-test: value 0 is +Inf: expected a finite number"},
 		{[]float64{1e200, 2}, []float64{1, 2}, "stats: t-test: the values' variance is not within the range of float64: scale them"},
@@ -190,7 +190,7 @@ func TestConfidenceInterval95OfEqualValuesHasNoWidth(t *testing.T) {
 func TestConfidenceInterval95RefusesOneValueAndNaN(t *testing.T) {
 	_, _, _, err := ConfidenceInterval95([]float64{1})
 	require.EqualError(t, err, "stats: confidence interval: 1 values: expected at least 2")
-	_, _, _, err = ConfidenceInterval95([]float64{1, nan()})
+	_, _, _, err = ConfidenceInterval95([]float64{1, math.NaN()})
 	require.EqualError(t, err, "stats: confidence interval: value 1 is NaN: expected a finite number")
 }
 
@@ -236,7 +236,7 @@ func TestHolmKeepsTheOrderAndLiesBetweenPAndBonferroni(t *testing.T) {
 }
 
 func TestHolmRefusesWhatIsNoProbability(t *testing.T) {
-	for _, bad := range []float64{-0.1, 1.1, nan()} {
+	for _, bad := range []float64{-0.1, 1.1, math.NaN()} {
 		_, err := Holm([]float64{0.5, bad})
 		require.EqualError(t, err, fmt.Sprintf("stats: Holm: p-value 1 is %v: expected 0 to 1", bad))
 	}

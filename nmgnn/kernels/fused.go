@@ -81,6 +81,7 @@ type fusedProduct struct {
 }
 
 func (p *fusedProduct) Back(v, weights *Node) *Node {
+	p.needTransposed()
 	if weights == nil {
 		return p.adjoint.times(v, nil)
 	}
@@ -89,6 +90,7 @@ func (p *fusedProduct) Back(v, weights *Node) *Node {
 }
 
 func (p *fusedProduct) TotalBack(e *Node) *Node {
+	p.needTransposed()
 	g := e.Graph()
 	return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
 }
@@ -121,7 +123,9 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep)
 	if !a.Gradients {
-		return y
+		// The pure-Go backend fails at a program that ends with one of several results, the later ones of which nobody uses:
+		// this node is behind all of them.
+		return StopGradient(y)
 	}
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
@@ -147,7 +151,7 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	type gradients struct{ x, a, b *Node }
 	backward := remember(func(v *Node) gradients {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
-		return gradients{gx, Reshape(ga, dims...), Reshape(gb, dims...)}
+		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})
 	// Both results travel side by side, since gradients come to one node.
 	source, target = fused.Score(x, fa, fb, dims[0])

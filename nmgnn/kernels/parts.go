@@ -31,9 +31,15 @@ type pattern interface {
 type parts struct {
 	constants        *Constants
 	matrix           csr.Matrix
-	symmetric        bool
+	options          Options
 	forward, adjoint pattern
-	lazy             map[string]*model.Variable // what only some computations need, once asked for
+	lazy             map[string]lazy // what only some computations need, once asked for
+}
+
+// lazy is a variable made from the matrix, and how it is made anew from another one.
+type lazy struct {
+	*model.Variable
+	renew func() error
 }
 
 func (p *parts) Rows() int                               { return p.matrix.Rows }
@@ -46,10 +52,22 @@ func (p *parts) Highest(e *Node) *Node                   { return p.forward.high
 func (p *parts) Agreement(x, h *Node, heads int) *Node   { return p.forward.agreement(x, h, heads) }
 func (p *parts) PairScores(h, a, b *Node) (y, z *Node)   { return HeadProducts(h, a), HeadProducts(h, b) }
 func (p *parts) Attend(a Attention) *Node                { return attendByParts(p, a) }
-func (p *parts) TotalBack(e *Node) *Node                 { return p.adjoint.total(p.transposed(e)) }
 func (p *parts) Mean(h, by, keep *Node, grad bool) *Node { return Div(Sum(p, h, keep, grad), by) }
 
+// needTransposed panics if the product has no transposed matrix: this one would be multiplied with in its place.
+func (p *parts) needTransposed() {
+	if !p.options.Gradients && !p.options.Symmetric {
+		panic(errors.New("kernels: a product that was made without gradients has no transposed matrix"))
+	}
+}
+
+func (p *parts) TotalBack(e *Node) *Node {
+	p.needTransposed()
+	return p.adjoint.total(p.transposed(e))
+}
+
 func (p *parts) Back(v, weights *Node) *Node {
+	p.needTransposed()
 	if weights == nil {
 		return p.adjoint.times(v, nil)
 	}
@@ -87,11 +105,22 @@ func (p *parts) Replace(m csr.Matrix) error {
 	if err := check(m); err != nil {
 		return err
 	}
-	if m.Rows != p.matrix.Rows || m.NumEntries() != p.matrix.NumEntries() {
-		return errors.New("kernels: only a matrix with as many rows and entries can take another's place")
+	if p.options.Gradients {
+		return errors.New("kernels: a product that was made for gradients cannot be replaced")
+	}
+	if m.Rows != p.matrix.Rows || m.Columns != p.matrix.Columns || m.NumEntries() != p.matrix.NumEntries() {
+		return errors.New("kernels: only a matrix with as many rows, columns and entries can take another's place")
+	}
+	if err := p.forward.replace(m); err != nil {
+		return err
 	}
 	p.matrix = m
-	return p.forward.replace(m)
+	for _, v := range p.lazy {
+		if err := v.renew(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
@@ -122,16 +151,19 @@ func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Vari
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
 func once[T int32 | float32](p *parts, name string, direction pattern, padding T, of func(m csr.Matrix) []T) *model.Variable {
-	if v := p.lazy[name]; v != nil {
-		return v
+	if v, made := p.lazy[name]; made {
+		return v.Variable
 	}
-	data := perSlot(direction, of(p.matrix), padding)
+	values := func() *tensors.Tensor {
+		data := perSlot(direction, of(p.matrix), padding)
+		return tensors.FromFlatDataAndDimensions(data, len(data), 1)
+	}
 	into := NewConstants(p.constants.store, p.constants.path)
-	v := into.add(name, tensors.FromFlatDataAndDimensions(data, len(data), 1))
+	v := into.add(name, values())
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = v
+	p.lazy[name] = lazy{v, func() error { return v.SetValue(values()) }}
 	return v
 }
 

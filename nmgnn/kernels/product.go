@@ -63,7 +63,7 @@ type Product interface {
 	// entries, each head its share of the width, in order; nil: all ones.
 	Times(h, weights *Node) *Node
 	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the slots
-	// of this matrix; nil: all ones.
+	// of this matrix; nil: all ones. It panics if the product was made without gradients, as TotalBack does.
 	Back(v, weights *Node) *Node
 
 	// Gather returns h [columns, width] at each entry's column: [slots, width].
@@ -102,9 +102,9 @@ type Product interface {
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
 	// Floats is Ints for other numbers; padding has 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace puts another pattern, with as many rows and entries, in the place of this one, for computations that are
-	// compiled already. Only products without gradients can be replaced, and none of [ChainKernel], whose programs depend on the
-	// pattern.
+	// Replace puts another pattern, with as many rows, columns and entries, in the place of this one, for computations that are
+	// compiled already; what Ints and Floats made is made anew. It returns an error for a pattern that does not fit, for a
+	// product with gradients, and for [ChainKernel], whose programs depend on the pattern.
 	Replace(m csr.Matrix) error
 }
 
@@ -119,7 +119,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return nil, err
 	}
 	constants := NewConstants(store, path)
-	p := &parts{constants: constants, matrix: m, symmetric: o.Symmetric, lazy: map[string]*model.Variable{}}
+	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
 	if m.NumEntries() == 0 {
 		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
 		return p, nil
@@ -156,7 +156,7 @@ func check(m csr.Matrix) error {
 	if m.NumEntries() > math.MaxInt32 {
 		return fmt.Errorf("kernels: a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
 	}
-	if len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
+	if m.Rows < 0 || len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
 		return fmt.Errorf("kernels: %d offsets for %d rows and %d entries: expected one more than rows, from 0 to the number of entries", len(m.Offsets), m.Rows, m.NumEntries())
 	}
 	for r := range m.Rows {

@@ -112,36 +112,6 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	}
 }
 
-func TestUntrainedModelsAreWhatTrainingBeginsWith(t *testing.T) {
-	b, err := OpenBackend("go")
-	require.NoError(t, err)
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 3, Seed: 1})
-	require.NoError(t, err)
-	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1})
-	require.NoError(t, err)
-	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
-	require.NoError(t, err)
-	s, err := Preset("gat")
-	require.NoError(t, err)
-	m := s.Build(3)
-	trainer, err := NewTrainer(b, m, g, view, s.Options(view))
-	require.NoError(t, err)
-	defer trainer.Close()
-	require.NoError(t, trainer.reset(7))
-	want, err := trainer.weights()
-	require.NoError(t, err)
-	got, err := Untrained(b, m, g.Features.Width, 7)
-	require.NoError(t, err)
-	assert.ElementsMatch(t, want, got.Weights)
-	// and they compute what the trainer computes with them
-	got.NormalizeFeatures = s.NormalizeFeatures
-	theirs, err := trainer.Representations()
-	require.NoError(t, err)
-	ours, err := got.Represent(b, g.Edges, g.Features, RepresentOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, theirs, ours)
-}
-
 func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	b, err := OpenBackend("go")
 	require.NoError(t, err)

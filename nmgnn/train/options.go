@@ -18,7 +18,7 @@ type Options struct {
 	WeightDecay       float64           // L2: added to the gradient of every weight and bias, not decoupled
 	MaxEpochs         int               // 0: 1000
 	Patience          int               // epochs without a better validation score before stopping; 0: 50
-	StopOn            hyper.StopOn      // "": hyper.hyper.StopOnLoss
+	StopOn            hyper.StopOn      // "": hyper.StopOnLoss
 	NormalizeFeatures bool              // divide each node's features by the sum of their absolute values
 	Plan              *kernels.Plan     // how to compute; nil: what the backend does best
 }

@@ -1,0 +1,99 @@
+package hyper
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
+	good, err := Preset("standard")
+	require.NoError(t, err)
+	require.NoError(t, good.Check())
+	for want, change := range map[string]func(*Parameters){
+		`no model "gim"`: func(p *Parameters) { p.Model = "gim" },
+		"keep rate 1.5: expected a probability above 0 and up to 1": func(p *Parameters) { p.KeepRate = 1.5 },
+		"keep rate -0.5: expected":                                  func(p *Parameters) { p.KeepRate = -0.5 },
+		"layers: 0: expected":                                       func(p *Parameters) { p.Layers = 0 },
+		"hidden width: -1":                                          func(p *Parameters) { p.Hidden = -1 },
+		"dropout 1: expected":                                       func(p *Parameters) { p.Dropout = 1 },
+		"learning rate -1":                                          func(p *Parameters) { p.LearningRate = -1 },
+		"weight decay NaN":                                          func(p *Parameters) { p.WeightDecay = math.NaN() },
+		`early stopping on "luck"`:                                  func(p *Parameters) { p.StopOn = "luck" },
+		`no masking over "nobody"`:                                  func(p *Parameters) { p.MaskOver = "nobody" },
+		"linear layers of an MLP: 0":                                func(p *Parameters) { p.MLPLayers = 0 },
+		"epsilon +Inf":                                              func(p *Parameters) { p.Epsilon = math.Inf(1) },
+		`no regulariser "luck"`:                                     func(p *Parameters) { p.Regulariser = "luck" },
+		"without a regulariser":                                     func(p *Parameters) { p.RegulariserRate = 0.5 },
+		"regulariser's rate 1":                                      func(p *Parameters) { p.Regulariser, p.RegulariserRate = DropEdgeRegulariser, 1 },
+		"hidden width 64: expected a multiple of the 7 attention heads": func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
+	} {
+		p := good
+		change(&p)
+		require.ErrorContains(t, p.Check(), want)
+	}
+	_, err = Preset("best")
+	require.ErrorContains(t, err, `no preset "best"`)
+	_, err = For("gim")
+	require.ErrorContains(t, err, `no model "gim"`)
+}
+
+func TestEveryModelHasAPresetThatPassesItsCheck(t *testing.T) {
+	for _, model := range Models() {
+		p, err := For(model)
+		require.NoError(t, err)
+		require.Equal(t, model, p.Model)
+		require.Equal(t, PresetFor(model), p.Preset)
+		require.NoError(t, p.Check())
+		require.False(t, p.KeepRate.Active(), "presets do not mask")
+	}
+}
+
+func TestMaskingTakesAttentionDropoutAway(t *testing.T) {
+	p, err := Preset("gat")
+	require.NoError(t, err)
+	require.Equal(t, 0.6, p.WithMasking(1).AttentionDropout)
+	require.Equal(t, 0.6, p.WithMasking(0).AttentionDropout)
+	require.Equal(t, 0.0, p.WithMasking(0.5).AttentionDropout)
+	require.Equal(t, KeepRate(0.5), p.WithMasking(0.5).KeepRate)
+}
+
+func TestTheZeroKeepRateKeepsEveryNodeAsOneDoes(t *testing.T) {
+	for _, p := range []KeepRate{0, 1} {
+		require.False(t, p.Active())
+		require.Equal(t, 1.0, p.Probability())
+		require.NoError(t, p.Check())
+	}
+	require.True(t, KeepRate(0.3).Active())
+	require.Equal(t, 0.3, KeepRate(0.3).Probability())
+	require.NoError(t, KeepRate(0.3).Check())
+}
+
+func TestAKeepRateThatIsNoProbabilityIsRefused(t *testing.T) {
+	for _, p := range []float64{-0.1, 1.5, math.NaN(), math.Inf(1)} {
+		require.ErrorContains(t, KeepRate(p).Check(), "expected a probability above 0 and up to 1")
+		_, err := NewKeepRate(p)
+		require.ErrorContains(t, err, "expected a probability above 0 and up to 1")
+	}
+	_, err := NewKeepRate(0)
+	require.EqualError(t, err, "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps every node", "who asks for 0 does not mean 1")
+	p, err := NewKeepRate(0.5)
+	require.NoError(t, err)
+	require.Equal(t, KeepRate(0.5), p)
+}
+
+func TestParametersAreTheSameWhenTheyComeBackFromJSON(t *testing.T) {
+	for _, model := range Models() {
+		p, err := For(model)
+		require.NoError(t, err)
+		p = p.WithMasking(0.5)
+		p.Regulariser, p.RegulariserRate, p.LearnEpsilon = DropEdgeRegulariser, 0.25, true
+		text, err := json.Marshal(p)
+		require.NoError(t, err)
+		var back Parameters
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, p, back)
+	}
+}

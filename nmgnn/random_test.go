@@ -1,0 +1,89 @@
+package nmgnn_test
+
+import (
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
+)
+
+// Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is changed
+// to need fewer must go on taking what it took, as SGAT does.
+func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
+	b := gnntest.Go(t)
+	for _, c := range []struct {
+		name             string
+		layer            func(dropout float64) nmgnn.Layer
+		dropping, inFull int // streams
+	}{
+		{"gin", func(float64) nmgnn.Layer { return nmgnn.GIN{Width: []int{3, 2}} }, 0, 2},
+		{"gcn", func(float64) nmgnn.Layer { return nmgnn.GCN{Width: 2} }, 0, 2},
+		{"sage", func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: 2} }, 0, 2},
+		{"gat", func(dropout float64) nmgnn.Layer { return nmgnn.GAT{Heads: 2, Width: 1, Dropout: dropout} }, 1, 4},
+		{"gatv2", func(dropout float64) nmgnn.Layer { return nmgnn.GATv2{Heads: 2, Width: 1, Dropout: dropout} }, 1, 4},
+		{"sgat", func(dropout float64) nmgnn.Layer { return nmgnn.SGAT{Width: 2, Heads: 2, Dropout: dropout} }, 2, 6},
+	} {
+		for _, plan := range gnntest.EveryKernel() {
+			t.Run(c.name+"/"+string(plan.Kernel), func(t *testing.T) {
+				store := model.NewStore()
+				near := nearOf(t, store, plan, 5, fivePairs)
+				_, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
+					taken := func(r *kernels.Random) (n int) {
+						next, all := r.Next(), kernels.NewRandom(key, plan.Kernel)
+						for ; all.Next() != next; n++ {
+							require.Less(t, n, 100)
+						}
+						return n
+					}
+					forward := func(dropout float64) int {
+						r := kernels.NewRandom(key, plan.Kernel)
+						c.layer(dropout).Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
+						return taken(r)
+					}
+					require.Zero(t, forward(0))
+					require.Equal(t, c.dropping, forward(0.5))
+					r := kernels.NewRandom(key, plan.Kernel)
+					m := nmgnn.Model{Layers: []nmgnn.Layer{c.layer(0.5), c.layer(0.5)}, Dropout: 0.5}
+					m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
+					require.Equal(t, c.inFull, taken(r), "one for each layer's input, before the layer's own")
+					return []*Node{Add(h, h)}
+				}, []uint32{3, 9}, whole(5, 2, 3))
+				require.NoError(t, err)
+			})
+		}
+	}
+}
+
+func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		store := model.NewStore()
+		near := nearOf(t, store, plan, 5, fivePairs)
+		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
+			g := key.Graph()
+			r := kernels.NewRandom(key, plan.Kernel)
+			layer := nmgnn.SGAT{Width: 2, Dropout: 0.5, Heads: 2}.Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
+			wh := nmgnn.Dense(h).Times(nmgnn.GlorotWeights(scope.At("layer"), g, "weights", 2, 2))
+			second := kernels.NewRandom(key, plan.Kernel)
+			second.Next()
+			n := near(second).WithSelf()
+			mean := n.WeightedSum(n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(5, 2)))), 0.5), wh)
+			return []*Node{layer, Add(mean, nmgnn.ZeroWeights(scope.At("layer"), g, "biases", 1, 2))}
+		}, []uint32{3, 9}, whole(5, 2, 3))
+		require.NoError(t, err)
+		want, got := outputs[1].Value().([][]float32), outputs[0].Value().([][]float32)
+		gnntest.InDelta(t, gnntest.Flatten(want), gnntest.Flatten(got), 1e-5, "the mean of what is kept")
+	})
+}
+
+func TestTheHostsGeneratorsAreThese(t *testing.T) {
+	// Weights, masks and splits on record follow from these numbers.
+	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(1, "dropout").Uint64()})
+	require.Equal(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(1, "mask").Uint64())
+	require.NotEqual(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(2, "mask").Uint64())
+}

@@ -1,0 +1,43 @@
+package train
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/internal/gnntest"
+)
+
+func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	for _, resplit := range []bool{false, true} {
+		x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Resplit: resplit}
+		run := func(jobs int) []*Result {
+			results, err := x.Run(context.Background(), gnntest.Go(t), Seeds(1, 5), RunOptions{Jobs: jobs})
+			require.NoError(t, err)
+			for _, r := range results {
+				r.Seconds = 0
+			}
+			return results
+		}
+		one, three := run(1), run(3)
+		require.Equal(t, one, three)
+		require.Equal(t, resplit, one[0].SplitHash != one[1].SplitHash)
+	}
+}
+
+func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	ctx, cancel := context.WithCancel(context.Background())
+	results, err := x.Run(ctx, gnntest.Go(t), Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
+		if i == 1 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotNil(t, results[0])
+	require.NotNil(t, results[1])
+	require.Equal(t, []*Result{nil, nil, nil}, results[2:])
+}
