@@ -39,37 +39,70 @@ func (a *timesArgs) rows(from, to int) {
 	}
 }
 
-func (a *timesArgs) of(i int32) []float32 {
+// of is what entry i adds, from number first on.
+func (a *timesArgs) of(i int32, first int) []float32 {
 	c := int(a.columns[i]) * a.width
-	return a.h[c : c+a.width]
+	return a.h[c+first : c+a.width]
 }
 
+// row adds up entries i … to-1. What it adds to what does not depend on the processor, but for 64 numbers of one or eight heads:
+// vector instructions add those one entry at a time, which is faster.
 func (a *timesArgs) row(i, to int32, y []float32) {
-	if a.width == 64 && simd.Have() && (a.heads == 1 || a.heads == 8) {
-		a.vectors(i, to, y)
-	} else {
-		a.scalars(i, to, y)
+	share := a.width / a.heads
+	if share < 8 || !simd.Have() {
+		clear(y)
+		a.scalars(i, to, y, 0)
+		return
+	}
+	weights, positions := a.weights, a.positions
+	if positions != nil {
+		positions = positions[i:to]
+	} else if weights != nil {
+		weights = weights[int(i)*a.heads:]
+	}
+	switch {
+	case a.width == 64 && a.heads == 1:
+		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case a.width == 64 && a.heads == 8:
+		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case i == to:
+		clear(y)
+		return
+	}
+	done := 0
+	for head := range a.heads {
+		if head > 0 {
+			weights = weights[1:]
+		}
+		part := y[head*share : (head+1)*share]
+		done = simd.AddFours(part, a.h[head*share:], a.columns[i:to], a.width, weights, a.heads, positions)
+		clear(part[done:])
+	}
+	if done < share {
+		a.scalars(i, to, y, done)
 	}
 }
 
-// scalars is row for any width, on any processor.
-func (a *timesArgs) scalars(i, to int32, y []float32) {
-	clear(y)
+// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first on.
+func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
+	y = y[first:]
 	share := a.width / a.heads
 	for ; i+4 <= to; i += 4 {
-		h0, h1, h2, h3 := a.of(i), a.of(i+1), a.of(i+2), a.of(i+3)
+		h0, h1, h2, h3 := a.of(i, first), a.of(i+1, first), a.of(i+2, first), a.of(i+3, first)
 		if a.weights == nil {
 			sum4(y, h0, h1, h2, h3)
 			continue
 		}
 		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads, at(a.positions, i+3)*a.heads
 		for head := range a.heads {
-			k, end := head*share, (head+1)*share
+			k, end := head*share, (head+1)*share-first
 			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head], a.weights[w2+head], a.weights[w3+head])
 		}
 	}
 	for ; i < to; i++ {
-		h := a.of(i)
+		h := a.of(i, first)
 		if a.weights == nil {
 			for k := range y {
 				y[k] += h[k]
@@ -78,23 +111,9 @@ func (a *timesArgs) scalars(i, to int32, y []float32) {
 		}
 		w := at(a.positions, i) * a.heads
 		for head := range a.heads {
-			add1(y[head*share:(head+1)*share], h[head*share:(head+1)*share], a.weights[w+head])
+			k, end := head*share, (head+1)*share-first
+			add1(y[k:end], h[k:end], a.weights[w+head])
 		}
-	}
-}
-
-// vectors is row for a width of 64.
-func (a *timesArgs) vectors(i, to int32, y []float32) {
-	weights, positions := a.weights, a.positions
-	if positions != nil {
-		positions = positions[i:to]
-	} else if weights != nil {
-		weights = weights[int(i)*a.heads:]
-	}
-	if a.heads == 8 {
-		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
-	} else {
-		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
 	}
 }
 
