@@ -26,8 +26,11 @@ type Backend struct {
 	Plugin string
 	// Skipped says, for each better backend that was looked for and is not usable, why. Empty if one was asked for.
 	Skipped []string
+	// KernelsLost is why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if it
+	// runs them, and on a GPU, which does without.
+	KernelsLost error
 
-	fused bool // it can run FusedKernel
+	cpu bool // XLA on a CPU
 }
 
 // String is the backend's name and, if it has one, its plugin.
@@ -119,7 +122,7 @@ func openNamed(id string) (*Backend, error) {
 		if err != nil {
 			return nil, &BackendError{ID: id, Reason: firstLine(err)}
 		}
-		return &Backend{Backend: b, ID: id, fused: fused.Intercept(b) == nil}, nil
+		return &Backend{Backend: b, ID: id, KernelsLost: fused.Intercept(b)}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
 			if b, err := openXLA("xla:cuda", "cuda"); err == nil {
@@ -144,21 +147,21 @@ func openXLA(id, config string) (*Backend, error) {
 	} else if _, err := os.Stat(path); err != nil {
 		return nil, &BackendError{ID: id, Reason: firstLine(err)}
 	}
-	with := path
-	if options != "" {
-		with += "," + options
-	}
-	b, err := newXLA(with)
+	b, platform, err := newXLA(plugin, path, options)
 	if err != nil {
 		return nil, &BackendError{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
 	}
-	return &Backend{Backend: b, ID: id, Plugin: path, fused: isCPUPlugin(path) && fused.Register(b, path) == nil}, nil
+	opened := &Backend{Backend: b, ID: id, Plugin: path, cpu: platform == "cpu"}
+	if opened.cpu || platform == "" {
+		opened.KernelsLost = fused.Register(b, path)
+	}
+	return opened, nil
 }
 
 // forJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
 // all. On a CPU, XLA jobs have a client each that keeps to one core: two that share their threads are slower than one.
 func (b *Backend) forJobs() (open func(job int) (*Backend, error), err error) {
-	if !isCPUPlugin(b.Plugin) {
+	if !b.cpu {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer guard(&err, "preparing jobs")
@@ -174,9 +177,6 @@ func (b *Backend) forJobs() (open func(job int) (*Backend, error), err error) {
 		return openNamed(b.ID)
 	}, nil
 }
-
-// isCPUPlugin says whether a plugin's file is XLA for CPUs.
-func isCPUPlugin(path string) bool { return strings.Contains(filepath.Base(path), "_cpu_") }
 
 // findPlugin returns the file of the plugin of that name, or an error that says where it was looked for.
 func findPlugin(name string) (string, error) {
@@ -264,7 +264,7 @@ func firstLine(err error) string {
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) Plan {
 	plan := Plan{Kernel: ChainKernel, DenseFeatures: density > 0.25, Transposed: b.Plugin == ""}
-	if b.fused {
+	if (b.cpu || b.Plugin == "") && b.KernelsLost == nil {
 		plan.Kernel = FusedKernel
 	}
 	return plan

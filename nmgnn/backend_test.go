@@ -78,6 +78,39 @@ func TestPluginsAreLookedForInThisModuleAndNoOther(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
+func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {
+	named, err := OpenBackend("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	link := filepath.Join(t.TempDir(), "plugin.so")
+	require.NoError(t, os.Symlink(named.Plugin, link))
+	for _, id := range []string{"xla:cpu", "xla:" + link} {
+		b, err := OpenBackend(id)
+		require.NoError(t, err)
+		require.Equal(t, 1, b.NumDevices(), "each device is a thread that waits without sleeping")
+		require.NoError(t, b.KernelsLost)
+		require.Equal(t, FusedKernel, b.PlanFor(0).Kernel)
+	}
+}
+
+func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
+	for _, id := range []string{"go", "xla:cpu"} {
+		b, err := OpenBackend(id)
+		if err != nil {
+			t.Logf("skipped: %v", err)
+			continue
+		}
+		require.NoError(t, b.KernelsLost, id)
+		require.Equal(t, FusedKernel, b.PlanFor(0).Kernel, id)
+		lost := *b
+		lost.KernelsLost = errors.New("another version")
+		require.Equal(t, ChainKernel, lost.PlanFor(0).Kernel, id)
+	}
+	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
+	require.Equal(t, ChainKernel, gpu.PlanFor(0).Kernel)
+}
+
 func TestAnErrorLosesItsStackTraceAndRepetition(t *testing.T) {
 	require.Equal(t, "first", firstLine(errors.New("first\nsecond")))
 	require.Equal(t, "/a/b.so: file too short", pluginProblem(errors.New(

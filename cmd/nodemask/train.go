@@ -233,11 +233,19 @@ func openBackend(w io.Writer, id string) (*nmgnn.Backend, error) {
 		}
 		return nil, err
 	}
+	reportBackend(w, b)
+	return b, nil
+}
+
+// reportBackend says which backend it is, and why it is slower than it could be.
+func reportBackend(w io.Writer, b *nmgnn.Backend) {
 	fmt.Fprintf(w, "backend: %s\n", b)
 	if b.ID == "go" && len(b.Skipped) > 0 {
 		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
 	}
-	return b, nil
+	if b.KernelsLost != nil {
+		fmt.Fprintf(w, "  slower than with nodemask's own kernels: %v\n", b.KernelsLost)
+	}
 }
 
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the

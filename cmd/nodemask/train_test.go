@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
 )
 
 // smallGraph writes a graph of 40 nodes in two classes that features tell apart.
@@ -155,6 +158,22 @@ func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
 		assert.Contains(t, diagnostics, want)
 		assert.Empty(t, out, args)
 		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
+	}
+}
+
+func TestABackendThatIsSlowerThanItCouldBeSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		backend  nmgnn.Backend
+		expected string
+	}{
+		{nmgnn.Backend{ID: "go"}, "backend: go\n"},
+		{nmgnn.Backend{ID: "go", Skipped: []string{"no GPU", "no plugin"}}, "backend: go\n  slower than XLA, which is not there: no plugin\n"},
+		{nmgnn.Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("go-xla is version v9")},
+			"backend: xla:cpu (p.so)\n  slower than with nodemask's own kernels: go-xla is version v9\n"},
+	} {
+		var said strings.Builder
+		reportBackend(&said, &c.backend)
+		require.Equal(t, c.expected, said.String())
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -113,9 +115,9 @@ func compute(t require.TestingT, b *nmgnn.Backend, p pattern, f func(m fused.Mat
 
 type shape struct{ rows, columns, most, width, heads int }
 
-// shapes cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its own, heads that
+// cases cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its own, heads that
 // share eight numbers each, or others; rows in one block and in many; a matrix that is read block by block.
-var shapes = []shape{
+var cases = []shape{
 	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8}, {7, 50, 40, 64, 1},
 	{6, 8, 5, 64, 4}, {6, 8, 5, 24, 3}, {6, 8, 5, 124, 1}, {6, 8, 5, 128, 16}, {6, 8, 5, 72, 9}, {6, 8, 5, 12, 2},
 	{3000, 2000, 9, 64, 8}, {3000, 2000, 9, 3, 1}, {40, 9000, 900, 64, 1}, {300, 9000, 500, 64, 8},
@@ -123,7 +125,7 @@ var shapes = []shape{
 
 func forEachShape(t *testing.T, test func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape)) {
 	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
-		for i, s := range shapes {
+		for i, s := range cases {
 			t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) { test(t, b, rand.New(rand.NewPCG(7, uint64(i))), s) })
 		}
 	})
@@ -407,23 +409,60 @@ func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
 func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
 		p := pattern{offsets: [][]int32{{0}, {1}}, entries: [][]int32{{0}}}
-		for name, f := range map[string]func(m fused.Matrix, h, w *Node) *Node{
-			"weights is (Float32)[2, 3], expected [1, -1]":    func(m fused.Matrix, h, w *Node) *Node { return m.Times(h, w, nil) },
-			"a width of 4 cannot be shared by 3 heads":        func(m fused.Matrix, h, _ *Node) *Node { return m.Agreement(h, h, 3) },
-			"offsets is (Float32)[2, 3], expected [-1, 1]":    func(m fused.Matrix, h, w *Node) *Node { m.Offsets = w; return m.Times(h, nil, nil) },
-			"e is (Float32)[2, 3], expected [1, -1], -1 stan": func(m fused.Matrix, _, w *Node) *Node { return m.Total(w, nil) },
+		for _, c := range []struct {
+			expected string
+			f        func(m fused.Matrix, h, w, none *Node) *Node
+		}{
+			{"weights is (Float32)[2, 3], expected [1, -1]", func(m fused.Matrix, h, w, _ *Node) *Node { return m.Times(h, w, nil) }},
+			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w, _ *Node) *Node { m.Offsets = w; return m.Times(h, nil, nil) }},
+			{"e is (Float32)[2, 3], expected [1, -1], -1 standing for any", func(m fused.Matrix, _, w, _ *Node) *Node { return m.Total(w, nil) }},
+			{"3 heads cannot share a width of 4", func(m fused.Matrix, h, _, _ *Node) *Node { return m.Agreement(h, h, 3) }},
+			{"0 heads cannot share a width of 4", func(_ fused.Matrix, h, _, _ *Node) *Node { y, _ := fused.Score(h, h, h, 0); return y }},
 		} {
 			_, err := CallOnce(b.Backend, func(offsets, columns, h, w *Node) *Node {
-				return f(fused.Matrix{Offsets: offsets, Columns: columns}, h, w)
+				return c.f(fused.Matrix{Offsets: offsets, Columns: columns}, h, w, Zeros(h.Graph(), shapes.Make(dtypes.Float32, 1, 0)))
 			}, p.offsets, p.entries, [][]float32{{1, 2, 3, 4}}, [][]float32{{1, 2, 3}, {4, 5, 6}})
-			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, c.expected)
 		}
 	})
 }
 
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
-		require.Error(t, fused.Register(b.Backend, "/nowhere/plugin.so"))
+		err := fused.Register(b.Backend, "/nowhere/plugin.so")
+		require.ErrorContains(t, err, "fused: XLA ")
+	})
+}
+
+func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+		for what, c := range map[string]struct {
+			f    func(x *Node) []*Node
+			want [][]float32 // what is computed all the same
+		}{
+			"sum":       {func(x *Node) []*Node { return []*Node{Add(x, x)} }, [][]float32{{2, -4}}},
+			"parameter": {func(x *Node) []*Node { return []*Node{x} }, [][]float32{{1, -2}}},
+			"one result of two": {func(x *Node) []*Node {
+				return NewFunction(x.Graph(), "both", func(g *Graph) []*Node {
+					p := Parameter(g, "p", x.Shape())
+					return []*Node{Neg(p), Abs(p)}
+				}).Call(x)[:1]
+			}, [][]float32{{-1, 2}}},
+			"kernel": {func(x *Node) []*Node {
+				return []*Node{fused.Drop(Const(x.Graph(), [][]uint32{{1, 2, 0}}), Const(x.Graph(), [][]float32{{3}}), x, 1, 2)}
+			},
+				[][]float32{{3, -6}}},
+		} {
+			var refused error
+			y, err := CallOnce(b.Backend, func(x *Node) *Node {
+				results := c.f(x)
+				refused = fused.ReplaceCall(x.Graph(), "nodemask_elu", results)
+				return MulScalar(results[0], 1)
+			}, [][]float32{{1, -2}})
+			require.ErrorContains(t, refused, "result 0", what)
+			require.NoError(t, err, what)
+			require.Equal(t, c.want, y.Value(), what)
+		}
 	})
 }
 
