@@ -72,10 +72,11 @@ func replaceCall(g *Graph, kernel string, results []*Node) error {
 	return errors.New("it does not run kernels: neither Intercept nor Register prepared it")
 }
 
-// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit.
+// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
+// columns it does not fit either: nobody means that, and kernels divide by their number.
 func must(name string, x *Node, rows, columns int) {
-	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns {
-		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], -1 standing for any", name, x.Shape(), rows, columns))
+	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns || d[1] == 0 {
+		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(), rows, columns))
 	}
 }
 

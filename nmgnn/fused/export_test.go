@@ -1,4 +1,8 @@
 package fused
 
-// ReplaceCall makes calls those of kernels that are none.
-var ReplaceCall = replaceCall
+// What tests of the outside may do that nobody else can: call kernels with what the methods of [Matrix] refuse, and make calls those of
+// kernels.
+var (
+	Call        = call
+	ReplaceCall = replaceCall
+)
