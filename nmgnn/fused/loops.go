@@ -9,13 +9,13 @@ import (
 	"nodemask/nmgnn/fused/simd"
 )
 
-// These are the kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills
-// rows from … to-1 of its results.
+// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows from … to-1 of
+// its results.
 
-// lowest is what a maximum over nothing is.
+// lowest is the maximum over nothing.
 const lowest = -1e30
 
-// chunk is how many numbers drop computes at a time.
+// chunk is the number of numbers that dropout and ELU compute at a time.
 const chunk = 1024
 
 type timesArgs struct {
@@ -25,7 +25,7 @@ type timesArgs struct {
 	y                           []float32
 }
 
-// at is where what belongs to entry i stands.
+// at returns the row of what belongs to entry i.
 func at(positions []int32, i int32) int {
 	if positions == nil {
 		return int(i)
@@ -39,14 +39,14 @@ func (a *timesArgs) rows(from, to int) {
 	}
 }
 
-// of is what entry i adds, from number first on.
+// of returns the row of h that entry i names, from number first on.
 func (a *timesArgs) of(i int32, first int) []float32 {
 	c := int(a.columns[i]) * a.width
 	return a.h[c+first : c+a.width]
 }
 
-// row adds up entries i … to-1. What it adds to what does not depend on the processor, but for 64 numbers of one or eight heads:
-// vector instructions add those one entry at a time, which is faster.
+// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the same on all
+// processors, except to 64 numbers of one or eight heads: to those they add one entry at a time, which is faster.
 func (a *timesArgs) row(i, to int32, y []float32) {
 	share := a.width / a.heads
 	if share < 8 || !simd.Have() {
@@ -214,7 +214,7 @@ func (a *agreementArgs) rows(from, to int) {
 	}
 }
 
-// inner is the inner products of each head's share of x and h.
+// inner sets y to the inner products of each head's share of x and h.
 func inner(x, h, y []float32) {
 	share := len(x) / len(y)
 	for head := range y {
@@ -376,7 +376,7 @@ func (a *scoreArgs) backward(from, to int) {
 	}
 }
 
-// exp is e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
 	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded
@@ -447,7 +447,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows has run compute rows 0 … rows-1 in blocks, on all processors if numbers, of what is computed, are many.
+// forRows calls run for rows 0 … rows-1 in blocks, on all processors if many numbers are computed.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {
