@@ -38,6 +38,8 @@ type Record struct {
 	Epochs       int     `json:"epochs"`
 	Seconds      float64 `json:"seconds"`
 	Backend      string  `json:"backend"`
+	Kernels      string  `json:"kernels,omitempty"` // how the backend computes sums over neighbours
+	Slower       string  `json:"slower,omitempty"`  // why the backend was slower than it could be
 	Device       string  `json:"device"`
 	Version      string  `json:"version"`
 	Date         string  `json:"date,omitempty"` // UTC, when the trial ended; in stored results

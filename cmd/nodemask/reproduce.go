@@ -138,22 +138,26 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	count, far := 0, 0
+	opened := map[string]*backend.Backend{}
 	for lines.Scan() {
 		count++
 		old, err := record.ParseRecord(lines.Bytes())
 		if err != nil {
 			return misusef("%s: line %d: %w", f.again, count, err)
 		}
-		b, err := backend.Open(old.Backend)
-		if err != nil {
-			return err
+		b := opened[old.Backend]
+		if b == nil {
+			if b, err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
+				return err
+			}
+			opened[old.Backend] = b
 		}
 		again, differences, err := measure.Again(c.Context(), b, f.open, old)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("%s, seed %d", old.Cell, old.Seed)
-		switch elsewhere := old.Device != again.Device || old.Version != again.Version; {
+		switch elsewhere := old.Device != again.Device || old.Version != again.Version || old.Kernels != again.Kernels; {
 		case len(differences) == 0:
 			fmt.Fprintf(c.OutOrStdout(), "%s: the same to the last digit\n", name)
 			continue

@@ -24,22 +24,54 @@ import (
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
 type Backend struct {
 	compute.Backend
-	// ID is "xla:cuda", "xla:cpu", "go", or the configuration asked for if it was another.
+	// ID is one of [IDs], whatever else it was asked for by.
 	ID string
 	// Plugin is the file of XLA's PJRT plugin; empty for "go".
 	Plugin string
 	// Skipped says, for each better backend that was looked for and is not usable, why. Empty if one was asked for.
-	Skipped []string
+	Skipped []*Error
+	// KernelsLost is why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if it
+	// runs them, and on a GPU, which does without.
+	KernelsLost error
 
-	fused bool // it can run kernels.FusedKernel
+	asked string // opens it again
 }
 
-// String is the backend's name and, if it has one, its plugin.
+// String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it could be.
 func (b *Backend) String() string {
+	text := b.ID
 	if b.Plugin != "" {
-		return fmt.Sprintf("%s (%s)", b.ID, b.Plugin)
+		text += fmt.Sprintf(" (%s)", b.Plugin)
 	}
-	return b.ID
+	text += fmt.Sprintf(", %s kernels", b.Kernel())
+	if slower := b.slower((*Error).Error); slower != "" {
+		text += "; slower than it could be: " + slower
+	}
+	return text
+}
+
+// Kernel returns how the backend computes sums over neighbours.
+func (b *Backend) Kernel() kernels.Kernel {
+	if b.ID != cuda && b.KernelsLost == nil {
+		return kernels.FusedKernel
+	}
+	return kernels.ChainKernel
+}
+
+// Slower returns why the backend is slower than it could be on this machine, without any path of it; empty if it is not.
+func (b *Backend) Slower() string {
+	return b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
+}
+
+func (b *Backend) slower(say func(*Error) string) string {
+	var reasons []string
+	if b.ID == pure && len(b.Skipped) > 0 {
+		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
+	}
+	if b.KernelsLost != nil {
+		reasons = append(reasons, b.KernelsLost.Error())
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // Device says what computes, without any path of this machine: XLA compiles for the processor that it finds, so numbers
@@ -72,18 +104,31 @@ func processor() string {
 // Error says that a backend cannot be had, and what to do about it.
 type Error struct {
 	ID      string
-	Reason  string
-	Unknown bool // there is no backend of that name, on this machine or any other
+	Reason  string   // without any path of this machine
+	Looked  []string // the folders that were looked in, or the one that holds the plugin
+	Unknown bool     // there is no backend of that name, on this machine or any other
 }
 
 // Error names the backend and says why it cannot be had.
-func (e *Error) Error() string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) }
+func (e *Error) Error() string {
+	text := fmt.Sprintf("backend %s: %s", e.ID, e.Reason)
+	if len(e.Looked) > 0 {
+		text += fmt.Sprintf(" (looked in %s)", strings.Join(e.Looked, ", "))
+	}
+	return text
+}
 
 // errNoXLA is why XLA is not there at all in this build.
 var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with CGO_ENABLED=1 and a C compiler, or use the backend go")
 
+const (
+	cuda = "xla:cuda"
+	cpu  = "xla:cpu"
+	pure = "go"
+)
+
 // IDs lists the backends from the best to the one that always works.
-func IDs() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
+func IDs() []string { return []string{cuda, cpu, pure} }
 
 // Open opens the backend named by id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin.
 // An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
@@ -99,22 +144,27 @@ func Open(id string) (*Backend, error) {
 	if id != "" {
 		return openNamed(id)
 	}
-	var skipped []string
+	var skipped []*Error
+	var reasons []string
 	for _, id := range IDs() {
 		b, err := openNamed(id)
 		if err == nil {
 			b.Skipped = skipped
 			return b, nil
 		}
-		skipped = append(skipped, err.Error())
+		var why *Error
+		if !errors.As(err, &why) {
+			why = &Error{ID: id, Reason: err.Error()}
+		}
+		skipped, reasons = append(skipped, why), append(reasons, err.Error())
 	}
-	return nil, &Error{ID: "any", Reason: strings.Join(skipped, "; ")}
+	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; ")}
 }
 
 func openNamed(id string) (*Backend, error) {
 	name, config, _ := strings.Cut(id, ":")
 	switch name {
-	case "go":
+	case pure:
 		// Running operations in parallel can hang for good with two or three workers, and gains nothing here.
 		if config == "" {
 			config = "ops_sequential"
@@ -123,46 +173,57 @@ func openNamed(id string) (*Backend, error) {
 		if err != nil {
 			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error()}
 		}
-		return &Backend{Backend: b, ID: id, fused: fused.Intercept(b) == nil}, nil
+		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercept(b), asked: id}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
-			if b, err := openXLA("xla:cuda", "cuda"); err == nil {
+			if b, err := openXLA("cuda"); err == nil {
 				return b, nil
 			}
 			config = "cpu"
 		}
-		return openXLA("xla:"+config, config)
+		return openXLA(config)
 	}
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
 // openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas.
-func openXLA(id, config string) (*Backend, error) {
+func openXLA(config string) (*Backend, error) {
+	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
 	path := plugin
 	if !filepath.IsAbs(plugin) {
 		var err error
-		if path, err = findPlugin(plugin); err != nil {
-			return nil, &Error{ID: id, Reason: err.Error()}
+		if path, err = findPlugin(asked, plugin); err != nil {
+			return nil, err
 		}
 	} else if _, err := os.Stat(path); err != nil {
-		return nil, &Error{ID: id, Reason: gomlx.Error(err).Error()}
+		return nil, &Error{ID: asked, Reason: gomlx.Error(err).Error()}
 	}
-	with := path
-	if options != "" {
-		with += "," + options
-	}
-	b, err := newXLA(with)
+	b, platform, err := newXLA(plugin, path, options)
 	if err != nil {
-		return nil, &Error{ID: id, Reason: fmt.Sprintf("the PJRT plugin does not start: %s", pluginProblem(err))}
+		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)},
+			Reason: "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))}
 	}
-	return &Backend{Backend: b, ID: id, Plugin: path, fused: isCPUPlugin(path) && fused.Register(b, path) == nil}, nil
+	opened := &Backend{Backend: b, Plugin: path, asked: asked}
+	switch platform {
+	case "cpu":
+		opened.ID, opened.KernelsLost = cpu, fused.Register(b, path)
+	case "cuda":
+		opened.ID = cuda
+	default:
+		b.Finalize()
+		if platform == "" {
+			platform = "something that this version of go-xla does not tell"
+		}
+		return nil, &Error{ID: asked, Reason: fmt.Sprintf("the PJRT plugin computes on %s: expected cpu or cuda", platform)}
+	}
+	return opened, nil
 }
 
 // ForJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
 // all. On a CPU, XLA jobs have a client each that keeps to one core: two that share their threads are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
-	if !isCPUPlugin(b.Plugin) {
+	if b.ID != cpu {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
@@ -175,17 +236,14 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		if err := onOneCore(job); err != nil {
 			return nil, err
 		}
-		return openNamed(b.ID)
+		return openNamed(b.asked)
 	}, nil
 }
 
-// isCPUPlugin says whether a plugin's file is XLA for CPUs.
-func isCPUPlugin(path string) bool { return strings.Contains(filepath.Base(path), "_cpu_") }
-
-// findPlugin returns the file of the plugin of that name, or an error that says where it was looked for.
-func findPlugin(name string) (string, error) {
+// findPlugin returns the file of the plugin of that name, or an [*Error] that says where it was looked for.
+func findPlugin(asked, name string) (string, error) {
 	if !haveXLA {
-		return "", errNoXLA
+		return "", &Error{ID: asked, Reason: errNoXLA.Error()}
 	}
 	file := fmt.Sprintf("pjrt_c_api_%s_plugin.so", name)
 	folders := pluginFolders(name)
@@ -202,8 +260,8 @@ func findPlugin(name string) (string, error) {
 	if name == "cuda" {
 		setup = "CUDA=1 make setup"
 	}
-	return "", fmt.Errorf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it (looked in %s)",
-		file, setup, strings.Join(folders, ", "))
+	return "", &Error{ID: asked, Looked: folders,
+		Reason: fmt.Sprintf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it", file, setup)}
 }
 
 // pluginFolders lists where plugins may be, most specific first.
@@ -243,11 +301,7 @@ func pluginProblem(err error) string {
 // PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) kernels.Plan {
-	plan := kernels.Plan{Kernel: kernels.ChainKernel, DenseFeatures: density > 0.25, Transposed: b.Plugin == ""}
-	if b.fused {
-		plan.Kernel = kernels.FusedKernel
-	}
-	return plan
+	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
 }
 
 // Version names the backend for a record: its ID, platform and GoMLX's own description.

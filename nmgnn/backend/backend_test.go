@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/kernels"
 )
 
 func TestABackendOfAnUnknownNameIsUnknown(t *testing.T) {
@@ -30,7 +32,7 @@ func TestTheEnvironmentNamesTheBackendIfNothingElseDoes(t *testing.T) {
 	require.ErrorContains(t, err, "backend abacus")
 	b, err = Open("go")
 	require.NoError(t, err, "a name given wins over the environment")
-	require.Equal(t, "go", b.String())
+	require.Equal(t, "go, fused kernels", b.String())
 }
 
 func TestTheBestBackendThatStartsIsTakenAndTheOthersAreExplained(t *testing.T) {
@@ -51,11 +53,11 @@ func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
-	_, err := findPlugin("mine")
+	_, err := findPlugin("xla:mine", "mine")
 	require.ErrorContains(t, err, "looked in "+dir)
 	file := filepath.Join(dir, "pjrt_c_api_mine_plugin.so")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
-	path, err := findPlugin("mine")
+	path, err := findPlugin("xla:mine", "mine")
 	require.NoError(t, err)
 	require.Equal(t, file, path)
 }
@@ -73,6 +75,40 @@ func TestPluginsAreLookedForInThisModuleAndNoOther(t *testing.T) {
 	require.Contains(t, pluginFolders("cpu"), plugins)
 }
 
+func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {
+	named, err := Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	link := filepath.Join(t.TempDir(), "plugin.so")
+	require.NoError(t, os.Symlink(named.Plugin, link))
+	for _, id := range []string{"xla:cpu", "xla:" + link} {
+		b, err := Open(id)
+		require.NoError(t, err)
+		require.Equal(t, "xla:cpu", b.ID, "records are kept by this name")
+		require.Equal(t, 1, b.NumDevices(), "each device is a thread that waits without sleeping")
+		require.NoError(t, b.KernelsLost)
+		require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel)
+	}
+}
+
+func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
+	for _, id := range []string{"go", "xla:cpu"} {
+		b, err := Open(id)
+		if err != nil {
+			t.Logf("skipped: %v", err)
+			continue
+		}
+		require.NoError(t, b.KernelsLost, id)
+		require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel, id)
+		lost := *b
+		lost.KernelsLost = errors.New("another version")
+		require.Equal(t, kernels.ChainKernel, lost.PlanFor(0).Kernel, id)
+	}
+	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
+	require.Equal(t, kernels.ChainKernel, gpu.PlanFor(0).Kernel)
+}
+
 func TestWhatTheLoaderSaidOfAPluginIsSaidOnce(t *testing.T) {
 	require.Equal(t, "/a/b.so: file too short", pluginProblem(errors.New(
 		`backend "xla":: failed to load: failed to dynamically load PJRT plugin from "/a/b.so: file too short": "/a/b.so" -- check with ldd`)))
@@ -84,6 +120,43 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(b, b.PlanFor(0.01).Kernel)
-	// Output: go fused
+	fmt.Println(b)
+	// Output: go, fused kernels
+}
+
+func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T) {
+	gpu := &Error{ID: "xla:cuda", Reason: "no PJRT plugin a.so", Looked: []string{"/home/me"}}
+	cpu := &Error{ID: "xla:cpu", Reason: "no PJRT plugin b.so", Looked: []string{"/home/me", "/opt"}}
+	for _, c := range []struct {
+		b              Backend
+		slower, inFull string
+	}{
+		{Backend{ID: "go"}, "", "go, fused kernels"},
+		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), chain kernels"},
+		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
+		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
+			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},
+		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("go-xla is version v9")}, "go-xla is version v9",
+			"xla:cpu (p.so), chain kernels; slower than it could be: go-xla is version v9"},
+	} {
+		require.Equal(t, c.slower, c.b.Slower())
+		require.Equal(t, c.inFull, c.b.String())
+	}
+}
+
+func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
+	if !haveXLA {
+		t.Skip("skipped: built without XLA")
+	}
+	dir := t.TempDir()
+	t.Setenv("GOMLX_BACKEND", "")
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cuda_plugin.so"), []byte("no library"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cpu_plugin.so"), []byte("no library"), 0o666))
+	b, err := Open("")
+	require.NoError(t, err)
+	require.Equal(t, "go", b.ID)
+	require.Contains(t, b.String(), dir)
+	require.Contains(t, b.Slower(), "pjrt_c_api_cpu_plugin.so")
+	require.NotContains(t, b.Slower(), dir)
 }

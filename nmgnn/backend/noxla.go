@@ -6,6 +6,8 @@ import "github.com/gomlx/compute"
 
 const haveXLA = false
 
-func newXLA(string) (compute.Backend, error) { return nil, errNoXLA }
+func newXLA(plugin, path, options string) (b compute.Backend, platform string, err error) {
+	return nil, "", errNoXLA
+}
 
 func installedPlugins() map[string]string { return nil }

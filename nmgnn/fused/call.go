@@ -1,14 +1,17 @@
 package fused
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Kernels that XLA's programs call by name; handlers.c says what each takes and gives.
+// The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
 const (
 	timesKernel          = "nodemask_times"
 	totalKernel          = "nodemask_total"
@@ -24,8 +27,10 @@ const (
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 )
 
-// call calls a kernel with matrices, for matrices of these rows and columns. The function that stands for it is never run.
-// Backends that cannot call kernels panic.
+// call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
+//
+// GoMLX has no such calls. So it is given one of a function that takes and returns the same, and that call is changed into one of the
+// kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -39,30 +44,55 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	isPure, err := callInGo(g, kernel, outputs)
-	if !isPure {
-		err = makeForeign(g, kernel)
-	}
-	if err != nil {
-		panic(fmt.Errorf("calling %s: %w", kernel, err))
+	if err := replaceCall(g, kernel, outputs); err != nil {
+		panic(fmt.Errorf("fused: calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
 	}
 	return outputs
 }
 
-// must panics unless a matrix has these rows and columns, below 0 for any: what GoMLX does with nodes that do not fit.
+// replaceCall makes the call that returned results one of a kernel.
+func replaceCall(g *Graph, kernel string, results []*Node) error {
+	values := make([]compute.Value, len(results))
+	for i, y := range results {
+		values[i] = InternalBackendOutputs(y)[0]
+	}
+	if t, isGo := runsInGo(g); isGo {
+		c := &kernelCall{run: kernelsInGo[kernel]}
+		if c.run == nil {
+			return errors.New("there is no such kernel in Go")
+		}
+		for _, y := range results {
+			c.results = append(c.results, y.Shape())
+		}
+		return t.replace(values, c)
+	}
+	if takesForeign(g) {
+		return makeForeign(kernel, values)
+	}
+	return errors.New("it does not run kernels: neither Intercept nor Register prepared it")
+}
+
+// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
+// columns it does not fit either: nobody means that, and kernels divide by their number.
 func must(name string, x *Node, rows, columns int) {
-	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns {
-		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], -1 standing for any", name, x.Shape(), rows, columns))
+	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns || d[1] == 0 {
+		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(), rows, columns))
 	}
 }
 
+// mustDivide panics unless heads can share a width.
 func mustDivide(width, heads int) {
 	if heads < 1 || width%heads != 0 {
-		panic(fmt.Errorf("fused: a width of %d cannot be shared by %d heads", width, heads))
+		panic(fmt.Errorf("fused: %d heads cannot share a width of %d equally", heads, width))
 	}
 }
 
-// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1.
+// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1, and entry i stands
+// in column Columns[i].
+//
+// Its numbers are not checked where it is used, once an epoch and more: who makes it sees to it that offsets ascend from 0 to the
+// number of entries, and that each column is a row of every h that the matrix is multiplied with. Others make kernels read memory
+// that is not theirs.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -70,7 +100,7 @@ type Matrix struct {
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
 
-// check panics unless the matrix is one, and positions, if there are any, belong to its entries.
+// check panics unless the shapes are those of a matrix, and of positions of its entries if there are any.
 func (m Matrix) check(positions *Node) {
 	must("offsets", m.Offsets, -1, 1)
 	must("columns", m.Columns, -1, 1)
@@ -83,20 +113,14 @@ func (m Matrix) entries() int { return m.Columns.Shape().Dimensions[0] }
 
 func width(x *Node) int { return x.Shape().Dimensions[1] }
 
-// given leaves out what is nil.
+// given returns the nodes that are not nil.
 func given(nodes ...*Node) []*Node {
-	var there []*Node
-	for _, n := range nodes {
-		if n != nil {
-			there = append(there, n)
-		}
-	}
-	return there
+	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times is Σ over the entries of a row: h [columns, width] → [rows, width]. weights [entries, heads] multiply the entries, each
-// head its share of the width, in order; nil: all ones. Entry i has row positions[i] of the weights, positions [entries, 1] int32;
-// nil: row i.
+// Times returns Σ over the entries of each row of weight·h[column]: h [columns, width] → [rows, width]. weights [entries, heads]
+// multiply the entries, each head its share of the width, in order; nil: all ones. The weights of entry i are row positions[i],
+// positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node) *Node {
 	must("h", h, -1, -1)
 	if weights == nil {
@@ -109,21 +133,24 @@ func (m Matrix) Times(h, weights, positions *Node) *Node {
 	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, given(m.Offsets, m.Columns, h, weights, positions)...)[0]
 }
 
-// Total is the sum of the entries of each row: e [entries, width] → [rows, width], at positions as for [Matrix.Times].
+// Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with positions as for
+// [Matrix.Times].
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest is the greatest entry of each row, -1e30 for rows without any: e [entries, width] → [rows, width].
+// Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries, width] →
+// [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement is the inner product of each head's share of x [rows, width] and h [columns, width], for each entry: [entries, heads].
+// Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x [rows, width],
+// h [columns, width] → [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -132,9 +159,8 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop sets numbers of a matrix [rows, columns] to zero and multiplies the others by scale [1, 1]. They are numbered row by row,
-// and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for draw [1, 3] uint32 = (a, b, c). x may be nil: all
-// ones.
+// Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all ones. They are
+// numbered row by row, and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for draw [1, 3] uint32 = (a, b, c).
 func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	must("draw", draw, 1, 3)
 	must("scale", scale, 1, 1)
@@ -144,7 +170,7 @@ func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
 }
 
-// Score is the inner products of each head's share of x [rows, width] with a and with b [1, width]: y, z [rows, heads].
+// Score returns the inner products of each head's share of x [rows, width] with those of a and of b [1, width]: y, z [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -155,45 +181,47 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward is the gradient of [Score] towards x, a and b, from those towards y and z: v, w [rows, heads].
+// ScoreBackward returns the gradients of [Score] towards x, a and b, from those towards y and z: v, w [rows, heads].
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
+	must("x", x, -1, -1)
+	must("a", a, 1, width(x))
+	must("b", b, 1, width(x))
 	rows := x.Shape().Dimensions[0]
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
-	parts := [2]int{min(rows, 64), width(x)} // as many whoever computes, so that sums are the same
+	mustDivide(width(x), width(v))
+	parts := [2]int{min(rows, 64), width(x)} // the same number on all backends, so that sums are the same
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
 }
 
-// ELU is x [rows, columns] above zero, and exp(x) - 1 below.
+// ELU returns x [rows, columns] where it is above zero, and exp(x) - 1 elsewhere.
 func ELU(x *Node) *Node {
 	must("x", x, -1, -1)
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x)[0]
 }
 
-// ELUBackward is the gradient of [ELU] towards x, from v, that towards its result.
+// ELUBackward returns the gradient of [ELU] towards x, from v, that towards its result.
 func ELUBackward(x, v *Node) *Node {
 	must("v", v, x.Shape().Dimensions[0], width(x))
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available says whether the backend that a computation is built for can call the kernels.
+// Available returns whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
 func Available(g *Graph) bool {
-	pure.Lock()
-	isPure := pure.types != nil && backendFunction(g).Type() == pure.types.function
-	pure.Unlock()
-	return isPure || takesForeign(g)
+	_, isGo := runsInGo(g)
+	return isGo || takesForeign(g)
 }
 
 // Scores are what attention is the softmax of, over each row: E [entries, heads]; or, if E is nil,
-// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1]
-// below zero.
+// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1],
+// the slope where that sum is negative.
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
 
-// Heads is how many the scores are for.
+// Heads returns the number of heads.
 func (s Scores) Heads() int { return width(s.nodes()[0]) }
 
 func (m Matrix) checkScores(s Scores, h *Node) {
@@ -209,8 +237,8 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend is Σ over the entries of a row of kept·h, with alpha the softmax of the scores and kept = alpha·keep; without keep
-// (nil) it is alpha itself: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads].
+// Attend returns y, Σ over the entries of each row of kept·h[column], with alpha the softmax of the scores and kept = alpha·keep, or
+// alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads].
 func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
@@ -229,8 +257,8 @@ func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward is the gradient of [Matrix.Attend] towards the scores, before LeakyReLU if it makes them: g [rows, width], that
-// towards y → d [entries, heads]. target is its sum over each row [rows, heads], and nil where scores are given as E.
+// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what LeakyReLU makes them
+// from, given that towards y, g [rows, width]. target [rows, heads] is the sum of d over each row; nil if scores are given as E.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

@@ -1,7 +1,7 @@
-// Package fused multiplies with sparse matrices and computes attention in loops of its own, written in C for this
-// processor's vector instructions, which XLA's CPU programs call as foreign functions. An edge is visited once and what
-// belongs to it stays in registers, where XLA alone would make a pass over all edges for each operation.
+// Package fused multiplies with sparse matrices and computes attention, dropout and ELU in loops of its own, written in C for
+// XLA on a CPU and in Go for GoMLX's pure-Go backend. A loop visits an entry of a matrix once, and keeps what belongs to it in
+// registers, where the backend alone would make a pass over all entries for each operation.
 //
-// [Register] has a plugin know the kernels; then methods of [Matrix] put calls of them into a computation. None of them has
-// a gradient of its own.
+// Neither backend lets others add operations. [Register] and [Intercept] make them run these all the same, or return the reason why a
+// version of them cannot. Then methods of [Matrix] put calls of the kernels into a computation. None of them has a gradient of its own.
 package fused

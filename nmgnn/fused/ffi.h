@@ -1,5 +1,5 @@
-// What XLA's foreign function interface looks like in memory, as far as it is used here: XLA's own headers are C++
-// in part and not on every machine. Everything that grows with XLA's versions begins with its size.
+// The part of XLA's foreign function interface (FFI) that is used here, as it lies in memory. XLA's own headers are partly C++, and
+// not on every machine. Structs that may grow with XLA's versions begin with their size.
 
 #ifndef NODEMASK_FFI_H
 #define NODEMASK_FFI_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The part of a PJRT plugin's interface that says what else it can do.
+// One of the extensions of a PJRT plugin's interface, which are a list.
 typedef struct pjrt_extension {
 	size_t size;
 	int type;
@@ -24,7 +24,7 @@ typedef struct pjrt_api {
 		pjrt_extension *extensions;
 		int major, minor;
 	} version;
-	void *error_destroy, *error_message; // functions that are used through their own types
+	void *error_destroy, *error_message; // functions, cast to their own types where they are called
 } pjrt_api;
 
 typedef struct pjrt_error_message {
@@ -57,7 +57,7 @@ typedef struct pjrt_ffi_extension {
 	void *(*register_handler)(pjrt_ffi_register *); // an error, or NULL
 } pjrt_ffi_extension;
 
-// What a handler is called with.
+// Constants in what a handler is called with.
 enum { FFI_METADATA = 1, FFI_EXECUTE = 3, FFI_F32 = 11, FFI_S32 = 4, FFI_U32 = 8, FFI_INVALID_ARGUMENT = 3 };
 
 typedef struct ffi_version {

@@ -13,13 +13,13 @@
 #include "ffi.h"
 #include "kernels.h"
 
-// Rows are computed in blocks, by whoever is free: the thread that XLA calls, and others of its threads.
+// Rows are computed in blocks, by any thread that is free: the one that XLA calls, and others of its own.
 typedef struct work {
 	kernel *run;
 	const void *args;
 	int64_t rows, block;
 	_Atomic int64_t next, done; // rows taken, rows finished
-	_Atomic int users;          // the last one frees a copy on the heap
+	_Atomic int users;          // the last one frees this struct
 } work;
 
 static void take(work *w) {
@@ -66,7 +66,7 @@ static void for_rows(const ffi_frame *frame, kernel *run, const void *args, int6
 		}
 	}
 	take(w);
-	// Blocks that others took are being computed: args must outlive them. Helpers that come later find none left.
+	// Other threads may still compute blocks that they took, for which args must stay. Those that come later find none left.
 	for (int spins = 0; atomic_load(&w->done) < rows; spins++)
 		if (spins > 200)
 			sched_yield();
@@ -80,15 +80,17 @@ static void *fail(const ffi_frame *frame, const char *message) {
 	return frame->api->error_create(&create);
 }
 
-// is checks for a matrix of a type; rows or columns below 0 can be any.
-static int is(const ffi_buffer *b, int type, int64_t rows, int64_t columns) {
-	return b->type == type && b->rank == 2 && (rows < 0 || b->dimensions[0] == rows) && (columns < 0 || b->dimensions[1] == columns);
+// Those of a matrix; -1 for what is none, which no matrix has.
+static int64_t rows(const ffi_buffer *b) { return b->rank == 2 ? b->dimensions[0] : -1; }
+static int64_t columns(const ffi_buffer *b) { return b->rank == 2 ? b->dimensions[1] : -1; }
+
+// is returns whether b is a matrix of a type and shape; rows or columns below 0 stand for any number, but 0 columns.
+static int is(const ffi_buffer *b, int type, int64_t r, int64_t c) {
+	return b->type == type && b->rank == 2 && (r < 0 || rows(b) == r) && (c < 0 || columns(b) == c) && columns(b) > 0;
 }
 
-static int64_t rows(const ffi_buffer *b) { return b->dimensions[0]; }
-static int64_t columns(const ffi_buffer *b) { return b->dimensions[1]; }
-
-// metadata answers what XLA asks of each handler when it is registered.
+// metadata answers the question that XLA asks each handler when it is registered, and returns whether this call was that question,
+// or one that needs no answer.
 static int metadata(const ffi_frame *frame, void **error) {
 	*error = NULL;
 	for (ffi_extension *e = frame->extensions; e; e = e->next) {
@@ -96,7 +98,7 @@ static int metadata(const ffi_frame *frame, void **error) {
 			continue;
 		const ffi_version *v = &frame->api->version;
 		if (v->major != 0 || v->minor < 3 || v->minor > 4)
-			*error = fail(frame, "a version of XLA's foreign function interface that is not known");
+			*error = fail(frame, "nodemask: unknown version of XLA's foreign function interface (known: 0.3 and 0.4)");
 		ffi_metadata_extension *m = (ffi_metadata_extension *)e;
 		m->metadata->version.major = v->major;
 		m->metadata->version.minor = v->minor;
@@ -114,20 +116,20 @@ static int metadata(const ffi_frame *frame, void **error) {
 			return error;                                                                                              \
 		int64_t n = frame->arguments.count;                                                                            \
 		if (n < (least) || n > (most) || frame->results.count != (out))                                                  \
-			return fail(frame, "nodemask " #name ": another number of arguments or results than expected");            \
+			return fail(frame, "nodemask " #name ": unexpected number of arguments or results");                       \
 		return run_##name(frame, n, frame->arguments.buffers, frame->results.buffers);                                 \
 	}                                                                                                                  \
 	static void *run_##name(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y)
 
 #define EXPECT(name, condition)                                                                                        \
 	if (!(condition))                                                                                                  \
-	return fail(frame, "nodemask " #name ": arguments of other types or shapes than expected (" #condition ")")
+	return fail(frame, "nodemask " #name ": unexpected types or shapes; this does not hold: " #condition)
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
 HANDLER(times, 3, 5, 1) {
 	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
 	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
-	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && columns(x[3]) > 0 && width % columns(x[3]) == 0));
+	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
 	EXPECT(times, n < 5 || is(x[4], FFI_S32, entries, 1));
 	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = width, .heads = 1, .y = y[0]->data};
 	if (n > 3) {
@@ -136,10 +138,11 @@ HANDLER(times, 3, 5, 1) {
 	}
 	if (n > 4)
 		a.positions = x[4]->data;
-	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each.
+	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each. A block has a row at
+	// least: a single one may be wider than the cache.
 	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), fits = BLOCK / row, shared = entries ? 16 * all * m / entries : all;
 	a.block = fits > shared ? fits : shared;
-	if (all * row > 4 * BLOCK && a.block * row <= 16 * BLOCK) {
+	if (a.block > 0 && all * row > 4 * BLOCK && a.block * row <= 16 * BLOCK) {
 		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, 2);
 		return NULL;
 	}
@@ -165,22 +168,25 @@ HANDLER(agreement, 4, 4, 1) {
 	(void)n;
 	int64_t m = rows(x[2]), width = columns(x[2]), heads = columns(y[0]);
 	EXPECT(agreement, is(x[2], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[3], FFI_F32, -1, width));
-	EXPECT(agreement, is(y[0], FFI_F32, rows(x[1]), -1) && heads > 0 && width % heads == 0);
+	EXPECT(agreement, is(y[0], FFI_F32, rows(x[1]), -1) && width % heads == 0);
 	agreement_args a = {.offsets = x[0]->data, .columns = x[1]->data, .x = x[2]->data, .h = x[3]->data, .width = width, .heads = heads, .y = y[0]->data};
 	for_rows(frame, nm_kernels()->agreement, &a, m, rows(x[1]) * width, 16);
 	return NULL;
 }
 
-// scores fills in what the scores are made from: x[0] e [entries, heads], or x[0] source, x[1] target [·, heads], x[2] slope [1, 1].
+// scores fills in what the scores are made from, x[0] e [entries, heads], or x[0] source, x[1] target [·, heads], x[2] slope [1, 1],
+// and returns whether it has these shapes.
 static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, int64_t entries) {
 	if (given == 1) {
 		a->e = x[0]->data;
 		return is(x[0], FFI_F32, entries, a->heads);
 	}
+	if (!is(x[0], FFI_F32, -1, a->heads) || !is(x[1], FFI_F32, m, a->heads) || !is(x[2], FFI_F32, 1, 1))
+		return 0;
 	a->source = x[0]->data;
 	a->target = x[1]->data;
 	a->slope = *(float *)x[2]->data;
-	return is(x[0], FFI_F32, -1, a->heads) && is(x[1], FFI_F32, m, a->heads) && is(x[2], FFI_F32, 1, 1);
+	return 1;
 }
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width], scores → y [rows, width], alpha [entries, heads]
@@ -189,7 +195,7 @@ static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer 
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
 	                    .y = y[0]->data, .alpha = y[1]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
-	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.heads > 0 && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
+	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
 	if (keep) {
 		EXPECT(attention, is(x[3 + given], FFI_F32, entries, a.heads) && is(y[2], FFI_F32, entries, a.heads));
 		a.keep = x[3 + given]->data;
@@ -212,7 +218,7 @@ HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) {
 	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
 	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
-	EXPECT(attention, a.heads > 0 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
+	EXPECT(attention, n != 8 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
 	if (n == 9) {
 		EXPECT(attention, is(y[1], FFI_F32, m, a.heads));
 		a.target_gradient = y[1]->data;
@@ -237,7 +243,7 @@ HANDLER(score, 3, 3, 2) {
 	(void)n;
 	score_args a = {.x = x[0]->data, .a = x[1]->data, .b = x[2]->data, .width = columns(x[0]), .heads = columns(y[0]), .y = y[0]->data, .z = y[1]->data};
 	EXPECT(score, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, 1, a.width) && is(x[2], FFI_F32, 1, a.width));
-	EXPECT(score, is(y[0], FFI_F32, rows(x[0]), -1) && is(y[1], FFI_F32, rows(x[0]), a.heads) && a.heads > 0 && a.width % a.heads == 0);
+	EXPECT(score, is(y[0], FFI_F32, rows(x[0]), -1) && is(y[1], FFI_F32, rows(x[0]), a.heads) && a.width % a.heads == 0);
 	for_rows(frame, nm_kernels()->score, &a, rows(x[0]), 2 * rows(x[0]) * a.width, 16);
 	return NULL;
 }
@@ -249,7 +255,7 @@ HANDLER(score_backward, 5, 5, 3) {
 	                .heads = columns(x[3]), .parts = rows(y[1]), .x_gradient = y[0]->data, .a_gradients = y[1]->data, .b_gradients = y[2]->data};
 	EXPECT(score, is(x[0], FFI_F32, -1, -1) && is(x[1], FFI_F32, 1, a.width) && is(x[2], FFI_F32, 1, a.width) && is(x[3], FFI_F32, a.rows, -1));
 	EXPECT(score, is(x[4], FFI_F32, a.rows, a.heads) && is(y[0], FFI_F32, a.rows, a.width) && is(y[1], FFI_F32, -1, a.width));
-	EXPECT(score, is(y[2], FFI_F32, a.parts, a.width) && a.heads > 0 && a.width % a.heads == 0);
+	EXPECT(score, is(y[2], FFI_F32, a.parts, a.width) && a.width % a.heads == 0);
 	for_rows(frame, nm_kernels()->score_backward, &a, a.parts, 3 * a.rows * a.width, 8);
 	return NULL;
 }
@@ -281,13 +287,13 @@ static const struct {
 	{"nodemask_elu", nm_elu},
 };
 
-// XLA frees what a program needs between its steps when it ends and takes it anew when it is called again. Left alone, the
-// allocator would return such blocks to the system, which hands them out again page by page, each cleared first: for
-// GAT on PubMed that takes longer than everything else.
+// XLA frees a program's intermediate results when it ends, and allocates them anew when it is called again. Left alone, the
+// allocator returns such blocks to the system, which hands them out again page by page, each cleared first: for GAT on PubMed that
+// takes longer than everything else.
 static void keep_memory(void) {
 #ifdef __GLIBC__
 	if (getenv("MALLOC_TRIM_THRESHOLD_") || getenv("MALLOC_MMAP_THRESHOLD_") || getenv("GLIBC_TUNABLES"))
-		return; // somebody knows better
+		return; // the user decided
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 	mallopt(M_TOP_PAD, 64 << 20); // as much as a thread's own heap has: it is not given back either
@@ -317,7 +323,7 @@ int nm_register(const void *plugin, char *problem, size_t size) {
 		keep_memory();
 		return 1;
 	}
-	strncpy(problem, "the plugin takes no functions of others", size - 1);
+	strncpy(problem, "the plugin does not support custom calls: it lacks PJRT's FFI extension", size - 1);
 	problem[size - 1] = 0;
 	return 0;
 }

@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-// nm_register has a PJRT plugin, by its interface, call the kernels as foreign functions. If it returns 0, problem says why it will not.
+// nm_register registers the kernels with a PJRT plugin, given its interface, as functions for custom calls. It returns 1, or 0 and
+// why the plugin refuses in problem, which has room for size characters.
 int nm_register(const void *plugin, char *problem, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOWEST -1e30f // what a maximum over nothing is
+#define LOWEST -1e30f // the maximum over nothing
 
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8u __attribute__((vector_size(32), aligned(4), may_alias));
@@ -20,7 +20,8 @@ typedef uint32_t u8 __attribute__((vector_size(32)));
 #undef TARGET
 #undef WIDE
 
-#if defined(__x86_64__)
+// With CGO_CFLAGS=-DNODEMASK_PLAIN, tests run the set for processors without these instructions.
+#if defined(__x86_64__) && !defined(NODEMASK_PLAIN)
 #include <immintrin.h>
 #define FN(name) name##_avx2
 #define TARGET __attribute__((target("avx2,fma")))
@@ -29,7 +30,7 @@ typedef uint32_t u8 __attribute__((vector_size(32)));
 #endif
 
 const kernels *nm_kernels(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(NODEMASK_PLAIN)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		return &set_avx2;
 #endif

@@ -1,20 +1,20 @@
 // Loops over the rows of a sparse matrix. Row r of it has the entries offsets[r] … offsets[r+1]-1, entry i stands in
 // columns[i]. Dense matrices are stored row by row. Each function fills rows from … to-1 of its results, and a row's
-// result does not depend on which others are computed along with it, or by whom.
+// result does not depend on which others are computed with it, or by which thread.
 
 #ifndef NODEMASK_KERNELS_H
 #define NODEMASK_KERNELS_H
 
 #include <stdint.h>
 
-// y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. The weight of an entry multiplies each
-// head's share of the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights
-// are at i; without weights all are 1.
+// y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
+// the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
+// weights all are 1.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
 	const float *h, *weights;
 	int64_t width, heads;
-	int64_t block; // rows of h at a time: for those whose columns ascend, so that blocks stay in the cache; 0: all
+	int64_t block; // rows of h to read at a time, so that they stay in the cache; columns must ascend then; 0: all
 	float *y;
 } times_args;
 
@@ -34,7 +34,7 @@ typedef struct agreement_args {
 	float *y;
 } agreement_args;
 
-// Attention: with scores e [entries, heads], given, or LeakyReLU(source[columns[i]] + target[r]) with a slope below zero,
+// Attention: with scores e [entries, heads], given, or LeakyReLU(source[columns[i]] + target[r]) with that slope below zero,
 //
 //	alpha[i] = exp(e[i]) / Σ over row r of exp(e),   kept[i] = alpha[i]·keep[i],   y[r] = Σ of kept[i]·h[columns[i]]
 //
@@ -43,7 +43,7 @@ typedef struct agreement_args {
 //	d[i] = kept[i]·⟨g[r], h[columns[i]]⟩ - alpha[i]·Σ over row r of kept·⟨g[r], h⟩,  towards the scores before LeakyReLU
 //	target_gradient[r] = Σ over row r of d
 //
-// What goes to h and source are sums over the transposed matrix: times and total.
+// The gradients towards h and source are sums over the transposed matrix: times and total.
 typedef struct attention_args {
 	const int32_t *offsets, *columns;
 	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
@@ -56,8 +56,8 @@ typedef struct attention_args {
 	float *d, *target_gradient; // the latter may be missing
 } attention_args;
 
-// y[i] = x[i]·scale where the number i is kept and 0 where it is dropped; without x, scale or 0. A hash of i with two keys decides:
-// it is dropped if that is below a bound. Numbers come in chunks of NM_CHUNK, from and to count these.
+// y[i] = x[i]·scale where number i is kept, and 0 where it is dropped; without x, scale or 0. It is dropped if a hash of i and two keys
+// is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count.
 typedef struct drop_args {
 	const float *x;
 	uint32_t keys[2], bound;
@@ -70,8 +70,8 @@ typedef struct drop_args {
 //
 //	y[r] = ⟨x[r], a⟩,  z[r] = ⟨x[r], b⟩,  each [rows, heads]
 //
-// and with v and w, gradients towards y and z, those towards x, a and b. The latter are left as sums over parts of the rows,
-// from and to count parts: [parts, width].
+// and, from the gradients v and w towards y and z, those towards x, a and b. The latter two are left as sums over parts of the rows,
+// [parts, width]; from and to count parts.
 typedef struct score_args {
 	const float *x, *a, *b;
 	int64_t width, heads;
@@ -82,8 +82,8 @@ typedef struct score_args {
 	float *x_gradient, *a_gradients, *b_gradients;
 } score_args;
 
-// ELU: y[i] = x[i] above zero, else exp(x[i]) - 1; and with v, the gradient towards y, that towards x: y[i] = v[i] above zero, else
-// v[i]·exp(x[i]). Numbers come in chunks.
+// ELU: y[i] = x[i] where that is above zero, else exp(x[i]) - 1. With v, the gradient towards y, it is the gradient towards x: y[i] = v[i]
+// where x[i] is above zero, else v[i]·exp(x[i]). Numbers come in chunks.
 typedef struct elu_args {
 	const float *x, *v; // v is missing forward
 	int64_t size;
@@ -98,7 +98,7 @@ typedef struct kernels {
 	kernel *times, *times_blocked, *total, *highest, *agreement, *attend, *attend_backward, *drop, *score, *score_backward, *elu;
 } kernels;
 
-// nm_kernels is the fastest set for this processor.
+// nm_kernels returns the fastest set for this processor.
 const kernels *nm_kernels(void);
 
 #endif

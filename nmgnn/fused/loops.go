@@ -9,13 +9,13 @@ import (
 	"nodemask/nmgnn/fused/simd"
 )
 
-// These are the kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills
-// rows from … to-1 of its results.
+// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows from … to-1 of
+// its results.
 
-// lowest is what a maximum over nothing is.
+// lowest is the maximum over nothing.
 const lowest = -1e30
 
-// chunk is how many numbers drop computes at a time.
+// chunk is the number of numbers that dropout and ELU compute at a time.
 const chunk = 1024
 
 type timesArgs struct {
@@ -25,7 +25,7 @@ type timesArgs struct {
 	y                           []float32
 }
 
-// at is where what belongs to entry i stands.
+// at returns the row of what belongs to entry i.
 func at(positions []int32, i int32) int {
 	if positions == nil {
 		return int(i)
@@ -39,37 +39,70 @@ func (a *timesArgs) rows(from, to int) {
 	}
 }
 
-func (a *timesArgs) of(i int32) []float32 {
+// of returns the row of h that entry i names, from number first on.
+func (a *timesArgs) of(i int32, first int) []float32 {
 	c := int(a.columns[i]) * a.width
-	return a.h[c : c+a.width]
+	return a.h[c+first : c+a.width]
 }
 
+// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the same on all
+// processors, except to 64 numbers of one or eight heads: to those they add one entry at a time, which is faster.
 func (a *timesArgs) row(i, to int32, y []float32) {
-	if a.width == 64 && simd.Have() && (a.heads == 1 || a.heads == 8) {
-		a.vectors(i, to, y)
-	} else {
-		a.scalars(i, to, y)
+	share := a.width / a.heads
+	if share < 8 || !simd.Have() {
+		clear(y)
+		a.scalars(i, to, y, 0)
+		return
+	}
+	weights, positions := a.weights, a.positions
+	if positions != nil {
+		positions = positions[i:to]
+	} else if weights != nil {
+		weights = weights[int(i)*a.heads:]
+	}
+	switch {
+	case a.width == 64 && a.heads == 1:
+		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case a.width == 64 && a.heads == 8:
+		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
+		return
+	case i == to:
+		clear(y)
+		return
+	}
+	done := 0
+	for head := range a.heads {
+		if head > 0 {
+			weights = weights[1:]
+		}
+		part := y[head*share : (head+1)*share]
+		done = simd.AddFours(part, a.h[head*share:], a.columns[i:to], a.width, weights, a.heads, positions)
+		clear(part[done:])
+	}
+	if done < share {
+		a.scalars(i, to, y, done)
 	}
 }
 
-// scalars is row for any width, on any processor.
-func (a *timesArgs) scalars(i, to int32, y []float32) {
-	clear(y)
+// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first on.
+func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
+	y = y[first:]
 	share := a.width / a.heads
 	for ; i+4 <= to; i += 4 {
-		h0, h1, h2, h3 := a.of(i), a.of(i+1), a.of(i+2), a.of(i+3)
+		h0, h1, h2, h3 := a.of(i, first), a.of(i+1, first), a.of(i+2, first), a.of(i+3, first)
 		if a.weights == nil {
 			sum4(y, h0, h1, h2, h3)
 			continue
 		}
 		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads, at(a.positions, i+3)*a.heads
 		for head := range a.heads {
-			k, end := head*share, (head+1)*share
+			k, end := head*share, (head+1)*share-first
 			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head], a.weights[w2+head], a.weights[w3+head])
 		}
 	}
 	for ; i < to; i++ {
-		h := a.of(i)
+		h := a.of(i, first)
 		if a.weights == nil {
 			for k := range y {
 				y[k] += h[k]
@@ -78,23 +111,9 @@ func (a *timesArgs) scalars(i, to int32, y []float32) {
 		}
 		w := at(a.positions, i) * a.heads
 		for head := range a.heads {
-			add1(y[head*share:(head+1)*share], h[head*share:(head+1)*share], a.weights[w+head])
+			k, end := head*share, (head+1)*share-first
+			add1(y[k:end], h[k:end], a.weights[w+head])
 		}
-	}
-}
-
-// vectors is row for a width of 64.
-func (a *timesArgs) vectors(i, to int32, y []float32) {
-	weights, positions := a.weights, a.positions
-	if positions != nil {
-		positions = positions[i:to]
-	} else if weights != nil {
-		weights = weights[int(i)*a.heads:]
-	}
-	if a.heads == 8 {
-		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
-	} else {
-		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
 	}
 }
 
@@ -195,7 +214,7 @@ func (a *agreementArgs) rows(from, to int) {
 	}
 }
 
-// inner is the inner products of each head's share of x and h.
+// inner sets y to the inner products of each head's share of x and h.
 func inner(x, h, y []float32) {
 	share := len(x) / len(y)
 	for head := range y {
@@ -357,7 +376,7 @@ func (a *scoreArgs) backward(from, to int) {
 	}
 }
 
-// exp is e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
 	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded
@@ -428,7 +447,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows has run compute rows 0 … rows-1 in blocks, on all processors if numbers, of what is computed, are many.
+// forRows calls run for rows 0 … rows-1 in blocks, on all processors if many numbers are computed.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

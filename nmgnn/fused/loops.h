@@ -1,5 +1,5 @@
-// The loops, compiled once for each set of instructions: FN(name) names and attributes a function of the set, and
-// WIDE says that AVX2 and FMA are there.
+// The loops, compiled once for each set of instructions: FN(name) is the name of a function of the set, TARGET its attribute, and WIDE
+// is 1 if the set has AVX2 and FMA.
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
@@ -7,7 +7,7 @@ INLINE v8 FN(load)(const float *p) { return *(const v8u *)p; }
 INLINE void FN(store)(float *p, v8 x) { *(v8u *)p = x; }
 INLINE v8 FN(all)(float x) { return (v8){x, x, x, x, x, x, x, x}; }
 
-// e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+// Returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
 INLINE v8 FN(exp8)(v8 x) {
 	v8 least = FN(all)(-87.0f);
 	x = (v8)(((i8)x & (x > least)) | ((i8)least & ~(x > least)));
@@ -25,7 +25,7 @@ INLINE v8 FN(exp8)(v8 x) {
 
 INLINE float FN(exp1)(float x) { return FN(exp8)(FN(all)(x))[0]; }
 
-// The sums of the eight numbers of each of a[0 … 7].
+// Returns the sums of the eight numbers of each of a[0 … 7].
 INLINE v8 FN(sums)(const v8 *a) {
 #if WIDE
 	__m256 b0 = _mm256_hadd_ps((__m256)a[0], (__m256)a[1]), b1 = _mm256_hadd_ps((__m256)a[2], (__m256)a[3]);
@@ -42,7 +42,8 @@ INLINE v8 FN(sums)(const v8 *a) {
 
 INLINE float FN(sum)(v8 a) { return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])); }
 
-// Adds the entries' rows of h, 8·n columns from column c on, to y, or puts them there. The weight of eight columns is weights[entry·heads + head].
+// Adds the rows of h of entries i … to-1, 8·n columns from column c on, to y, or sets y to their sum. Eight columns have one weight,
+// weights[entry·heads + head].
 #define TILE(n)                                                                                                        \
 	INLINE void FN(tile##n)(const times_args *a, int64_t i, int64_t to, int64_t c, int add, float *y) {                \
 		v8 s[n];                                                                                                       \
@@ -131,7 +132,7 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 		FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, a->y + r * a->width);
 }
 
-// The same block by block of h. Entries are added in the same order.
+// The same, one block of rows of h after the other. Entries are added in the same order.
 static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to) {
 	const times_args *a = args;
 	int32_t *next = malloc((to - from) * sizeof *next);
@@ -188,7 +189,7 @@ static TARGET void FN(highest)(const void *args, int64_t from, int64_t to) {
 		FN(reduce_row)(args, r, LOWEST, 1);
 }
 
-// The inner products of each head's share of x and h.
+// Sets y to the inner products of each head's share of x and h.
 INLINE void FN(inner)(const float *x, const float *h, int64_t width, int64_t heads, float *y) {
 	int64_t share = width / heads, head = 0;
 	if (share == 8) {
@@ -229,7 +230,7 @@ INLINE v8 FN(larger)(v8 x, v8 y) {
 	return (v8)(((i8)x & first) | ((i8)y & ~first));
 }
 
-// The scores of a row's entries, and the greatest of each of eight heads.
+// Puts the scores of a row's entries, for eight heads, into alpha, and returns the greatest of each head.
 INLINE v8 FN(scores8)(const attention_args *a, int64_t r, int64_t i, int64_t to, int64_t head) {
 	v8 greatest = FN(all)(LOWEST);
 	v8 target = a->e ? FN(all)(0) : FN(load)(a->target + r * a->heads + head);
@@ -277,7 +278,7 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 				a->alpha[i * a->heads + head] = x;
 			}
 			int64_t i = first;
-			if (a->heads == 1) { // entries stand side by side
+			if (a->heads == 1) { // entries lie side by side
 				v8 wholes = FN(all)(0);
 				for (; i + 8 <= end; i += 8) {
 					v8 p = FN(exp8)(FN(load)(a->alpha + i) - FN(all)(greatest));

@@ -9,11 +9,14 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
+var errNoXLA = errors.New("fused: XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
 
-// Register needs XLA, which is not part of this build.
+// Register returns an error: XLA is not part of this build.
 func Register(compute.Backend, string) error { return errNoXLA }
+
+// Platform returns an error: XLA is not part of this build.
+func Platform(compute.Backend) (string, error) { return "", errNoXLA }
 
 func takesForeign(*graph.Graph) bool { return false }
 
-func makeForeign(*graph.Graph, string) error { return errNoXLA }
+func makeForeign(string, []compute.Value) error { return errNoXLA }

@@ -1,156 +1,193 @@
 #include "textflag.h"
 
-// Sixteen sums of four numbers would not do more than eight of eight: a row of 64 numbers stays in Y0 … Y7.
+// A block of a row stays in Y0 … Y7 while entries are added to it. EACHn does something for each eight of its n numbers, which are
+// at an offset of so many bytes in rows of h and in y, and in a register.
+#define EACH8(do) do(0, Y0)
+#define EACH16(do) EACH8(do); do(32, Y1)
+#define EACH32(do) EACH16(do); do(64, Y2); do(96, Y3)
+#define EACH64(do) EACH32(do); do(128, Y4); do(160, Y5); do(192, Y6); do(224, Y7)
+
+#define ZERO(offset, sum) VXORPS sum, sum, sum
+#define STORE(offset, sum) VMOVUPS sum, offset(DI)
+
+#define ARGUMENTS \
+	MOVQ y+0(FP), DI        \
+	MOVQ h+8(FP), SI        \
+	MOVQ columns+16(FP), DX \
+	MOVQ n+24(FP), CX       \
+	MOVQ stride+32(FP), R8  \
+	MOVQ weights+40(FP), R9 \
+	MOVQ positions+48(FP), R10 \
+	XORQ AX, AX
+
+// ROW points to the row of h of entry AX + i.
+#define ROW(i, row) \
+	MOVLQSX (4*i)(DX)(AX*4), row \
+	IMULQ R8, row                \
+	ADDQ SI, row
+
+// POSITION is where the weights of entry AX + i are: its own place if there are no positions.
+#define POSITION(i, position) \
+	LEAQ i(AX), position       \
+	TESTQ R10, R10             \
+	JZ 2(PC)                   \
+	MOVLQSX (4*i)(R10)(AX*4), position
+
+// One entry is added after the other, without rounding its product.
+#define ADD(offset, sum) VADDPS offset(BX), sum, sum
+#define FUSED(offset, sum) VFMADD231PS offset(BX), Y8, sum
+#define FUSED_HEAD(offset, sum) \
+	VBROADCASTSS (offset/8)(R11), Y8 \
+	VFMADD231PS offset(BX), Y8, sum
+
+// Four entries are added at a time, (w0·h0 + w1·h1) + (w2·h2 + w3·h3), each product and sum rounded; those that are left over, one
+// after the other.
+#define WEIGHT(i, weight) \
+	POSITION(i, R14)          \
+	IMULQ step+56(FP), R14    \
+	VBROADCASTSS (R9)(R14*1), weight
+
+#define ADD4(offset, sum) \
+	VMOVUPS offset(BX), Y8      \
+	VADDPS offset(R11), Y8, Y8  \
+	VMOVUPS offset(R12), Y9     \
+	VADDPS offset(R13), Y9, Y9  \
+	VADDPS Y9, Y8, Y8           \
+	VADDPS Y8, sum, sum
+
+#define TIMES4(offset, sum) \
+	VMULPS offset(BX), Y12, Y8   \
+	VMULPS offset(R11), Y13, Y9  \
+	VADDPS Y9, Y8, Y8            \
+	VMULPS offset(R12), Y14, Y10 \
+	VMULPS offset(R13), Y15, Y11 \
+	VADDPS Y11, Y10, Y10         \
+	VADDPS Y10, Y8, Y8           \
+	VADDPS Y8, sum, sum
+
+#define TIMES(offset, sum) \
+	VMULPS offset(BX), Y12, Y8 \
+	VADDPS Y8, sum, sum
+
+#define FOURS(EACH) \
+	ARGUMENTS           \
+	EACH(ZERO)          \
+	TESTQ R9, R9        \
+	JZ sum              \
+	SUBQ $4, CX         \
+	JL weights          \
+weights4:               \
+	ROW(0, BX)          \
+	ROW(1, R11)         \
+	ROW(2, R12)         \
+	ROW(3, R13)         \
+	WEIGHT(0, Y12)      \
+	WEIGHT(1, Y13)      \
+	WEIGHT(2, Y14)      \
+	WEIGHT(3, Y15)      \
+	EACH(TIMES4)        \
+	ADDQ $4, AX         \
+	CMPQ AX, CX         \
+	JLE weights4        \
+weights:                \
+	ADDQ $4, CX         \
+weights1:               \
+	CMPQ AX, CX         \
+	JGE done            \
+	ROW(0, BX)          \
+	WEIGHT(0, Y12)      \
+	EACH(TIMES)         \
+	INCQ AX             \
+	JMP weights1        \
+sum:                    \
+	SUBQ $4, CX         \
+	JL ones             \
+sum4:                   \
+	ROW(0, BX)          \
+	ROW(1, R11)         \
+	ROW(2, R12)         \
+	ROW(3, R13)         \
+	EACH(ADD4)          \
+	ADDQ $4, AX         \
+	CMPQ AX, CX         \
+	JLE sum4            \
+ones:                   \
+	ADDQ $4, CX         \
+sum1:                   \
+	CMPQ AX, CX         \
+	JGE done            \
+	ROW(0, BX)          \
+	EACH(ADD)           \
+	INCQ AX             \
+	JMP sum1            \
+done:                   \
+	EACH(STORE)         \
+	VZEROUPPER          \
+	RET
 
 // func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
 TEXT ·addRows64(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ h+8(FP), SI
-	MOVQ columns+16(FP), DX
-	MOVQ n+24(FP), CX
-	MOVQ stride+32(FP), R8
-	MOVQ weights+40(FP), R9
-	MOVQ positions+48(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	XORQ AX, AX
+	ARGUMENTS
+	EACH64(ZERO)
 	TESTQ R9, R9
 	JZ sum
-	TESTQ R10, R10
-	JZ weighted
-
-positioned:
-	CMPQ AX, CX
-	JGE done
-	MOVLQSX (DX)(AX*4), BX
-	IMULQ R8, BX
-	ADDQ SI, BX
-	MOVLQSX (R10)(AX*4), R11
-	VBROADCASTSS (R9)(R11*4), Y8
-	VFMADD231PS (BX), Y8, Y0
-	VFMADD231PS 32(BX), Y8, Y1
-	VFMADD231PS 64(BX), Y8, Y2
-	VFMADD231PS 96(BX), Y8, Y3
-	VFMADD231PS 128(BX), Y8, Y4
-	VFMADD231PS 160(BX), Y8, Y5
-	VFMADD231PS 192(BX), Y8, Y6
-	VFMADD231PS 224(BX), Y8, Y7
-	INCQ AX
-	JMP positioned
 
 weighted:
 	CMPQ AX, CX
 	JGE done
-	MOVLQSX (DX)(AX*4), BX
-	IMULQ R8, BX
-	ADDQ SI, BX
-	VBROADCASTSS (R9)(AX*4), Y8
-	VFMADD231PS (BX), Y8, Y0
-	VFMADD231PS 32(BX), Y8, Y1
-	VFMADD231PS 64(BX), Y8, Y2
-	VFMADD231PS 96(BX), Y8, Y3
-	VFMADD231PS 128(BX), Y8, Y4
-	VFMADD231PS 160(BX), Y8, Y5
-	VFMADD231PS 192(BX), Y8, Y6
-	VFMADD231PS 224(BX), Y8, Y7
+	ROW(0, BX)
+	POSITION(0, R11)
+	VBROADCASTSS (R9)(R11*4), Y8
+	EACH64(FUSED)
 	INCQ AX
 	JMP weighted
 
 sum:
 	CMPQ AX, CX
 	JGE done
-	MOVLQSX (DX)(AX*4), BX
-	IMULQ R8, BX
-	ADDQ SI, BX
-	VADDPS (BX), Y0, Y0
-	VADDPS 32(BX), Y1, Y1
-	VADDPS 64(BX), Y2, Y2
-	VADDPS 96(BX), Y3, Y3
-	VADDPS 128(BX), Y4, Y4
-	VADDPS 160(BX), Y5, Y5
-	VADDPS 192(BX), Y6, Y6
-	VADDPS 224(BX), Y7, Y7
+	ROW(0, BX)
+	EACH64(ADD)
 	INCQ AX
 	JMP sum
 
 done:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y7, 224(DI)
+	EACH64(STORE)
 	VZEROUPPER
 	RET
 
 // func addRows8x8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)
 TEXT ·addRows8x8(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ h+8(FP), SI
-	MOVQ columns+16(FP), DX
-	MOVQ n+24(FP), CX
-	MOVQ stride+32(FP), R8
-	MOVQ weights+40(FP), R9
-	MOVQ positions+48(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	XORQ AX, AX
+	ARGUMENTS
+	EACH64(ZERO)
 
 next:
 	CMPQ AX, CX
-	JGE finish
-	MOVLQSX (DX)(AX*4), BX
-	IMULQ R8, BX
-	ADDQ SI, BX
-	MOVQ AX, R11
-	TESTQ R10, R10
-	JZ here
-	MOVLQSX (R10)(AX*4), R11
-
-here:
+	JGE done
+	ROW(0, BX)
+	POSITION(0, R11)
 	SHLQ $5, R11
 	ADDQ R9, R11
-	VBROADCASTSS (R11), Y8
-	VBROADCASTSS 4(R11), Y9
-	VBROADCASTSS 8(R11), Y10
-	VBROADCASTSS 12(R11), Y11
-	VFMADD231PS (BX), Y8, Y0
-	VFMADD231PS 32(BX), Y9, Y1
-	VFMADD231PS 64(BX), Y10, Y2
-	VFMADD231PS 96(BX), Y11, Y3
-	VBROADCASTSS 16(R11), Y12
-	VBROADCASTSS 20(R11), Y13
-	VBROADCASTSS 24(R11), Y14
-	VBROADCASTSS 28(R11), Y15
-	VFMADD231PS 128(BX), Y12, Y4
-	VFMADD231PS 160(BX), Y13, Y5
-	VFMADD231PS 192(BX), Y14, Y6
-	VFMADD231PS 224(BX), Y15, Y7
+	EACH64(FUSED_HEAD)
 	INCQ AX
 	JMP next
 
-finish:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y7, 224(DI)
+done:
+	EACH64(STORE)
 	VZEROUPPER
 	RET
+
+// func addFours64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int)
+TEXT ·addFours64(SB), NOSPLIT, $0-64
+	FOURS(EACH64)
+
+// func addFours32(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int)
+TEXT ·addFours32(SB), NOSPLIT, $0-64
+	FOURS(EACH32)
+
+// func addFours16(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int)
+TEXT ·addFours16(SB), NOSPLIT, $0-64
+	FOURS(EACH16)
+
+// func addFours8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int)
+TEXT ·addFours8(SB), NOSPLIT, $0-64
+	FOURS(EACH8)

@@ -1,30 +1,54 @@
-// Package simd adds up rows of numbers with vector instructions, in Go's assembly: compiled without cgo.
+// Package simd adds up rows of numbers and drops numbers with vector instructions, in Go's assembly: no cgo is needed.
 package simd
 
+import "unsafe"
+
 // AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], where at(i) is positions[i], or i without
-// positions; without weights they are 1. Each column must be within h, and each position within weights. It panics if y is shorter
-// than 64.
+// positions; without weights they are 1. One i is added after the other, without rounding its product (FMA). Each column must be
+// within h, and each position within weights. It panics if y is shorter than 64.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
-	addRows64(&y[0], pointer(h), pointer(columns), len(columns), 4*stride, pointer(weights), pointer(positions))
+	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights), unsafe.SliceData(positions))
 }
 
 // AddRowsOf8Heads is AddRows with eight weights for each i, weights[8·at(i) …], which multiply eight numbers each.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
-	addRows8x8(&y[0], pointer(h), pointer(columns), len(columns), 4*stride, pointer(weights), pointer(positions))
+	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights), unsafe.SliceData(positions))
 }
 
-func pointer[T any](s []T) *T {
-	if len(s) == 0 {
-		return nil
+// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k], for all k below the largest multiple of eight that y has
+// room for, and returns that multiple. Arguments are as for [AddRows], but sums are those of a plain loop that takes four i at a
+// time, (w0·h0 + w1·h1) + (w2·h2 + w3·h3), and what is left over one by one, each product rounded.
+func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
+	n := len(y) &^ 7
+	if len(columns) == 0 {
+		clear(y[:n])
+		return n
 	}
-	return &s[0]
+	c := unsafe.SliceData(columns)
+	w, p := unsafe.SliceData(weights), unsafe.SliceData(positions)
+	k := 0
+	for ; k+64 <= n; k += 64 {
+		addFours64(&y[k], &h[k], c, len(columns), 4*stride, w, p, 4*step)
+	}
+	if k+32 <= n {
+		addFours32(&y[k], &h[k], c, len(columns), 4*stride, w, p, 4*step)
+		k += 32
+	}
+	if k+16 <= n {
+		addFours16(&y[k], &h[k], c, len(columns), 4*stride, w, p, 4*step)
+		k += 16
+	}
+	if k+8 <= n {
+		addFours8(&y[k], &h[k], c, len(columns), 4*stride, w, p, 4*step)
+	}
+	return n
 }
 
 // Drop sets y[i] to x[i]·scale where number first+i is kept and to 0 where it is dropped, which it is if mix(mix((first+i) ^ key0) +
-// key1) < bound, mix being "lowbias32". x may be nil: all ones. It does so for as many numbers of y as are a multiple of eight, and
-// returns how many these are.
+// key1) < bound, mix being "lowbias32". x may be nil: all ones. It stops at the largest multiple of eight that y has room for, and
+// returns that multiple.
 func Drop(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {
@@ -33,6 +57,6 @@ func Drop(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	if x != nil {
 		_ = x[n-1]
 	}
-	drop8(&y[0], pointer(x), n, first, key0, key1, bound, scale)
+	drop8(&y[0], unsafe.SliceData(x), n, first, key0, key1, bound, scale)
 	return n
 }

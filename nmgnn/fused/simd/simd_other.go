@@ -2,17 +2,35 @@
 
 package simd
 
-// Have says that there are no vector instructions here.
+// Have returns false: there are no vector instructions for this processor here.
 func Have() bool { return false }
 
+const absent = "simd: not written for this processor"
+
 func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32) {
-	panic("simd: not for this processor")
+	panic(absent)
 }
 
 func addRows8x8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32) {
-	panic("simd: not for this processor")
+	panic(absent)
+}
+
+func addFours64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
+	panic(absent)
+}
+
+func addFours32(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
+	panic(absent)
+}
+
+func addFours16(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
+	panic(absent)
+}
+
+func addFours8(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32, step int) {
+	panic(absent)
 }
 
 func drop8(y, x *float32, n int, first, key0, key1, bound uint32, scale float32) {
-	panic("simd: not for this processor")
+	panic(absent)
 }

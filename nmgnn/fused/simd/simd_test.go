@@ -1,10 +1,12 @@
 package simd
 
 import (
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func skipWithout(t *testing.T) {
@@ -13,56 +15,111 @@ func skipWithout(t *testing.T) {
 	}
 }
 
-func TestAddRowsAddsUpWeightedRowsOf64Numbers(t *testing.T) {
-	skipWithout(t)
-	r := rand.New(rand.NewPCG(1, 2))
-	whole := func(n int) []float32 { // small whole numbers: sums are exact in any order
+// rows is what AddRows and the others are given.
+type rows struct {
+	h                  []float32
+	columns, positions []int32
+	stride             int
+	weights            []float32
+}
+
+// draw makes n rows of width numbers; normal numbers, so that nearly every sum is rounded.
+func draw(t *rapid.T, n, width, heads int) rows {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	x := rows{stride: width + rapid.IntRange(0, 9).Draw(t, "gap"), columns: make([]int32, n)}
+	numbers := func(n int) []float32 {
 		x := make([]float32, n)
 		for i := range x {
-			x[i] = float32(r.IntN(9) - 4)
+			x[i] = float32(r.NormFloat64())
 		}
 		return x
 	}
-	for _, stride := range []int{64, 80} {
-		for n := range 9 {
-			h, columns, positions := whole(20*stride), make([]int32, n), make([]int32, n)
-			for i := range n {
-				columns[i], positions[i] = int32(r.IntN(20)), int32(r.IntN(n))
-			}
-			for _, heads := range []int{1, 8} {
-				weights := whole(heads * n)
-				for _, c := range []struct {
-					weights   []float32
-					positions []int32
-				}{{nil, nil}, {weights, nil}, {weights, positions}} {
-					if heads == 8 && c.weights == nil {
-						continue
-					}
-					want := make([]float32, 64)
-					for i := range n {
-						at := i
-						if c.positions != nil {
-							at = int(c.positions[i])
-						}
-						for k := range want {
-							w := float32(1)
-							if c.weights != nil {
-								w = c.weights[at*heads+k/(64/heads)]
-							}
-							want[k] += w * h[int(columns[i])*stride+k]
-						}
-					}
-					got := whole(64)
-					if heads == 8 {
-						AddRowsOf8Heads(got, h, columns, stride, c.weights, c.positions)
-					} else {
-						AddRows(got, h, columns, stride, c.weights, c.positions)
-					}
-					require.Equal(t, want, got, "%d entries of %d heads, stride %d", n, heads, stride)
-				}
+	x.h = numbers(20 * x.stride)
+	for i := range x.columns {
+		x.columns[i] = int32(r.IntN(20))
+	}
+	if heads > 1 || rapid.Bool().Draw(t, "weights") {
+		x.weights = numbers(heads * n)
+		if rapid.Bool().Draw(t, "positions") {
+			x.positions = make([]int32, n)
+			for i, j := range r.Perm(n) {
+				x.positions[i] = int32(j)
 			}
 		}
 	}
+	return x
+}
+
+// number is h at entry i, and its weight.
+func (x rows) number(i, k, head, heads int) (h, w float32) {
+	h, w = x.h[int(x.columns[i])*x.stride+k], 1
+	if x.weights != nil {
+		at := i
+		if x.positions != nil {
+			at = int(x.positions[i])
+		}
+		w = x.weights[at*heads+head]
+	}
+	return h, w
+}
+
+func TestAddRowsAddsOneRowOf64NumbersAfterTheOtherWithoutRoundingProducts(t *testing.T) {
+	skipWithout(t)
+	rapid.Check(t, func(t *rapid.T) {
+		heads := rapid.SampledFrom([]int{1, 8}).Draw(t, "heads")
+		x := draw(t, rapid.IntRange(0, 9).Draw(t, "n"), 64, heads)
+		want, got := make([]float32, 64), make([]float32, 64)
+		for k := range want {
+			for i := range x.columns {
+				h, w := x.number(i, k, k/(64/heads), heads)
+				exact := func(x float32) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(float64(x)) }
+				product := new(big.Float).Mul(exact(w), exact(h))
+				want[k], _ = product.Add(product, exact(want[k])).Float32()
+			}
+			got[k] = 7 // to be overwritten
+		}
+		if heads == 8 {
+			AddRowsOf8Heads(got, x.h, x.columns, x.stride, x.weights, x.positions)
+		} else {
+			AddRows(got, x.h, x.columns, x.stride, x.weights, x.positions)
+		}
+		require.Equal(t, want, got)
+	})
+}
+
+func TestAddFoursIsAPlainLoopToTheLastBit(t *testing.T) {
+	skipWithout(t)
+	rapid.Check(t, func(t *rapid.T) {
+		heads := rapid.SampledFrom([]int{1, 1, 2, 3, 4, 8}).Draw(t, "heads")
+		share := rapid.IntRange(1, 264/heads).Draw(t, "share")
+		n := rapid.IntRange(0, 13).Draw(t, "n")
+		x := draw(t, n, share*heads, heads)
+		for head := range heads {
+			want, got := make([]float32, share), make([]float32, share)
+			for k := range want {
+				// Go may leave out roundings, but not those of conversions.
+				term := func(i int) float32 { h, w := x.number(i, head*share+k, head, heads); return float32(w * h) }
+				i := 0
+				for ; i+4 <= n; i += 4 {
+					want[k] += float32(float32(term(i)+term(i+1)) + float32(term(i+2)+term(i+3)))
+				}
+				for ; i < n; i++ {
+					want[k] += term(i)
+				}
+				got[k] = 7
+			}
+			weights := x.weights
+			if weights != nil {
+				weights = weights[min(head, len(weights)):]
+			}
+			done := AddFours(got, x.h[head*share:], x.columns, x.stride, weights, heads, x.positions)
+			require.Equal(t, share/8*8, done)
+			require.Equal(t, want[:done], got[:done])
+			for _, y := range got[done:] {
+				require.EqualValues(t, 7, y, "what is left is not touched")
+			}
+		}
+	})
 }
 
 func TestDropHashesEightNumbersAtATime(t *testing.T) {

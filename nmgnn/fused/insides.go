@@ -1,0 +1,397 @@
+package fused
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file; what leans on those of
+// go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
+// export instead.
+
+const (
+	goModule = "github.com/gomlx/compute"
+	// goTried is the version of goModule whose source this file was written for. To try another one, compare
+	// internal/gobackend/{exec,executable,builder,buffers}.go and ops/call.go, and run the tests of this package with -race.
+	goTried = "v0.1.3"
+)
+
+// checkVersion returns an error unless a program was built with a version of a module that was tried. source is the file that a
+// function of the module was compiled from: test programs list no modules, but files have versions in their names.
+func checkVersion(program *debug.BuildInfo, source, module string, tried ...string) error {
+	known := "known to work: " + strings.Join(tried, ", ")
+	found := ""
+	if program != nil && len(program.Deps) > 0 {
+		for _, m := range program.Deps {
+			if m.Path != module {
+				continue
+			}
+			if m.Replace != nil {
+				return fmt.Errorf("%s %s is replaced by %s %s (%s)", module, m.Version, m.Replace.Path, m.Replace.Version, known)
+			}
+			found = m.Version
+		}
+	} else if _, file, is := strings.Cut(source, module+"@"); is {
+		found, _, _ = strings.Cut(file, "/")
+	}
+	if found == "" {
+		return fmt.Errorf("this program does not say which version of %s it was built with (%s)", module, known)
+	}
+	if !slices.Contains(tried, found) {
+		return fmt.Errorf("%s is version %s (%s)", module, found, known)
+	}
+	return nil
+}
+
+// program is what this program was built from, or nil if it does not say.
+func program() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return info
+}
+
+// sourceOf returns the name of a function that is not nil, and of the file that it was compiled from.
+func sourceOf(function any) (name, file string) {
+	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
+	file, _ = f.FileLine(f.Entry())
+	return f.Name(), file
+}
+
+// field returns a field of a struct, or an error if it has none of that name and type of its own; a nil type stands for any.
+func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, error) {
+	if of.Kind() != reflect.Struct {
+		return reflect.StructField{}, fmt.Errorf("%s is not a struct", of)
+	}
+	f, found := of.FieldByName(name)
+	switch {
+	case !found || len(f.Index) > 1: // that of an embedded struct has another offset
+		return f, fmt.Errorf("%s has no field %s", of, name)
+	case is != nil && f.Type != is:
+		return f, fmt.Errorf("%s.%s is a %s, expected %s", of, name, f.Type, is)
+	}
+	return f, nil
+}
+
+// checkFunction returns an error unless a method has these parameters, its receiver first, and results; it may have more
+// parameters if rest says so.
+func checkFunction(name string, method reflect.Method, found bool, rest bool, in, out []reflect.Type) error {
+	if !found {
+		return fmt.Errorf("there is no method %s", name)
+	}
+	t := method.Type
+	same := t.NumOut() == len(out) && (t.NumIn() == len(in) || rest && t.NumIn() > len(in)) && !t.IsVariadic()
+	for i := 0; same && i < len(in); i++ {
+		same = t.In(i) == in[i]
+	}
+	for i := 0; same && i < len(out); i++ {
+		same = t.Out(i) == out[i]
+	}
+	if !same {
+		return fmt.Errorf("method %s is a %s, expected parameters %v and results %v", name, t, in, out)
+	}
+	return nil
+}
+
+// The pure-Go backend looks up what executes a node with several results in a table by its operation. Its types cannot be named
+// here: pointers stand for those to a Backend, a Node and Buffers. Where a version has no such table, the linker makes an empty one.
+//
+//go:linkname executors github.com/gomlx/compute/internal/gobackend.MultiOutputsNodeExecutors
+var executors executorTable
+
+type (
+	executor      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) ([]unsafe.Pointer, error)
+	executorTable [compute.OpTypeLast]executor
+)
+
+// kernelOp stands for our kernels in the table. No other node has it.
+const kernelOp = compute.OpTypeInvalid
+
+// checkExecutors returns an error unless the table holds what it should. The type of its functions cannot be had by reflection,
+// but their names can.
+func checkExecutors(table *executorTable) error {
+	for _, known := range []struct {
+		op       compute.OpType
+		executor string
+	}{
+		{kernelOp, "nothing"},
+		{compute.OpTypeCall, goModule + "/internal/gobackend/ops.execCall"},
+		{compute.OpTypeRNGBitGenerator, goModule + "/internal/gobackend/ops.execRNGBitGenerator"},
+		{compute.OpTypeFusedAttentionQKVProjection, goModule + "/internal/gobackend/fusedops.execFusedAttentionQKVProjection"},
+	} {
+		is := "nothing"
+		if e := table[known.op]; e != nil {
+			is, _ = sourceOf(e)
+		}
+		if is != known.executor {
+			return fmt.Errorf("%s executes %s, expected %s", is, known.op, known.executor)
+		}
+	}
+	return nil
+}
+
+// goInsides is where things are in the pure-Go backend.
+type goInsides struct {
+	backend, node reflect.Type  // *Backend, *Node
+	getBuffer     reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error): a buffer to fill, of that shape
+	data          uintptr       // of a Node: its data, an any
+	flat, shape   uintptr       // of a Buffer: its numbers, a slice in an any; its shape
+}
+
+// findGo finds them in the types of a backend and of a value in a computation.
+func findGo(backend, node reflect.Type) (*goInsides, error) {
+	t := &goInsides{backend: backend, node: node}
+	for _, p := range []reflect.Type{backend, node} {
+		if p == nil || p.Kind() != reflect.Pointer {
+			return nil, fmt.Errorf("%v is not a pointer", p)
+		}
+	}
+	failed := reflect.TypeFor[error]()
+	get, found := backend.MethodByName("GetBuffer")
+	if !found || get.Type.NumOut() != 2 || get.Type.Out(0).Kind() != reflect.Pointer {
+		return nil, fmt.Errorf("%s has no method GetBuffer that returns a pointer and an error", backend)
+	}
+	buffer := get.Type.Out(0)
+	if err := checkFunction("GetBuffer", get, found, false, []reflect.Type{backend, reflect.TypeFor[shapes.Shape]()}, []reflect.Type{buffer, failed}); err != nil {
+		return nil, err
+	}
+	t.getBuffer = get.Func
+	for _, known := range []struct {
+		of     reflect.Type
+		name   string
+		is     reflect.Type
+		offset *uintptr
+	}{
+		{node.Elem(), "OpType", reflect.TypeFor[compute.OpType](), nil},
+		{node.Elem(), "Inputs", reflect.SliceOf(node), nil},
+		{node.Elem(), "MultiOutputsNodes", reflect.SliceOf(node), nil},
+		{node.Elem(), "Data", reflect.TypeFor[any](), &t.data},
+		{buffer.Elem(), "Flat", reflect.TypeFor[any](), &t.flat},
+		{buffer.Elem(), "RawShape", reflect.TypeFor[shapes.Shape](), &t.shape},
+	} {
+		f, err := field(known.of, known.name, known.is)
+		if err != nil {
+			return nil, err
+		}
+		if known.offset != nil {
+			*known.offset = f.Offset
+		}
+	}
+	// What executes a call passes its arguments on to this method: the nearest thing to its own type that reflection finds.
+	executable := node.Elem()
+	for _, name := range []string{"Function", "Compiled"} {
+		f, err := field(executable, name, nil)
+		if err != nil {
+			return nil, err
+		}
+		if f.Type.Kind() != reflect.Pointer {
+			return nil, fmt.Errorf("%s.%s is a %s, expected a pointer", executable, name, f.Type)
+		}
+		executable = f.Type.Elem()
+	}
+	buffers := reflect.SliceOf(buffer)
+	execute, found := reflect.PointerTo(executable).MethodByName("Execute")
+	if err := checkFunction("Execute", execute, found, true,
+		[]reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}, []reflect.Type{buffers, failed}); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// callOf returns the node that calls a function, a Node, from the values that the call returned.
+func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err error) {
+	for i, result := range results {
+		v := reflect.ValueOf(result)
+		if v.Type() != t.node {
+			return call, fmt.Errorf("result %d is a %T, expected a %s", i, result, t.node)
+		}
+		inputs := v.Elem().FieldByName("Inputs")
+		if inputs.Len() != 1 {
+			return call, fmt.Errorf("result %d is not that of a call", i)
+		}
+		call = inputs.Index(0).Elem()
+		if op := call.FieldByName("OpType").Interface(); op != compute.OpTypeCall {
+			return call, fmt.Errorf("result %d is that of %s, expected %s", i, op, compute.OpTypeCall)
+		}
+		if outputs := call.FieldByName("MultiOutputsNodes"); outputs.Len() != len(results) || outputs.Index(i).Pointer() != v.Pointer() {
+			return call, fmt.Errorf("result %d is another one of the call, which has %d", i, outputs.Len())
+		}
+	}
+	return call, nil
+}
+
+// tryGo finds the insides of a backend and tries them, on a call in a computation that is never compiled, and on a buffer.
+func tryGo(b compute.Backend) (*goInsides, error) {
+	shape := shapes.Make(dtypes.Float32, 2, 3)
+	builder := b.Builder("nodemask")
+	identity, err := builder.NewFunction("identity")
+	if err != nil {
+		return nil, err
+	}
+	x, err := identity.Parameter("x", shape, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := identity.Return([]compute.Value{x}, nil); err != nil {
+		return nil, err
+	}
+	if x, err = builder.Main().Parameter("x", shape, nil); err != nil {
+		return nil, err
+	}
+	results, err := builder.Main().Call(identity, x)
+	if err != nil {
+		return nil, err
+	}
+	t, err := findGo(reflect.TypeOf(b), reflect.TypeOf(x))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.callOf(results); err != nil {
+		return nil, err
+	}
+	buffer, err := t.get(reflect.ValueOf(b), shape)
+	if err != nil {
+		return nil, err
+	}
+	y, err := t.array(buffer)
+	if err != nil {
+		return nil, err
+	}
+	if y.floats == nil || y.rows != 2 || y.columns != 3 {
+		return nil, errors.New("a new buffer is not what was asked for")
+	}
+	return t, nil
+}
+
+// interceptedGo is set once the kernels are in the table of executors, which is one for all backends of this process.
+var interceptedGo struct {
+	sync.Mutex
+	insides *goInsides
+}
+
+// Intercept makes pure-Go backends run the kernels where a computation calls them. It may be called any number of times, at any
+// time. An error says why this version of GoMLX cannot; then nothing is changed.
+func Intercept(b compute.Backend) error {
+	interceptedGo.Lock()
+	defer interceptedGo.Unlock()
+	if interceptedGo.insides != nil {
+		return nil
+	}
+	t, err := intercept(b, program(), &executors)
+	if err != nil {
+		return fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)
+	}
+	interceptedGo.insides = t
+	return nil
+}
+
+// intercept puts the kernels into a table, of a program that was built with these modules.
+func intercept(b compute.Backend, program *debug.BuildInfo, table *executorTable) (*goInsides, error) {
+	_, source := sourceOf(gobackend.New)
+	if err := checkVersion(program, source, goModule, goTried); err != nil {
+		return nil, err
+	}
+	if err := checkExecutors(table); err != nil {
+		return nil, err
+	}
+	t, err := tryGo(b)
+	if err != nil {
+		return nil, err
+	}
+	table[kernelOp] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, _ []bool) ([]unsafe.Pointer, error) {
+		call, isKernel := (*(*any)(unsafe.Add(node, t.data))).(*kernelCall)
+		if !isKernel {
+			return nil, fmt.Errorf("fused: a node of operation %s is none of ours", kernelOp)
+		}
+		return t.execute(call, reflect.NewAt(t.backend.Elem(), backend), inputs)
+	}
+	return t, nil
+}
+
+// runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the kernels.
+func runsInGo(g *Graph) (t *goInsides, runs bool) {
+	interceptedGo.Lock()
+	defer interceptedGo.Unlock()
+	t = interceptedGo.insides
+	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
+}
+
+// kernelCall is the data of a node that runs a kernel.
+type kernelCall struct {
+	run     func(x, y []array)
+	results []shapes.Shape
+}
+
+// replace makes the call that returned results run a kernel instead.
+func (t *goInsides) replace(results []compute.Value, kernel *kernelCall) error {
+	call, err := t.callOf(results)
+	if err != nil {
+		return err
+	}
+	call.FieldByName("Data").Set(reflect.ValueOf(kernel))
+	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
+	return nil
+}
+
+// execute runs a kernel. Inputs stay whose they were; buffers for the results come from the backend, a pointer to one.
+func (t *goInsides) execute(call *kernelCall, backend reflect.Value, inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
+	x, y, results := make([]array, len(inputs)), make([]array, len(call.results)), make([]unsafe.Pointer, len(call.results))
+	var err error
+	for i, buffer := range inputs {
+		if x[i], err = t.array(buffer); err != nil {
+			return nil, err
+		}
+	}
+	for i, shape := range call.results {
+		if results[i], err = t.get(backend, shape); err != nil {
+			return nil, err
+		}
+		if y[i], err = t.array(results[i]); err != nil {
+			return nil, err
+		}
+	}
+	call.run(x, y)
+	return results, nil
+}
+
+// get returns a new buffer.
+func (t *goInsides) get(backend reflect.Value, shape shapes.Shape) (unsafe.Pointer, error) {
+	out := t.getBuffer.Call([]reflect.Value{backend, reflect.ValueOf(shape)})
+	if err, failed := out[1].Interface().(error); failed {
+		return nil, err
+	}
+	return out[0].UnsafePointer(), nil
+}
+
+// array is a view of a buffer.
+func (t *goInsides) array(buffer unsafe.Pointer) (array, error) {
+	shape, flat := (*shapes.Shape)(unsafe.Add(buffer, t.shape)), *(*any)(unsafe.Add(buffer, t.flat))
+	if len(shape.Dimensions) != 2 {
+		return array{}, fmt.Errorf("fused: a buffer is %s, expected a matrix", shape)
+	}
+	a := array{rows: shape.Dimensions[0], columns: shape.Dimensions[1]}
+	n := -1
+	switch flat := flat.(type) {
+	case []float32:
+		a.floats, n = flat, len(flat)
+	case []int32:
+		a.ints, n = flat, len(flat)
+	case []uint32:
+		a.bits, n = flat, len(flat)
+	}
+	if n != a.rows*a.columns {
+		return array{}, fmt.Errorf("fused: a buffer for %s holds a %T of another length or type", shape, flat)
+	}
+	return a, nil
+}

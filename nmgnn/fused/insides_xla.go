@@ -1,0 +1,171 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package fused
+
+import (
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"sync"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
+	"github.com/gomlx/go-xla/stablehlo"
+	xlashapes "github.com/gomlx/go-xla/types/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+const (
+	xlaModule = "github.com/gomlx/go-xla"
+	// xlaTried is the version of xlaModule whose source this file was written for. To try another one, compare
+	// stablehlo/{customcall,statement,value}.go and compute/xla/{backend,builder,ops}.go, and run the tests of this package.
+	xlaTried = "v0.4.1"
+)
+
+// Fields of go-xla that it keeps to itself.
+const (
+	valueOfNode      = "value"  // of an xla.Node: its *stablehlo.Value
+	statementOfValue = "stmt"   // of a stablehlo.Value: the *stablehlo.Statement that it is a result of
+	clientOfBackend  = "client" // of an xla.Backend: its *pjrt.Client
+)
+
+// checkXLA returns an error unless go-xla's types for values in a computation, in a program, and for backends have these fields.
+func checkXLA(node, value, backend reflect.Type) error {
+	for _, known := range []struct {
+		of   reflect.Type
+		name string
+		is   reflect.Type
+	}{
+		{node, valueOfNode, reflect.TypeFor[*stablehlo.Value]()},
+		{value, statementOfValue, reflect.TypeFor[*stablehlo.Statement]()},
+		{backend, clientOfBackend, reflect.TypeFor[*pjrt.Client]()},
+	} {
+		if _, err := field(known.of, known.name, known.is); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointer returns what a field of a struct points to: an error if there is no such field, it has another type, or is nil.
+func pointer[T, S any](of *S, name string) (*T, error) {
+	if _, err := field(reflect.TypeFor[S](), name, reflect.TypeFor[*T]()); err != nil {
+		return nil, err
+	}
+	p := (*T)(reflect.ValueOf(of).Elem().FieldByName(name).UnsafePointer())
+	if p == nil {
+		return nil, fmt.Errorf("%T.%s is nil", *of, name)
+	}
+	return p, nil
+}
+
+// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It is an error if the backend
+// is not XLA's, or this version of go-xla does not say.
+func Platform(b compute.Backend) (string, error) {
+	x, isXLA := b.(*xla.Backend)
+	if !isXLA {
+		return "", fmt.Errorf("fused: %s is not an XLA backend", b.Name())
+	}
+	client, err := pointer[pjrt.Client](x, clientOfBackend)
+	if err != nil {
+		return "", fmt.Errorf("fused: go-xla does not tell the platform: %w", err)
+	}
+	return client.Platform(), nil
+}
+
+// registered holds plugins that know the kernels, or why they do not. A plugin keeps what is registered for as long as the process
+// lives, and takes it once.
+var registered sync.Map // *pjrt.Plugin → func() error
+
+// Register makes XLA on a CPU call the kernels where a computation asks for them. plugin is the file of the backend's plugin. It
+// may be called any number of times. An error says why this backend cannot call them.
+func Register(b compute.Backend, plugin string) error {
+	if err := register(b, plugin, program()); err != nil {
+		return fmt.Errorf("fused: XLA cannot call our kernels: %w", err)
+	}
+	return nil
+}
+
+func register(b compute.Backend, plugin string, program *debug.BuildInfo) error {
+	x, isXLA := b.(*xla.Backend)
+	if !isXLA {
+		return fmt.Errorf("%s is not an XLA backend", b.Name())
+	}
+	_, source := sourceOf(stablehlo.CustomCallV2)
+	if err := checkVersion(program, source, xlaModule, xlaTried); err != nil {
+		return err
+	}
+	if err := checkXLA(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](), reflect.TypeFor[xla.Backend]()); err != nil {
+		return err
+	}
+	p, err := pjrt.GetPlugin(x.PluginName()) // it is loaded: there is one of each
+	if err != nil {
+		return err
+	}
+	if p.Path() != plugin {
+		return fmt.Errorf("the backend's plugin is %s, not %s", p.Path(), plugin)
+	}
+	if platform, err := Platform(b); err != nil {
+		return err
+	} else if platform != "cpu" {
+		return fmt.Errorf("they run on a CPU, and the backend on %s", platform)
+	}
+	handlers, _ := registered.LoadOrStore(p, sync.OnceValue(func() error { return registerHandlers(plugin) }))
+	return handlers.(func() error)()
+}
+
+// takesForeign returns whether a computation is built for a backend whose plugin knows the kernels.
+func takesForeign(g *Graph) bool {
+	x, isXLA := g.Backend().(*xla.Backend)
+	if !isXLA {
+		return false
+	}
+	p, err := pjrt.GetPlugin(x.PluginName())
+	if err != nil {
+		return false
+	}
+	handlers, found := registered.Load(p)
+	return found && handlers.(func() error)() == nil
+}
+
+// makeForeign makes the call that returned results one of a kernel.
+func makeForeign(kernel string, results []compute.Value) error {
+	var call *stablehlo.Statement
+	for i, result := range results {
+		node, isXLA := result.(*xla.Node)
+		if !isXLA {
+			return fmt.Errorf("result %d is a %T, not XLA's", i, result)
+		}
+		value, err := pointer[stablehlo.Value](node, valueOfNode)
+		if err == nil {
+			call, err = pointer[stablehlo.Statement](value, statementOfValue) // nil for parameters
+		}
+		if err != nil {
+			return fmt.Errorf("result %d: %w", i, err)
+		}
+		if call.OpType.String() != "Call" || len(call.Outputs) != len(results) || call.Outputs[i] != value {
+			return fmt.Errorf("result %d is that of %s, expected a call with %d results", i, call.OpType, len(results))
+		}
+	}
+	// go-xla writes custom calls for an older interface than ours, and gives them results of their own: what it wrote replaces the
+	// call, whose results others may know already.
+	function := call.Function
+	before := len(function.Statements)
+	rowMajor := func(n int) [][]int { return make([][]int, n) }
+	outputs := make([]xlashapes.Shape, len(call.Outputs))
+	for i, output := range call.Outputs {
+		outputs[i] = output.Shape()
+	}
+	if _, err := stablehlo.CustomCallV2(kernel, "", call.Inputs, rowMajor(len(call.Inputs)), outputs, rowMajor(len(outputs))); err != nil {
+		return err
+	}
+	if len(function.Statements) != before+1 {
+		return fmt.Errorf("a custom call is %d statements, expected 1", len(function.Statements)-before)
+	}
+	custom := function.Statements[before]
+	function.Statements = function.Statements[:before]
+	custom.Attributes["api_version"] = int32(4) // the typed interface
+	call.OpType, call.Attributes = custom.OpType, custom.Attributes
+	return nil
+}

@@ -1,0 +1,98 @@
+package fused
+
+// array is a matrix that a kernel in Go reads or fills. Its numbers are in one of the slices, by their type.
+type array struct {
+	rows, columns int
+	floats        []float32
+	ints          []int32
+	bits          []uint32
+}
+
+// kernelsInGo compute y from x. The methods of [Matrix] have checked their shapes.
+var kernelsInGo = map[string]func(x, y []array){
+	timesKernel: func(x, y []array) {
+		a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats}
+		if len(x) > 3 {
+			a.weights, a.heads = x[3].floats, x[3].columns
+		}
+		if len(x) > 4 {
+			a.positions = x[4].ints
+		}
+		forRows(y[0].rows, x[1].rows*a.width, a.rows)
+	},
+	totalKernel: func(x, y []array) {
+		a := reduction(x, y)
+		forRows(y[0].rows, len(a.e), a.total)
+	},
+	highestKernel: func(x, y []array) {
+		a := reduction(x, y)
+		forRows(y[0].rows, len(a.e), a.highest)
+	},
+	agreementKernel: func(x, y []array) {
+		a := agreementArgs{offsets: x[0].ints, columns: x[1].ints, x: x[2].floats, h: x[3].floats, width: x[2].columns, heads: y[0].columns, y: y[0].floats}
+		forRows(x[2].rows, x[1].rows*a.width, a.rows)
+	},
+	attendKernel:                        func(x, y []array) { attend(x[3:], x, y) },
+	attendKernel + dropout:              func(x, y []array) { attend(x[3:6], x, y) },
+	attendKernel + fromScores:           func(x, y []array) { attend(x[3:], x, y) },
+	attendKernel + fromScores + dropout: func(x, y []array) { attend(x[3:4], x, y) },
+	attendBackwardKernel: func(x, y []array) {
+		a := attention(x[6:], x)
+		a.alpha, a.kept, a.g, a.d = x[3].floats, x[4].floats, x[5].floats, y[0].floats
+		a.width, a.heads = x[5].columns, x[3].columns
+		if len(y) > 1 {
+			a.targetGradient = y[1].floats
+		}
+		forRows(x[5].rows, x[1].rows*a.width, a.backward)
+	},
+	dropKernel: func(x, y []array) {
+		a := dropArgs{draw: x[0].bits, scale: x[1].floats[0], y: y[0].floats}
+		if len(x) > 2 {
+			a.x = x[2].floats
+		}
+		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
+	},
+	eluKernel: func(x, y []array) {
+		a := eluArgs{x: x[0].floats, y: y[0].floats}
+		if len(x) > 1 {
+			a.v = x[1].floats
+		}
+		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
+	},
+	scoreKernel: func(x, y []array) {
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, width: x[0].columns, heads: y[0].columns, y: y[0].floats, z: y[1].floats}
+		forRows(x[0].rows, 2*len(a.x), a.rows)
+	},
+	scoreBackwardKernel: func(x, y []array) {
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, v: x[3].floats, w: x[4].floats, width: x[0].columns, heads: x[3].columns,
+			parts: y[1].rows, xGradient: y[0].floats, aGradients: y[1].floats, bGradients: y[2].floats}
+		forRows(a.parts, 3*len(a.x), a.backward)
+	},
+}
+
+func reduction(x, y []array) *reduceArgs {
+	a := &reduceArgs{offsets: x[0].ints, e: x[1].floats, width: y[0].columns, y: y[0].floats}
+	if len(x) > 2 {
+		a.positions = x[2].ints
+	}
+	return a
+}
+
+func attention(scores, x []array) *attentionArgs {
+	a := &attentionArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats}
+	if len(scores) == 1 {
+		a.e = scores[0].floats
+	} else {
+		a.source, a.target, a.slope = scores[0].floats, scores[1].floats, scores[2].floats[0]
+	}
+	return a
+}
+
+func attend(scores, x, y []array) {
+	a := attention(scores, x)
+	a.y, a.width, a.alpha, a.heads = y[0].floats, y[0].columns, y[1].floats, y[1].columns
+	if len(y) > 2 {
+		a.keep, a.kept = x[len(x)-1].floats, y[2].floats
+	}
+	forRows(y[0].rows, x[1].rows*a.width, a.attend)
+}

@@ -1,0 +1,92 @@
+package fused
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// compilerFuses says whether Go leaves out the rounding of products, as it does for ARM and GOAMD64=v3.
+//
+//go:noinline
+func compilerFuses(x float32) bool { return x*x+-1 != float32(x*x)+-1 }
+
+func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
+	if compilerFuses(1 + 1.0/(1<<20)) {
+		t.Skip("skipped: Go's own loops use FMA on this processor")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		heads := rapid.SampledFrom([]int{1, 1, 2, 3, 4, 8}).Draw(t, "heads")
+		width := heads * rapid.IntRange(1, 264/heads).Draw(t, "share")
+		if width == 64 && (heads == 1 || heads == 8) {
+			t.Skip("its vector instructions add in another order, as package simd's tests say")
+		}
+		n := rapid.IntRange(0, 13).Draw(t, "n")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		numbers := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+			}
+			return x
+		}
+		a := timesArgs{columns: make([]int32, 3+n), h: numbers(20 * width), width: width, heads: heads}
+		for i := range a.columns {
+			a.columns[i] = int32(r.IntN(20))
+		}
+		if heads > 1 || rapid.Bool().Draw(t, "weights") {
+			a.weights = numbers(heads * len(a.columns))
+			if rapid.Bool().Draw(t, "positions") {
+				for _, i := range r.Perm(len(a.columns)) {
+					a.positions = append(a.positions, int32(i))
+				}
+			}
+		}
+		want, got := make([]float32, width), slices.Repeat([]float32{7}, width)
+		a.scalars(3, int32(3+n), want, 0)
+		a.row(3, int32(3+n), got)
+		require.Equal(t, want, got)
+	})
+}
+
+// BenchmarkTimes adds up neighbours for a graph as large as Cora, on one core; weights are for one head or more.
+func BenchmarkTimes(b *testing.B) {
+	const rows, entries = 2708, 13264
+	r := rand.New(rand.NewPCG(1, 2))
+	offsets, columns := make([]int32, rows+1), make([]int32, entries)
+	for i := range columns {
+		offsets[1+r.IntN(rows)]++
+		columns[i] = int32(r.IntN(rows))
+	}
+	for i := range rows {
+		offsets[i+1] += offsets[i]
+	}
+	for _, width := range []int{7, 16, 32, 64, 128, 256} {
+		for _, heads := range []int{0, 1, 4, 8} {
+			if heads > 0 && width%heads != 0 {
+				continue
+			}
+			b.Run(fmt.Sprintf("width=%d/heads=%d", width, heads), func(b *testing.B) {
+				a := timesArgs{offsets: offsets, columns: columns, h: make([]float32, rows*width), width: width, heads: max(heads, 1), y: make([]float32, rows*width)}
+				for i := range a.h {
+					a.h[i] = r.Float32()
+				}
+				if heads > 0 {
+					a.weights = make([]float32, entries*heads)
+					for i := range a.weights {
+						a.weights[i] = r.Float32()
+					}
+				}
+				b.ResetTimer()
+				for b.Loop() {
+					a.rows(0, rows)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*entries), "ns/entry")
+			})
+		}
+	}
+}
