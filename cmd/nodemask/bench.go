@@ -116,6 +116,13 @@ func (f *benchFlags) run(c *cobra.Command) error {
 					return err
 				}
 				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %d contenders\n", data, m, keepRate, len(lanes))
+				for _, l := range lanes {
+					l.Ready = func(l *race.Lane) {
+						if l.Backend != "" {
+							fmt.Fprintf(c.ErrOrStderr(), "backend: %s\n", l.Backend)
+						}
+					}
+				}
 				if err := race.Run(c.Context(), lanes, f.rounds, f.epochs, race.Silence); err != nil {
 					return err
 				}
@@ -238,7 +245,7 @@ func newContenderCommand() *cobra.Command {
 			return err
 		}
 		out := json.NewEncoder(c.OutOrStdout())
-		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "backend": b.String(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
 			return err
 		}
 		return race.Compete(c.Context(), c.InOrStdin(), out, trainer.TimeEpochs)

@@ -24,6 +24,7 @@ type Lane struct {
 	KeepRate float64 `json:"keep_rate"`
 	Library  string  `json:"library"`
 	Version  string  `json:"version,omitempty"`
+	Backend  string  `json:"backend,omitempty"` // what it computes with, and why it is not faster, if it says so
 
 	FirstEpoch float64   `json:"first_epoch_s"` // compile included
 	Train      []float64 `json:"train_ms"`
@@ -31,7 +32,8 @@ type Lane struct {
 	PeakMB     float64   `json:"peak_mb"`
 	Error      string    `json:"error,omitempty"`
 
-	Command []string `json:"-"` // what starts it
+	Command []string    `json:"-"` // what starts it
+	Ready   func(*Lane) `json:"-"` // called once it is ready, if not nil
 	process *exec.Cmd
 	in      io.WriteCloser
 	answers chan []byte // closed when the process has nothing more to say
@@ -45,6 +47,7 @@ const Silence = 10 * time.Minute
 type answer struct {
 	Ready      bool      `json:"ready"`
 	Version    string    `json:"version"`
+	Backend    string    `json:"backend"`
 	FirstEpoch float64   `json:"first_epoch_s"`
 	Ms         []float64 `json:"ms"`
 	PeakMB     float64   `json:"rss_mb"`
@@ -64,7 +67,10 @@ func Run(ctx context.Context, lanes []*Lane, rounds, epochs int, silence time.Du
 			return ctx.Err()
 		}
 		if a := l.start(ctx, silence); a != nil {
-			l.Version, l.FirstEpoch = a.Version, a.FirstEpoch
+			l.Version, l.Backend, l.FirstEpoch = a.Version, a.Backend, a.FirstEpoch
+			if l.Ready != nil {
+				l.Ready(l)
+			}
 		}
 	}
 	for round := range rounds {
