@@ -16,7 +16,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/checkout"
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 const haveXLA = true

@@ -6,7 +6,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 // fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.

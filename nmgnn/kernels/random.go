@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 // Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 func openXLA(t *testing.T) *nmgnn.Backend {

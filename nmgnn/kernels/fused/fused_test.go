@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/fused"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 // forEachBackend runs a test on those that call the kernels: in C and in Go.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"nodemask/nmgnn/fused/simd"
+	"nodemask/nmgnn/kernels/fused/simd"
 )
 
 // The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows from … to-1 of
