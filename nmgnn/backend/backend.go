@@ -16,9 +16,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/checkout"
-	"nodemask/nmgnn/kernels/fused"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
