@@ -3,9 +3,11 @@ package nb
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +20,25 @@ import (
 	"nodemask/record"
 )
 
+func TestACellThatShowsThingsLinksNothingThatTrains(t *testing.T) {
+	trains := func(pkg string) string {
+		out, err := exec.Command("go", "list", "-deps", pkg).Output()
+		require.NoError(t, err)
+		return strings.Join(slices.DeleteFunc(strings.Fields(string(out)), func(dependency string) bool {
+			return !strings.HasPrefix(dependency, "github.com/gomlx/") && dependency != "nodemask/nmgnn"
+		}), " ")
+	}
+	assert.Empty(t, trains("nodemask/nb"))
+	assert.NotEmpty(t, trains("nodemask/nb/incell"), "or this test sees nothing")
+}
+
 func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
 	project, err := Project()
 	require.NoError(t, err)
 	assert.FileExists(t, filepath.Join(project, "nb", "project.go"))
 	t.Chdir(t.TempDir())
 	_, err = Project()
-	assert.ErrorContains(t, err, "is in no clone of nodemask: open the notebook from its folder notebooks/")
+	assert.ErrorContains(t, err, "is in no clone of nodemask: run this from a folder of the project")
 }
 
 func TestSmallNotebooksRunOneTrial(t *testing.T) {
@@ -53,11 +67,11 @@ func TestLabelsSayWhatSetsCellsApart(t *testing.T) {
 
 func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	record := func(seed uint64, f1 float64) record.Record {
+	trial := func(seed uint64, f1 float64) record.Record {
 		return record.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
 	}
-	live := record.NewResults([]record.Record{record(1, 79)})
-	recorded := record.NewResults([]record.Record{record(1, 78), record(2, 80)})
+	live := record.NewResults([]record.Record{trial(1, 79)})
+	recorded := record.NewResults([]record.Record{trial(1, 78), trial(2, 80)})
 	table := CompareTable(live, recorded, cell, cell.Masked(0.3))
 	text := func(row int) (cells []string) {
 		for _, c := range table.Rows[row] {
@@ -86,31 +100,20 @@ func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 }
 
 func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
-	l := newLive("a test", 4)
-	epoch := func(name string, seed uint64, train float64) {
-		l.epoch(name, seed, train.Epoch{TrainLoss: train, ValidationLoss: 2 * train})
-	}
-	epoch("GIN", 1, 3)
-	epoch("GIN", 2, 2)
-	epoch("GIN", 2, 1)
-	c := l.chart()
+	p := NewProgress("a test", 4)
+	p.Epoch("GIN", 1, 3, 6)
+	p.Epoch("GIN", 2, 2, 4)
+	p.Epoch("GIN", 2, 1, 2)
+	c := p.chart()
 	require.Len(t, c.Series, 2)
 	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
 	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
 	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
-	epoch("GIN + NM", 1, 5)
-	c = l.chart()
-	require.Len(t, c.Series, 4)
+	p.Epoch("GIN + NM", 1, 5, math.NaN())
+	c = p.chart()
+	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")
 	assert.Equal(t, "GIN + NM, train", c.Series[2].Name)
 	require.NoError(t, c.Check())
-}
-
-func TestTheTimeLeftFollowsFromTheTrialsThatWereRunHere(t *testing.T) {
-	l := newLive("a test", 10)
-	assert.Zero(t, l.left(), "nothing has been run")
-	l.begin = time.Now().Add(-40 * time.Second)
-	l.done, l.before = 6, 2
-	assert.Equal(t, 40*time.Second, l.left(), "ten seconds each, and four to go")
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
@@ -140,9 +143,10 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
 	require.Len(t, Live().Trials(cell), 2)
-	l := newLive("a test", 2)
-	l.remember(Label(cell), Live().Trials(cell)[1])
-	assert.Len(t, l.chart().Series, 2, "the losses of what is not run again")
+	last := Live().Trials(cell)[1]
+	p := NewProgress("a test", 2)
+	p.remember(Label(cell), last.Seed, last.TrainLosses, last.ValidationLosses)
+	assert.Len(t, p.chart().Series, 2, "the losses of what is not run again")
 }
 
 // trainUntilStopped, if set, makes the test binary a cell that trains for long.
