@@ -54,7 +54,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
 	go test ./nmgnn -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
-	go test ./paper -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME)
+	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME)
 	go test ./cmd/nodemask -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME)
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/plots"
+	"nodemask/record"
 )
 
 var update = flag.Bool("update", false, "write the summary into README.md anew")
@@ -17,9 +18,9 @@ func TestTheReadmeSumsUpTheCommittedResults(t *testing.T) {
 	const readme, begin, end = "../README.md", "<!-- nodemask report summary --format markdown -->\n", "<!-- end of summary -->"
 	artifacts, err := Find()
 	require.NoError(t, err)
-	records, err := OpenStore("../results").Load()
+	records, err := record.OpenStore("../results").Load()
 	require.NoError(t, err)
-	summary, err := Summary(artifacts, NewResults(records)).Render(plots.FormatMarkdown)
+	summary, err := Summary(artifacts, record.NewResults(records)).Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)

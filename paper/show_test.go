@@ -10,13 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/record"
 )
 
 // score makes records of a cell with these scores, from seed 1 on.
-func score(c Cell, f1 ...float64) []Record {
-	var records []Record
+func score(c record.Cell, f1 ...float64) []record.Record {
+	var records []record.Record
 	for i, x := range f1 {
-		records = append(records, recordOf(c, uint64(i+1), x))
+		r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
+			Parameters: c.Parameters, Seed: uint64(i + 1), SplitSeed: 1, SplitHash: "5eed", MacroF1: x, MicroF1: x, Accuracy: x, BestEpoch: 1, Epochs: 51,
+			Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+		if c.History {
+			r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
+		}
+		records = append(records, r)
 	}
 	return records
 }
@@ -24,10 +31,10 @@ func score(c Cell, f1 ...float64) []Record {
 func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	found, err := Find("table-gin-cora")
 	require.NoError(t, err)
-	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.5), 60, 61.5, 62)...)
-	records = append(records, score(NewCell("cora", "gin", datasets.Transductive, 10), 70)...)
-	table := found[0].Table(NewResults(records))
+	records = append(records, score(record.NewCell("cora", "gin", datasets.Transductive, 10), 70)...)
+	table := found[0].Table(record.NewResults(records), TableOptions{})
 	require.NoError(t, table.Check())
 	row := table.Rows[0]
 	require.Equal(t, "10 %", row[0].Text)
@@ -40,16 +47,6 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Equal(t, "70.00", row[7].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[10].Text)
 	require.Contains(t, row[10].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5")
-}
-
-func TestOnlyTrialsOfOneSplitAreCompared(t *testing.T) {
-	plain := NewCell("cora", "gin", datasets.Inductive, 10)
-	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.5), 60, 61, 62)...)
-	records[4].SplitHash = "another"
-	c := NewResults(records).Compare(plain.Masked(0.5), MacroF1, plain, MacroF1)
-	require.Equal(t, 2, c.Trials)
-	require.Equal(t, 10.0, c.Difference)
-	require.Equal(t, Comparison{P: 1}, NewResults(records[:3]).Compare(plain.Masked(0.5), MacroF1, plain, MacroF1))
 }
 
 func TestClaimsAreJudgedByTheData(t *testing.T) {
@@ -65,23 +62,23 @@ func TestClaimsAreJudgedByTheData(t *testing.T) {
 		return Claim{}
 	}
 	claim := find("table-gin-cora/gain")
-	require.Equal(t, NotRun, claim.Judge(NewResults(nil)).Outcome)
-	var records []Record
+	require.Equal(t, NotRun, claim.Judge(record.NewResults(nil)).Outcome)
+	var records []record.Record
 	for _, s := range bothSettings() {
 		for _, size := range Sizes() {
-			plain := NewCell("cora", "gin", s, size)
+			plain := record.NewCell("cora", "gin", s, size)
 			records = append(records, score(plain, 70, 71, 72)...)
 			records = append(records, score(plain.Masked(0.5), 73, 74.5, 75)...)
 		}
 	}
-	verdict := claim.Judge(NewResults(records))
+	verdict := claim.Judge(record.NewResults(records))
 	require.Equal(t, Reproduced, verdict.Outcome)
 	require.Contains(t, verdict.Figures, "holds for 14 of 14, 3 trials each: inductive 10 % +3.17")
 	records[3].MacroF1 = 60
-	verdict = claim.Judge(NewResults(records))
+	verdict = claim.Judge(record.NewResults(records))
 	require.Equal(t, NotReproduced, verdict.Outcome)
 	require.Contains(t, verdict.Figures, "holds for 13 of 14")
-	require.Equal(t, Reproduced, find("table-gin-cora/harmless").Judge(NewResults(records)).Outcome)
+	require.Equal(t, Reproduced, find("table-gin-cora/harmless").Judge(record.NewResults(records)).Outcome)
 
 	depth := find("fig-depth/falls")
 	records = nil
@@ -94,21 +91,21 @@ func TestClaimsAreJudgedByTheData(t *testing.T) {
 			records = append(records, score(p.Entry.Cell, 70+best, 71+best)...)
 		}
 	}
-	verdict = depth.Judge(NewResults(records))
+	verdict = depth.Judge(record.NewResults(records))
 	require.Equal(t, Reproduced, verdict.Outcome)
 	require.Contains(t, verdict.Figures, "16 layers: best at p = 0.5 with 75.50")
 
 	losses := find("fig-loss-cora/overfits")
 	records = nil
 	for _, s := range bothSettings() {
-		c := NewCell("cora", "gin", s, 10)
+		c := record.NewCell("cora", "gin", s, 10)
 		c.History = true
 		for _, r := range score(c, 70, 71) {
 			r.ValidationLosses = []float64{2, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}
 			records = append(records, r)
 		}
 	}
-	require.Equal(t, Reproduced, losses.Judge(NewResults(records)).Outcome, "a fifth above the least")
+	require.Equal(t, Reproduced, losses.Judge(record.NewResults(records)).Outcome, "a fifth above the least")
 }
 
 func TestClaimsHaveNamesOfTheirOwnAndAVerdictWithoutData(t *testing.T) {
@@ -118,7 +115,7 @@ func TestClaimsHaveNamesOfTheirOwnAndAVerdictWithoutData(t *testing.T) {
 			require.False(t, ids[c.ID], c.ID)
 			ids[c.ID] = true
 			require.True(t, strings.HasPrefix(c.ID, a.ID+"/"), c.ID)
-			require.Equal(t, NotRun, c.Judge(NewResults(nil)).Outcome, c.ID)
+			require.Equal(t, NotRun, c.Judge(record.NewResults(nil)).Outcome, c.ID)
 		}
 	}
 	require.Greater(t, len(ids), 30)
@@ -127,11 +124,11 @@ func TestClaimsHaveNamesOfTheirOwnAndAVerdictWithoutData(t *testing.T) {
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	all, err := Find()
 	require.NoError(t, err)
-	plain := NewCell("cora", "gin", datasets.Inductive, 10)
+	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	plain.History = true
 	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.1), 60, 61, 62)...)
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, all, records, ReportOptions{}))
+	require.NoError(t, WriteReport(&page, all, records, TableOptions{}))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, "51.00 ± 1.00")
@@ -144,7 +141,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		require.Contains(t, text, "nodemask reproduce "+a.ID)
 	}
 	var again bytes.Buffer
-	require.NoError(t, WriteReport(&again, all, records, ReportOptions{}))
+	require.NoError(t, WriteReport(&again, all, records, TableOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
 	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
@@ -161,18 +158,18 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 	found, err := Find("table-gin-cora")
 	require.NoError(t, err)
-	var records []Record
+	var records []record.Record
 	for _, size := range []int{10, 20} {
-		plain := NewCell("cora", "gin", datasets.Inductive, size)
+		plain := record.NewCell("cora", "gin", datasets.Inductive, size)
 		records = append(records, score(plain, 50, 50, 50)...)
 		records = append(records, score(plain.Masked(0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
 	}
-	r := NewResults(records)
+	r := record.NewResults(records)
 	for row := range 2 {
-		plain := found[0].Table(r).Rows[row][4]
+		plain := found[0].Table(r, TableOptions{}).Rows[row][4]
 		require.True(t, plain.Bold)
 		require.Contains(t, plain.Note, "p 0.035 (3 pairs)")
-		corrected := found[0].Table(r.WithHolm()).Rows[row][4]
+		corrected := found[0].Table(r, TableOptions{Holm: true}).Rows[row][4]
 		require.False(t, corrected.Bold)
 		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
 	}

@@ -5,6 +5,7 @@ package record
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -78,9 +79,9 @@ func (c Cell) Label(usual hyper.KeepRate) string {
 	return label
 }
 
-// Command returns the command line that runs trials of the cell.
+// Command returns the command line that runs trials of the cell, for a POSIX shell.
 func (c Cell) Command(trials int) string {
-	parts := []string{"nodemask train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting), "--train", fmt.Sprint(c.TrainPercent), "--trials", fmt.Sprint(trials)}
+	parts := []string{"nodemask", "train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting), "--train", fmt.Sprint(c.TrainPercent), "--trials", fmt.Sprint(trials)}
 	for _, choice := range c.Choices() {
 		parts = append(parts, "--"+choice.Axis.Flag)
 		if choice.Axis.Switch == "" {
@@ -90,7 +91,22 @@ func (c Cell) Command(trials int) string {
 	if c.Cached {
 		parts = append(parts, "--cache-inference")
 	}
-	return strings.Join(append(parts, "--json"), " ")
+	parts = append(parts, "--json")
+	for i, part := range parts {
+		parts[i] = quoted(part)
+	}
+	return strings.Join(parts, " ")
+}
+
+// quoted returns a word as a shell reads it as one: data have the names of folders, with blanks and what else there is.
+func quoted(word string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=+:,./%@", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Measures says whether trials of c have all that trials of other have.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -14,86 +15,52 @@ func TestKeysSayWhatDiffersFromThePreset(t *testing.T) {
 	c := NewCell("cora", "gat", datasets.Inductive, 10)
 	require.Equal(t, "cora/gat/inductive/10%", c.Key())
 	require.Equal(t, "cora/gat/inductive/10%/keep=0.5", c.Masked(0.5).Key(), "masking takes attention dropout away by itself")
-	require.Equal(t, "cora/gat/inductive/10%/attention-dropout=0", c.fair().Key())
+	require.Equal(t, "cora/gat/inductive/10%/attention-dropout=0", c.Fair().Key())
 	require.Equal(t, "cora/gat/inductive/10%/keep=0.5/attention-dropout=0.6",
-		c.Masked(0.5).With(func(s *hyper.Parameters) { s.AttentionDropout = 0.6 }).Key())
+		c.Masked(0.5).With(func(p *hyper.Parameters) { p.AttentionDropout = 0.6 }).Key())
 	c.Arrivals, c.Resplit = datasets.TrainEdges, true
 	require.Equal(t, "cora/gat/inductive/10%/arrivals=train-edges/resplit=true/layers=4/stop=f1",
-		c.With(func(s *hyper.Parameters) { s.Layers, s.StopOn = 4, hyper.StopOnF1 }).Key())
+		c.With(func(p *hyper.Parameters) { p.Layers, p.StopOn = 4, hyper.StopOnF1 }).Key())
 }
 
-func TestEveryCellOfEveryArtifactCanBeTrainedAndHasAKeyOfItsOwn(t *testing.T) {
-	byKey := map[string]Cell{}
-	ids := map[string]bool{}
-	for _, a := range Artifacts() {
-		require.False(t, ids[a.ID], "%s twice", a.ID)
-		ids[a.ID] = true
-		require.NotEmpty(t, a.Cells(), a.ID)
-		for _, row := range a.Rows {
-			require.Len(t, row.Labels, len(a.Labels), a.ID)
-			require.Len(t, row.Entries, len(a.Columns), "%s: %v", a.ID, row.Labels)
-		}
-		for _, c := range a.Cells() {
-			require.NoError(t, c.Settings.Check(), c.Key())
-			known, is := byKey[c.Key()]
-			if is {
-				known.Cached, known.History = c.Cached, c.History
-				require.Equal(t, known, c, "one key, one cell")
-			}
-			byKey[c.Key()] = c
-			require.False(t, c.Cached && c.Setting == datasets.Transductive, "%s: nothing arrives there", c.Key())
-		}
+func TestLabelsSayWhatSetsCellsApart(t *testing.T) {
+	gin := NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, c := range map[string]Cell{
+		"GIN":                           gin,
+		"GIN + NM":                      gin.Masked(0.5),
+		"GIN + NM, p = 0.9":             gin.Masked(0.9),
+		"GAT, attention dropout 0":      NewCell("cora", "gat", datasets.Inductive, 10).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 }),
+		"GraphSAGE + NM, layers 4":      NewCell("cora", "sage", datasets.Inductive, 10).Masked(0.5).With(func(p *hyper.Parameters) { p.Layers = 4 }),
+		"GIN, regulariser dropedge:0.5": gin.With(func(p *hyper.Parameters) { p.Regulariser, p.RegulariserRate = hyper.DropEdgeRegulariser, 0.5 }),
+	} {
+		require.Equal(t, want, c.Label(0.5))
 	}
-	for _, id := range []string{"table-gat", "table-mad", "table-gin-cora", "table-gin-pubmed", "table-gin-reddit", "table-scale-cora", "table-scale-pubmed",
-		"fig-keep-rate-gin", "fig-keep-rate-gat", "fig-depth", "fig-loss-cora", "fig-loss-pubmed", "table-when"} {
-		require.True(t, ids[id], id)
-	}
+	require.Equal(t, "GIN + NM, p = 0.5", gin.Masked(0.5).Label(0.9), "another keep rate is the usual one")
 }
 
-func TestOnlyWhatCannotBeHadHereIsLeftOutUnlessAskedFor(t *testing.T) {
-	all, err := Find()
-	require.NoError(t, err)
-	for _, a := range all {
-		for _, c := range a.Cells() {
-			require.False(t, strings.HasPrefix(c.Data, "reddit"), a.ID)
-		}
+func TestCommandsAreForAShellWhateverTheDataAreCalled(t *testing.T) {
+	for _, data := range []string{"cora", "sbm:nodes=90,classes=3", "my graph", "it's", "$(exit 3)", "a;b", "-x", "~", "two\nlines", "größe", ""} {
+		c := NewCell(data, "gin", datasets.Inductive, 10).Masked(0.5)
+		out, err := exec.Command("sh", "-c", "set -- "+c.Command(10)+`; for word; do printf '%s\0' "$word"; done`).Output()
+		require.NoError(t, err, data)
+		words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		require.Equal(t, []string{"nodemask", "train", "--data", data, "--model", "gin", "--setting", "inductive", "--train", "10", "--trials", "10",
+			"--keep-rate", "0.5", "--json"}, words)
 	}
-	found, err := Find("table-gin-reddit", "table-mad")
-	require.NoError(t, err)
-	require.Equal(t, "table-gin-reddit", found[0].ID)
-	_, err = Find("table-9")
-	require.ErrorContains(t, err, `no artifact "table-9": known are table-gat, `)
+	require.Contains(t, NewCell("cora", "gin", datasets.Inductive, 10).Command(10), "--data cora ", "words that need no quotes have none")
 }
 
-func TestSharedCellsAreRunOnceWithAllThatIsToBeMeasured(t *testing.T) {
+func TestSharedCellsAreMergedWithAllThatIsToBeMeasured(t *testing.T) {
 	plain := NewCell("cora", "gin", datasets.Inductive, 10)
 	cached, history := plain, plain
 	cached.Cached, history.History = true, true
 	other := plain.Masked(0.5)
-	merged := merge([]Cell{plain, other, cached, history})
+	merged := Merge([]Cell{plain, other, cached, history})
 	require.Len(t, merged, 2)
 	require.True(t, merged[0].Cached && merged[0].History)
 	require.Equal(t, other, merged[1])
-}
 
-func TestPublishedNumbersStandWhereThePaperHasThem(t *testing.T) {
-	at := func(id string, row, column int) float64 {
-		found, err := Find(id)
-		require.NoError(t, err)
-		require.NotNil(t, found[0].Rows[row].Entries[column].Published, "%s %d %d", id, row, column)
-		return *found[0].Rows[row].Entries[column].Published
-	}
-	require.Equal(t, 40.74, at("table-gat", 0, 0), "GAT, inductive, 10 %")
-	require.Equal(t, 87.22, at("table-gat", 13, 5), "SGAT + NM, transductive, 90 %")
-	require.Equal(t, 0.57, at("table-mad", 8, 1), "GAT + NM, class probabilities, transductive")
-	require.Equal(t, 86.61, at("table-gin-pubmed", 6, 3))
-	require.Equal(t, 919.0, at("table-scale-cora", 6, 5))
-	require.Equal(t, 85.87, at("table-scale-pubmed", 6, 3))
-	found, err := Find("table-gat-citeseer")
-	require.NoError(t, err)
-	for _, row := range found[0].Rows {
-		for _, e := range row.Entries {
-			require.Nil(t, e.Published, "the paper omits CiteSeer")
-		}
-	}
+	transductive := NewCell("cora", "gin", datasets.Transductive, 10)
+	transductive.Cached = true
+	require.False(t, Merge([]Cell{transductive})[0].Cached, "nothing arrives there")
 }

@@ -12,25 +12,28 @@ import (
 // leasesFolder is where a store keeps its leases, one locked file for each.
 const leasesFolder = ".running"
 
+// leaseTries is how often a lease is tried while others take and give back theirs.
+const leaseTries = 1000
+
 // Lease is the right to run a cell's trials: one job of one process has it. The operating system takes it back when the
 // process ends, however it does, so a killed one holds nobody up.
 type Lease struct{ file *os.File }
 
 // Lease returns the right to run a cell's trials on a backend, or nil if somebody else has it.
 func (s *Store) Lease(key, backend string) (*Lease, error) {
-	folder := filepath.Join(s.folder, leasesFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, err
 	}
+	folder := filepath.Join(s.folder, leasesFolder)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", backend, key)
 	path := filepath.Join(folder, fmt.Sprintf("%016x", h.Sum64()))
-	for {
+	for tries := 1; ; tries++ {
+		if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-		if errors.Is(err, fs.ErrNotExist) { // the folder went with the last lease
-			if err := os.MkdirAll(folder, 0o777); err != nil {
-				return nil, err
-			}
+		if errors.Is(err, fs.ErrNotExist) && tries < leaseTries { // the folder went with the last lease
 			continue
 		}
 		if err != nil {

@@ -1,9 +1,9 @@
 package record
 
-// Metric names what is read from a
+// Metric names what is read from a record.
 type Metric string
 
-// What can be read from a  F1 and accuracy are in percent.
+// What can be read from a record. F1 and accuracy are in percent.
 const (
 	MacroF1       Metric = "macro F1"
 	MicroF1       Metric = "micro F1"

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"nodemask/datasets"
 )
 
 // Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
@@ -54,8 +56,8 @@ func (s *Store) path(data, model string) string {
 	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
 }
 
-// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, and must
-// not lead out of the folder.
+// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must not
+// lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -64,7 +66,7 @@ func fileName(name string) string {
 		return '_'
 	}, strings.ToLower(name))
 	kept = strings.TrimLeft(kept, ".")
-	if kept == strings.ToLower(name) && len(kept) <= longestName {
+	if kept == name && len(kept) <= longestName {
 		return kept
 	}
 	h := fnv.New64a()
@@ -148,10 +150,13 @@ func (s *Store) Load() ([]Record, error) {
 	var records []Record
 	at := map[TrialID]int{}
 	for _, file := range files {
-		if !file.Type().IsRegular() || filepath.Ext(file.Name()) != extension {
+		if filepath.Ext(file.Name()) != extension {
 			continue
 		}
 		read, err := readRecords(filepath.Join(s.folder, file.Name()))
+		if errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) { // a link may lead to either
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +183,17 @@ type TrialID struct {
 // ID returns what tells the record's trial from others.
 func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
 
+// errNoFile says that there is a folder, pipe or device in a file's place.
+var errNoFile = errors.New("expected a file")
+
 func readRecords(path string) (records []Record, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
+		return nil, fmt.Errorf("record: %s: %w", path, errNoFile)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -205,8 +220,8 @@ func readRecords(path string) (records []Record, err error) {
 // is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that it is one: that its parameters are what its cell is called and within
-// their ranges, that its scores can be, and that its backend is one of [Backends].
+// ParseRecord reads a stored record and checks that it is one: that its cell is called what it is, that its setting, size and
+// parameters are within their ranges, that its scores can be, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
 	var r Record
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -231,6 +246,15 @@ func ParseRecord(line []byte) (Record, error) {
 	}
 	if r.SplitHash == "" || r.Seed == 0 {
 		return Record{}, errors.New("a record without split or seed")
+	}
+	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if _, err := datasets.ParseArrivals(string(r.Arrivals)); err != nil {
+		return Record{}, fmt.Errorf("not a record: %w", err)
+	}
+	if r.TrainPercent < 1 || r.TrainPercent > 99 {
+		return Record{}, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
 	}
 	if !slices.Contains(Backends(), r.Backend) {
 		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))

@@ -18,7 +18,7 @@ import (
 // recordOf is a record of a cell with a score.
 func recordOf(c Cell, seed uint64, f1 float64) Record {
 	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
-		Settings: c.Settings, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
 	if c.Setting == datasets.Inductive {
 		r.Arrivals = datasets.AllEdges
 		if c.Arrivals != "" {
@@ -105,8 +105,8 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"{":    "not a record",
-		"null": "settings of",
-		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the settings of "cora/gin/inductive/10%/keep=0.5"`,
+		"null": "parameters of",
+		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the parameters of "cora/gin/inductive/10%/keep=0.5"`,
 		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
 		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
 		change(`"split_hash":"5eed",`, ``):         "without split",
@@ -123,6 +123,83 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "x.jsonl"), bytes.Repeat([]byte("x"), longestLine+1), 0o666))
 	_, err = OpenStore(folder).Load()
 	require.ErrorContains(t, err, "line 1")
+}
+
+func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
+	for want, change := range map[string]func(*Record){
+		`no model "gim": expected one of gin, `: func(r *Record) { r.Model = "gim" },
+		"layers: 0: expected 1 to 128":          func(r *Record) { r.Layers = 0 },
+		"hidden width: 65537: expected":         func(r *Record) { r.Hidden = 1<<16 + 1 },
+		"dropout 1: expected a probability":     func(r *Record) { r.Dropout = 1 },
+		"keep rate -0.5: expected":              func(r *Record) { r.KeepRate = -0.5 },
+		"keep rate 1.5: expected":               func(r *Record) { r.KeepRate = 1.5 },
+		"learning rate 0: expected":             func(r *Record) { r.LearningRate = 0 },
+		`no early stopping on "luck"`:           func(r *Record) { r.StopOn = "luck" },
+		`no masking over "some"`:                func(r *Record) { r.MaskOver = "some" },
+		`no regulariser "luck"`:                 func(r *Record) { r.Regulariser = "luck" },
+		`setting "sideways": expected`:          func(r *Record) { r.Setting = "sideways" },
+		`arrivals "some": expected`:             func(r *Record) { r.Arrivals = "some" },
+		"0% to train on: expected 1 to 99":      func(r *Record) { r.TrainPercent = 0 },
+		"400% to train on: expected 1 to 99":    func(r *Record) { r.TrainPercent = 400 },
+		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *Record) { r.Backend = "xla:/tmp/evil.so" },
+		`a record of backend "": expected`:                                              func(r *Record) { r.Backend = "" },
+		`a record of backend "go:parallelism=4": `:                                      func(r *Record) { r.Backend = "go:parallelism=4" },
+	} {
+		r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		change(&r)
+		r.Cell = r.CellOf().Key() // its cell is called what it is
+		line, err := r.Line()
+		require.NoError(t, err)
+		_, err = ParseRecord(line)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
+	files, err := filepath.Glob("../results/*.jsonl")
+	require.NoError(t, err)
+	count := 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for line := range bytes.Lines(text) {
+			r, err := ParseRecord(line)
+			require.NoError(t, err, path)
+			require.Equal(t, r.CellOf().Key(), r.Cell)
+			require.Equal(t, path, OpenStore("../results").path(r.Data, r.Model), "where more of its trials would go")
+			count++
+		}
+	}
+	require.Equal(t, 2055, count)
+	all, err := OpenStore("../results").Load()
+	require.NoError(t, err)
+	require.Len(t, all, count, "no trial is there twice")
+}
+
+func TestFoldersOfAnyNameKeepTheirRecords(t *testing.T) {
+	for _, name := range []string{"results[1]", "[", "a*b", "?", "new\nline", "sub/folder"} {
+		folder := filepath.Join(t.TempDir(), name)
+		r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+		require.NoError(t, OpenStore(folder).Add(r))
+		loaded, err := OpenStore(folder).Load()
+		require.NoError(t, err)
+		require.Equal(t, []Record{r}, loaded, name)
+	}
+}
+
+func TestLinkedFilesAreReadAsTheyAreWritten(t *testing.T) {
+	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "all")
+	require.NoError(t, os.WriteFile(elsewhere, nil, 0o666))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "cora-gin.jsonl")))
+	require.NoError(t, os.Symlink(filepath.Join(folder, "nowhere"), filepath.Join(folder, "gone.jsonl")))
+	r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	require.NoError(t, OpenStore(folder).Add(r))
+	seeds, err := OpenStore(folder).Seeds(r.CellOf(), "go")
+	require.NoError(t, err)
+	require.True(t, seeds[1])
+	loaded, err := OpenStore(folder).Load()
+	require.NoError(t, err)
+	require.Equal(t, []Record{r}, loaded)
 }
 
 func TestMergingAddsWhatIsMissingOnce(t *testing.T) {

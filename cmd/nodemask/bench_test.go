@@ -273,12 +273,6 @@ func TestBenchWithJSONPrintsEveryFigure(t *testing.T) {
 	assert.Equal(t, "out of memory", lines[2]["error"])
 }
 
-func TestTheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo(t *testing.T) {
-	assert.Equal(t, 2.5, median([]float64{4, 1, 3, 2}))
-	assert.Equal(t, 2.0, median([]float64{3, 1, 2}))
-	assert.Equal(t, 7.0, median([]float64{7}))
-}
-
 func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	log, temporary := filepath.Join(t.TempDir(), "log"), t.TempDir()
 	t.Setenv(contenderLog, log)
@@ -324,15 +318,16 @@ func TestAContenderOfOursAnswersEachQuestion(t *testing.T) {
 
 func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--models gim: known are gin":                   {"--models", "gim"},
-		"--keep-rates 0: expected probabilities":        {"--keep-rates", "1,0"},
-		"--keep-rates NaN: expected probabilities":      {"--keep-rates", "NaN"},
-		"--peers pyg: expected PYTHON=LIBRARY":          {"--peers", "pyg"},
-		"--peers python=jax: expected PYTHON=LIBRARY":   {"--peers", "python=jax"},
-		"expected at least 1 of each":                   {"--rounds", "0"},
-		`unknown command "please" for "nodemask bench"`: {"please"},
-		`"nowhere": no such data set: expected one of`:  {"--data", "nowhere", "--peers", "python=pyg"},
-		"unknown flag: --round":                         {"--round", "1"},
+		"--models gim: known are gin":                                       {"--models", "gim"},
+		"--keep-rates: keep rate 0: expected a prob":                        {"--keep-rates", "1,0"},
+		"--keep-rates: keep rate NaN: expected a prob":                      {"--keep-rates", "NaN"},
+		"--peers pyg: expected PYTHON=LIBRARY":                              {"--peers", "pyg"},
+		"--peers python=jax: expected PYTHON=LIBRARY":                       {"--peers", "python=jax"},
+		"expected at least 1 of each":                                       {"--rounds", "0"},
+		`unknown command "please" for "nodemask bench"`:                     {"please"},
+		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
+		"unknown flag: --round":                                             {"--round", "1"},
+		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},
 	} {
 		code, out, diagnostics := nodemask(t, append([]string{"bench"}, args...)...)
 		assert.Equal(t, 2, code, args)

@@ -8,13 +8,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
-	"nodemask/record"
-
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"nodemask/record"
 )
 
 // misuse marks an error as the caller's: a flag, argument or name that cannot be. It ends the command with exit code 2;
@@ -49,6 +51,28 @@ func run(args []string) int {
 	return 1
 }
 
+// flagError returns a flag's error with what was expected in place of which of Go's functions could not read it.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &invalid) || !errors.As(err, &number) {
+		return err
+	}
+	expected := "a whole number"
+	switch number.Func {
+	case "ParseUint":
+		expected = "a whole number from 0 up"
+	case "ParseFloat":
+		expected = "a number"
+	case "ParseBool":
+		expected = "true or false"
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		expected += ", and none so large"
+	}
+	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", invalid.GetValue(), invalid.GetFlag().Name, expected)
+}
+
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nodemask",
@@ -57,7 +81,7 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{flagError(err)} })
 	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand())
 	return root
 }

@@ -5,37 +5,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper"
 	"nodemask/record"
 )
-
-func TestTheCommandOfEveryCellTrainsThatCell(t *testing.T) {
-	for _, a := range paper.Artifacts() {
-		for _, cell := range a.Cells() {
-			words := strings.Fields(cell.Command(10))
-			require.Equal(t, []string{"nodemask", "train"}, words[:2])
-			var f trainFlags
-			c := trainCommand(&f)
-			require.NoError(t, c.ParseFlags(words[2:]), cell.Key())
-			require.NoError(t, f.merge(c), cell.Key())
-			require.Equal(t, cell.Settings, f.settings, cell.Key())
-			require.Equal(t, cell.Data, f.data)
-			require.Equal(t, string(cell.Setting), f.setting)
-			require.Equal(t, cell.TrainPercent, f.trainPercent)
-			require.Equal(t, cell.Resplit, f.resplit)
-			require.Equal(t, cell.Cached, f.cacheInference)
-			if cell.Arrivals != "" {
-				require.Equal(t, string(cell.Arrivals), f.arrivals)
-			}
-		}
-	}
-}
 
 // someResults writes two trials of a cell and of its masked twin, and returns their folder.
 func someResults(t *testing.T) (folder string, cell record.Cell) {
@@ -44,9 +22,9 @@ func someResults(t *testing.T) (folder string, cell record.Cell) {
 	cell = record.NewCell("cora", "gin", datasets.Transductive, 10)
 	for _, c := range []record.Cell{cell, cell.Masked(0.5)} {
 		for seed := range uint64(2) {
-			f1 := 78.5 + float64(seed) + 10*(1-c.Settings.KeepRate)
+			f1 := 78.5 + float64(seed) + 10*(1-c.Parameters.KeepRate.Probability())
 			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Settings: c.Settings, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
+				Parameters: c.Parameters, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
 		}
 	}
 	return folder, cell
@@ -122,19 +100,19 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 
 	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
 	require.Zero(t, code, diagnostics)
-	var record record.Record
-	require.NoError(t, json.Unmarshal([]byte(out), &record))
-	record.Data = "sbm:nodes=100,classes=2"
-	record.Cell = record.CellOf().Key()
-	line, err := record.Line()
+	var trial record.Record
+	require.NoError(t, json.Unmarshal([]byte(out), &trial))
+	trial.Data = "sbm:nodes=100,classes=2"
+	trial.Cell = trial.CellOf().Key()
+	line, err := trial.Line()
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "record.jsonl")
 	require.NoError(t, os.WriteFile(file, line, 0o666))
 	code, out, diagnostics = nodemask(t, "reproduce", "--again", file)
 	require.Zero(t, code, diagnostics)
 	require.Contains(t, out, "seed 1: the same to the last digit")
-	record.MacroF1 /= 2
-	line, err = record.Line()
+	trial.MacroF1 /= 2
+	line, err = trial.Line()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, line, 0o666))
 	code, out, _ = nodemask(t, "reproduce", "--again", file)
@@ -143,4 +121,19 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	code, _, _ = nodemask(t, "reproduce", "--again", file)
 	require.Equal(t, 2, code)
+}
+
+func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains on Cora for seconds")
+	}
+	folder := t.TempDir()
+	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "1/100", "--backend", "go", "--results", folder)
+	require.Zero(t, code, diagnostics)
+	records, err := record.OpenStore(folder).Load()
+	require.NoError(t, err)
+	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == "cora/gin/inductive/10%/keep=0.5" })
+	require.GreaterOrEqual(t, at, 0, "this share of the cells has it")
+	require.NotNil(t, records[at].MacroF1Cached, "for table-scale-cora")
+	require.NotEmpty(t, records[at].ValidationLosses, "for fig-loss-cora")
 }

@@ -117,7 +117,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"keep rate 1.5: expected a probability":                                  {"--keep-rate", "1.5"},
 		"keep rate 0: expected a probability":                                    {"--keep-rate", "0"},
 		"keep rate NaN: expected a probability":                                  {"--keep-rate", "NaN"},
-		`no model "gim": known are gin`:                                          {"--model", "gim"},
+		`no model "gim": expected one of gin, `:                                  {"--model", "gim"},
 		`setting "inductiv": expected`:                                           {"--setting", "inductiv"},
 		`arrivals "some": expected`:                                              {"--arrivals", "some"},
 		`no preset "best"`:                                                       {"--preset", "best"},
@@ -128,13 +128,28 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"dropout 1: expected":                                                    {"--dropout", "1"},
 		`early stopping on "luck"`:                                               {"--stop-on", "luck"},
 		"unknown flag: --kepe-rate":                                              {"--kepe-rate", "1"},
-		`invalid argument "ten"`:                                                 {"--trials", "ten"},
-		`"nowhere": no such data set: expected one of`:                           {"--data", "nowhere"},
-		`unknown command "please" for "nodemask train"`:                          {"please"},
+		`invalid argument "ten" for "--trials" flag: expected a whole number` + "\n": {"--trials", "ten"},
+		`invalid argument "-1" for "--seed" flag: expected a whole number from 0 up`: {"--seed", "-1"},
+		`invalid argument "1e3" for "--train" flag: expected a whole number` + "\n":  {"--train", "1e3"},
+		`for "--seed" flag: expected a whole number from 0 up, and none so large`:    {"--seed", "99999999999999999999"},
+		`invalid argument "maybe" for "--json" flag: expected true or false`:         {"--json=maybe"},
+		`invalid argument "maybe" for "--resplit" flag: expected true or false`:      {"--resplit=maybe"},
+		`invalid argument "ten" for "--layers" flag: "ten": expected a whole number`: {"--layers", "ten"},
+		`invalid argument "x" for "--dropout" flag: "x": expected a number`:          {"--dropout", "x"},
+		`"dropp": expected one of [dropedge dropnode dropout], and behind a colon`:   {"--regulariser", "dropp"},
+		`"dropedge:x" for "--regulariser" flag: "x": expected a number`:              {"--regulariser", "dropedge:x"},
+		"regulariser's rate 2: expected a probability":                               {"--regulariser", "dropedge:2"},
+		`no masking over "some": expected "all" or "train"`:                          {"--mask-over", "some"},
+		"unknown flag: --regulariser-rate":                                           {"--regulariser-rate", "0.5"},
+		"unknown shorthand flag: 'x' in -x":                                          {"-x"},
+		"flag needs an argument: --layers":                                           {"--layers"},
+		`"nowhere": no such data set: expected one of`:                               {"--data", "nowhere"},
+		`unknown command "please" for "nodemask train"`:                              {"please"},
 	} {
 		code, out, diagnostics := nodemask(t, quickTrain(dir, args...)...)
 		assert.Equal(t, 2, code, args)
 		assert.Contains(t, diagnostics, want)
+		assert.NotContains(t, diagnostics, "strconv.")
 		assert.Empty(t, out, args)
 		assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 	}

@@ -130,7 +130,7 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 2, "--hops -1"},
 		{[]string{"--data", "cora", "--root", "1", "--format", "png"}, 2, "--format png"},
 		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "--mask and --keep-rate"},
-		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2, "--keep-rate 0"},
+		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2, "--keep-rate: keep rate 0: expected a probability"},
 		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
 		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
 		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "--check and --count"},

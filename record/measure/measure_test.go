@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -18,19 +19,17 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/record"
 )
 
-// tiny is an artifact on a generated graph, with three cells that train in an instant.
-func tiny() Artifact {
-	quick := func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 4 }
-	plain := NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
+// tiny are cells on a generated graph that train in an instant.
+func tiny() []record.Cell {
+	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
+	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
 	plain.Cached = true
-	history := NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
+	history := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
 	history.History = true
-	masked := plain.Masked(0.5)
-	return Artifact{ID: "tiny", Labels: []string{"train"}, Columns: []string{"GIN", "GIN + NM"},
-		Rows:   []Row{{Labels: []string{"20 %"}, Entries: []Entry{{Cell: plain, Metric: MacroF1}, {Cell: masked, Metric: MacroF1Cached, Against: &plain}}}},
-		Curves: []Curve{{Name: "validation", Losses: &history, Validation: true}}}
+	return []record.Cell{plain, plain.Masked(0.5), history}
 }
 
 func tinyOptions(opened *atomic.Int32) Options {
@@ -47,8 +46,8 @@ func openGo(t *testing.T) *backend.Backend {
 	return b
 }
 
-func TestReproducingRunsWhatIsMissingAndOnlyThat(t *testing.T) {
-	b, store := openGo(t), OpenStore(t.TempDir())
+func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
+	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	var states []State
@@ -57,15 +56,15 @@ func TestReproducingRunsWhatIsMissingAndOnlyThat(t *testing.T) {
 			states = append(states, s)
 		}
 	}
-	require.NoError(t, Reproduce(t.Context(), b, store, []Artifact{tiny()}, o))
+	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.EqualValues(t, 1, opened.Load(), "a data set is opened once")
 	require.Len(t, states, 9)
 	require.Equal(t, 9, states[8].Done)
 	records, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 9)
-	results := NewResults(records)
-	for _, c := range tiny().Cells() {
+	results := record.NewResults(records)
+	for _, c := range tiny() {
 		trials := results.Trials(c)
 		require.Len(t, trials, 3, c.Key())
 		for i, r := range trials {
@@ -78,12 +77,12 @@ func TestReproducingRunsWhatIsMissingAndOnlyThat(t *testing.T) {
 	}
 	// All there: nothing runs, and no data are opened.
 	states = nil
-	require.NoError(t, Reproduce(t.Context(), b, store, []Artifact{tiny()}, o))
+	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Empty(t, states)
 	require.EqualValues(t, 1, opened.Load())
 	// One trial more of each.
 	o.Trials = 4
-	require.NoError(t, Reproduce(t.Context(), b, store, []Artifact{tiny()}, o))
+	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Len(t, states, 3)
 
 	// And a record says all that it takes to have it again.
@@ -101,7 +100,7 @@ func TestReproducingRunsWhatIsMissingAndOnlyThat(t *testing.T) {
 }
 
 func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
-	b, store := openGo(t), OpenStore(t.TempDir())
+	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	o.Jobs = 1
@@ -111,23 +110,23 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 			cancel()
 		}
 	}
-	require.ErrorIs(t, Reproduce(ctx, b, store, []Artifact{tiny()}, o), context.Canceled)
+	require.ErrorIs(t, Missing(ctx, b, store, tiny(), o), context.Canceled)
 	records, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 2)
 	require.NotEqual(t, records[0].Cell, records[1].Cell, "the first trial of each cell comes first")
 	o.Progress = nil
-	require.NoError(t, Reproduce(t.Context(), b, store, []Artifact{tiny()}, o))
+	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	records, err = store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 9)
 }
 
-// reproduceFolder, if set, makes the test binary a process that reproduces into that folder.
-const reproduceFolder = "NODEMASK_TEST_REPRODUCE"
+// measureFolder, if set, makes the test binary a process that measures into that folder.
+const measureFolder = "NODEMASK_TEST_MEASURE"
 
 func TestMain(m *testing.M) {
-	folder := os.Getenv(reproduceFolder)
+	folder := os.Getenv(measureFolder)
 	if folder == "" {
 		os.Exit(m.Run())
 	}
@@ -136,7 +135,7 @@ func TestMain(m *testing.M) {
 		var opened atomic.Int32
 		o := tinyOptions(&opened)
 		o.Trials = 6
-		err = Reproduce(context.Background(), b, OpenStore(folder), []Artifact{tiny()}, o)
+		err = Missing(context.Background(), b, record.OpenStore(folder), tiny(), o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -144,11 +143,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// reproducing starts a process that reproduces into a folder.
-func reproducing(t *testing.T, folder string) *exec.Cmd {
+// measuring starts a process that measures into a folder.
+func measuring(t *testing.T, folder string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), reproduceFolder+"="+folder)
+	c.Env = append(os.Environ(), measureFolder+"="+folder)
 	c.Stderr = os.Stderr
 	require.NoError(t, c.Start())
 	return c
@@ -157,13 +156,18 @@ func reproducing(t *testing.T, folder string) *exec.Cmd {
 // linesOf are all records of a folder as they were written, without what differs from run to run.
 func linesOf(t *testing.T, folder string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	var all []string
-	for _, path := range paths {
-		records, err := readRecords(path)
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != ".jsonl" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, file.Name()))
 		require.NoError(t, err)
-		for _, r := range records {
+		for line := range bytes.Lines(text) {
+			r, err := record.ParseRecord(line)
+			require.NoError(t, err)
 			r.Seconds = 0
 			line, err := r.Line()
 			require.NoError(t, err)
@@ -177,13 +181,13 @@ func linesOf(t *testing.T, folder string) []string {
 func TestKillingAtTwentyRandomMomentsAndResumingGivesTheRecordsOfAnUndisturbedRun(t *testing.T) {
 	undisturbed, killed := t.TempDir(), t.TempDir()
 	begin := time.Now()
-	require.NoError(t, reproducing(t, undisturbed).Wait())
+	require.NoError(t, measuring(t, undisturbed).Wait())
 	took := time.Since(begin)
 	want := linesOf(t, undisturbed)
 	require.Len(t, want, 18)
 	r := rand.New(rand.NewPCG(1, 1))
 	for kills := 0; kills < 20; {
-		c := reproducing(t, killed)
+		c := measuring(t, killed)
 		timer := time.AfterFunc(time.Duration(r.Float64()*float64(took)), func() { _ = c.Process.Kill() })
 		if c.Wait() != nil {
 			kills++
@@ -193,89 +197,50 @@ func TestKillingAtTwentyRandomMomentsAndResumingGivesTheRecordsOfAnUndisturbedRu
 		require.Equal(t, want, linesOf(t, killed))
 		killed = t.TempDir() // the next ones have work to do again
 	}
-	require.NoError(t, reproducing(t, killed).Wait())
+	require.NoError(t, measuring(t, killed).Wait())
 	require.Equal(t, want, linesOf(t, killed))
 }
 
 func TestProcessesOnOneFolderNeverRunATrialTwice(t *testing.T) {
 	folder := t.TempDir()
-	processes := []*exec.Cmd{reproducing(t, folder), reproducing(t, folder), reproducing(t, folder)}
+	processes := []*exec.Cmd{measuring(t, folder), measuring(t, folder), measuring(t, folder)}
 	for _, c := range processes {
 		require.NoError(t, c.Wait())
 	}
 	lines := linesOf(t, folder)
 	require.Len(t, lines, 18)
 	require.Len(t, slices.Compact(lines), 18)
-	_, err := os.Stat(filepath.Join(folder, claimsFolder))
-	require.ErrorIs(t, err, fs.ErrNotExist, "no claims are left")
+	_, err := os.Stat(filepath.Join(folder, ".running"))
+	require.ErrorIs(t, err, fs.ErrNotExist, "no leases are left")
 }
 
-func TestACellThatAnotherHasInHandIsClaimedOnce(t *testing.T) {
-	store := OpenStore(t.TempDir())
-	first, err := store.claim("cell", "go")
-	require.NoError(t, err)
-	require.NotNil(t, first)
-	second, err := store.claim("cell", "go")
-	require.NoError(t, err)
-	require.Nil(t, second)
-	other, err := store.claim("cell", "xla:cpu")
-	require.NoError(t, err)
-	require.NotNil(t, other)
-	require.NoError(t, first.release())
-	second, err = store.claim("cell", "go")
-	require.NoError(t, err)
-	require.NotNil(t, second)
-	require.NoError(t, second.release())
-	require.NoError(t, other.release())
-}
-
-func TestTrialsOfOneArtifactMeasureWhatOthersNeedOfThem(t *testing.T) {
-	// table-gin-cora needs only F1 of this cell; table-scale-cora the F1 from the cache too.
-	quick := Artifact{ID: "quick"}
-	cell := NewCell("cora", "gin", datasets.Inductive, 10)
-	quick.Rows = []Row{{Entries: []Entry{{Cell: cell, Metric: MacroF1}}}}
+func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
+	// One table needs only F1 of this cell; another, that is not asked for, the F1 from the cache, and a figure its losses.
+	cached, history := tiny()[0], tiny()[0]
+	cell := cached
+	cell.Cached = false
+	history.Cached, history.History = false, true
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
 	o.Trials = 1
-	store := OpenStore(t.TempDir())
-	require.NoError(t, Reproduce(t.Context(), openGo(t), store, []Artifact{quick}, o))
+	o.Also = []record.Cell{cached, history, tiny()[2]}
+	store := record.OpenStore(t.TempDir())
+	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	records, err := store.Load()
 	require.NoError(t, err)
-	require.Len(t, records, 1)
+	require.Len(t, records, 1, "cells that others want alone are not run")
 	require.NotNil(t, records[0].MacroF1Cached)
-	require.NotEmpty(t, records[0].ValidationLosses, "fig-loss-cora draws it")
+	require.NotEmpty(t, records[0].ValidationLosses)
+
+	// What is there already is enough for this cell: it is not run again for what others want.
+	store = record.OpenStore(t.TempDir())
+	o.Also = nil
+	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
+	o.Also = []record.Cell{cached}
+	o.Progress = func(s State) { require.Nil(t, s.Last, "a trial was run") }
+	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 }
 
-func TestShardsHaveEveryCellOnce(t *testing.T) {
-	var cells []Cell
-	for _, a := range Artifacts() {
-		cells = append(cells, a.Cells()...)
-	}
-	cells = merge(cells)
-	seen := map[string]int{}
-	for shard := range 5 {
-		tasks, _ := plan(cells, nil, "go", Options{Trials: 1, Shard: shard, Shards: 5})
-		require.NotEmpty(t, tasks)
-		for _, task := range tasks {
-			seen[task.cell.Key()]++
-		}
-	}
-	require.Len(t, seen, len(cells))
-	for key, times := range seen {
-		require.Equal(t, 1, times, key)
-	}
-}
-
-func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
-	plain := NewCell("cora", "gin", datasets.Inductive, 10)
-	cached := plain
-	cached.Cached = true
-	have := []Record{recordOf(plain, 1, 80), recordOf(plain, 2, 80)}
-	tasks, total := plan([]Cell{plain}, have, "go", Options{Trials: 2})
-	require.Empty(t, tasks)
-	require.Equal(t, 2, total)
-	tasks, _ = plan([]Cell{cached}, have, "go", Options{Trials: 2})
-	require.Equal(t, []task{{cached, []uint64{1}}, {cached, []uint64{2}}}, tasks)
-	tasks, _ = plan([]Cell{plain}, have, "xla:cpu", Options{Trials: 1})
-	require.Len(t, tasks, 1, "another backend's trials are not this one's")
+func TestBackendsOfRecordsAreThoseThatThereAre(t *testing.T) {
+	require.Equal(t, backend.IDs(), record.Backends())
 }

@@ -1,4 +1,4 @@
-"""Facts about the pages and about what a run is not let through. See also notebooks/browser_test.go."""
+"""Facts about the pages and about what a run is not let through. See also nb/notebooktest/browser_test.go."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-package notebooks_test
+package notebooktest_test
 
 import (
 	"net/url"
@@ -15,13 +15,13 @@ import (
 func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
 	labPython(t)
 	// Inside the project, since that is where the kernel looks for the module and for XLA.
-	folder, err := os.MkdirTemp(filepath.Join("..", ".nodemask"), "browser-test.*")
+	folder, err := os.MkdirTemp(filepath.Join(project, ".nodemask"), "browser-test.*")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	folder, err = filepath.Abs(folder)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "notebooks"), 0o755))
-	data, err := os.ReadFile("40-playground.ipynb")
+	data, err := os.ReadFile(filepath.Join(notebooks, "40-playground.ipynb"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", "40-playground.ipynb"), data, 0o644))
 	t.Setenv("NODEMASK_LIVE", filepath.Join(folder, "live"))

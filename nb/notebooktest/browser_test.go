@@ -1,4 +1,4 @@
-package notebooks_test
+package notebooktest_test
 
 import (
 	"context"
@@ -132,14 +132,14 @@ func until(t *testing.T, ctx context.Context, condition string) {
 
 // executed runs the first notebook and writes pages, of the other notebooks too if they have been run. It returns where
 // pages and executed notebooks are.
-func executed(t *testing.T) (pages, notebooks string) {
+func executed(t *testing.T) (pages, run string) {
 	labPython(t)
 	pages = t.TempDir()
-	c := exec.Command("../scripts/reports/run.sh", "--out", pages, "00-start-here.ipynb")
+	c := exec.Command(project+"/scripts/reports/run.sh", "--out", pages, notebooks+"/00-start-here.ipynb")
 	c.Env = append(os.Environ(), "NODEMASK_SMALL=1")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return pages, filepath.Join("..", ".nodemask", "notebooks")
+	return pages, filepath.Join(project, ".nodemask", "notebooks")
 }
 
 func TestPagesInABrowser(t *testing.T) {
@@ -181,7 +181,7 @@ func startLab(t *testing.T, folder string) (address, token string) {
 	address, token = fmt.Sprintf("http://127.0.0.1:%d", port), rand.Text()
 
 	mark := "NODEMASK_TEST_RUN=" + rand.Text()
-	c := exec.Command("../scripts/lab/start.sh", strconv.Itoa(port), "--no-browser", "--ServerApp.port_retries=0",
+	c := exec.Command(project+"/scripts/lab/start.sh", strconv.Itoa(port), "--no-browser", "--ServerApp.port_retries=0",
 		"--LabApp.expose_app_in_browser=True")
 	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token, "NODEMASK_SMALL=1", mark)
 	said := filepath.Join(t.TempDir(), "log")
@@ -253,13 +253,13 @@ func processesWith(entry string) (pids []int) {
 func TestJupyterLabInABrowser(t *testing.T) {
 	_, results := executed(t)
 	// Inside the project, since that is where the kernel looks for the module and for XLA.
-	folder, err := os.MkdirTemp(filepath.Join("..", ".nodemask"), "browser-test.*")
+	folder, err := os.MkdirTemp(filepath.Join(project, ".nodemask"), "browser-test.*")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	folder, err = filepath.Abs(folder)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "notebooks"), 0o755))
-	for to, from := range map[string]string{"00-start-here.ipynb": "00-start-here.ipynb", "executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
+	for to, from := range map[string]string{"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"), "executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
 		data, err := os.ReadFile(from)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", to), data, 0o644))

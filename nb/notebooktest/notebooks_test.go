@@ -1,4 +1,5 @@
-package notebooks_test
+// Package notebooktest_test checks the notebooks as they are committed, their pages, and JupyterLab, in a browser.
+package notebooktest_test
 
 import (
 	"encoding/json"
@@ -9,6 +10,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+)
+
+// project is the project's folder, and notebooks the one that they are in.
+const (
+	project   = "../.."
+	notebooks = project + "/notebooks"
 )
 
 // notebook is what these tests look at of an .ipynb file.
@@ -29,11 +36,11 @@ type notebook struct {
 }
 
 func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
-	files, err := filepath.Glob("*.ipynb")
+	files, err := filepath.Glob(filepath.Join(notebooks, "*.ipynb"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		t.Run(file, func(t *testing.T) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			var n notebook
@@ -56,14 +63,14 @@ func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
 
 func TestWhatRunsAndRendersNotebooks(t *testing.T) {
 	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", "test_reports")
-	c.Dir = filepath.Join("..", "scripts", "reports")
+	c.Dir = filepath.Join(project, "scripts", "reports")
 	out, err := c.CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 }
 
 // labPython is the Python of the notebooks' set-up, or the test is skipped.
 func labPython(t *testing.T) string {
-	python, err := filepath.Abs("../.nodemask/lab/bin/python")
+	python, err := filepath.Abs(filepath.Join(project, ".nodemask", "lab", "bin", "python"))
 	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(python, "..", "..", "tools-installed")); err != nil {
 		t.Skip("needs JupyterLab: run 'make setup-lab'")

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/record"
+)
+
+// cellOfCommand is the cell that a command line describes, as 'nodemask train' reads it from a shell.
+func cellOfCommand(t require.TestingT, command string) record.Cell {
+	out, err := exec.Command("sh", "-c", "set -- "+command+`; for word; do printf '%s\0' "$word"; done`).Output()
+	require.NoError(t, err, command)
+	words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	require.Equal(t, []string{"nodemask", "train"}, words[:2])
+	var f trainFlags
+	require.NoError(t, trainCommand(&f).ParseFlags(words[2:]), command)
+	c, err := f.cell()
+	require.NoError(t, err, command)
+	return c
+}
+
+// requireSame fails unless two cells are measured alike.
+func requireSame(t require.TestingT, want, got record.Cell) {
+	require.Equal(t, want.Key(), got.Key())
+	require.Equal(t, want.Parameters, got.Parameters, want.Key())
+	require.Equal(t, want.Cached, got.Cached, want.Key())
+}
+
+func TestTheCommandOfEveryCellOfThePaperTrainsThatCell(t *testing.T) {
+	for _, c := range paper.CellsOf(paper.Artifacts()) {
+		requireSame(t, c, cellOfCommand(t, c.Command(10)))
+	}
+}
+
+// drawValue draws a value that an axis may have, whatever the others have.
+func drawValue(t *rapid.T, axis record.Axis) string {
+	below1 := rapid.Float64Range(0, 0.999)
+	draw := func(values ...string) string { return rapid.SampledFrom(values).Draw(t, axis.Name) }
+	switch axis.Name {
+	case "arrivals":
+		return draw(string(datasets.AllEdges), string(datasets.TrainEdges))
+	case "resplit", "rescale", "learn-epsilon", "normalize":
+		return draw("true", "false")
+	case "over":
+		return draw(string(hyper.MaskAll), string(hyper.MaskTrain))
+	case "stop":
+		return draw(string(hyper.StopOnLoss), string(hyper.StopOnF1))
+	case "regulariser":
+		return fmt.Sprintf("%s:%v", rapid.SampledFrom(hyper.Regularisers()).Draw(t, "regulariser"), below1.Draw(t, "rate"))
+	case "keep":
+		return fmt.Sprint(rapid.Float64Range(1e-9, 1).Draw(t, axis.Name))
+	case "dropout", "attention-dropout":
+		return fmt.Sprint(below1.Draw(t, axis.Name))
+	case "epsilon":
+		return fmt.Sprint(rapid.Float64Range(-10, 10).Draw(t, axis.Name))
+	case "lr", "decay":
+		return fmt.Sprint(rapid.Float64Range(1e-12, 1e12).Draw(t, axis.Name))
+	case "hidden":
+		return fmt.Sprint(16 * rapid.IntRange(1, 64).Draw(t, axis.Name)) // a multiple of every number of heads
+	case "heads":
+		return draw("1", "2", "4", "8", "16")
+	case "layers", "mlp", "epochs", "patience":
+		return fmt.Sprint(rapid.IntRange(1, 16).Draw(t, axis.Name))
+	}
+	t.Fatalf("no values for the axis %s: draw some here", axis.Name)
+	return ""
+}
+
+func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.OneOf(rapid.Just("cora"), rapid.StringMatching(`[a-z /$'"\\;&|*?~!#()-]{1,12}`)).Draw(t, "data")
+		setting := rapid.SampledFrom([]datasets.Setting{datasets.Inductive, datasets.Transductive}).Draw(t, "setting")
+		c := record.NewCell(data, rapid.SampledFrom(hyper.Models()).Draw(t, "model"), setting, rapid.IntRange(1, 99).Draw(t, "size"))
+		if rapid.Bool().Draw(t, "masked") { // as in the paper, without attention dropout
+			c = c.Masked(hyper.KeepRate(rapid.Float64Range(1e-9, 1).Draw(t, "keep rate")))
+		}
+		for _, axis := range record.Axes() {
+			if rapid.IntRange(0, 2).Draw(t, axis.Name+"?") == 0 {
+				require.NoError(t, axis.Set(&c, drawValue(t, axis)))
+			}
+		}
+		c.Cached = setting == datasets.Inductive && rapid.Bool().Draw(t, "cached")
+		require.NoError(t, c.Parameters.Check())
+		requireSame(t, c, cellOfCommand(t, c.Command(10)))
+	})
+}
+
+func TestEveryAxisHasAFlagWithItsDefaultInTheHelp(t *testing.T) {
+	code, out, diagnostics := nodemask(t, "train", "--help")
+	require.Zero(t, code, diagnostics)
+	for _, axis := range record.Axes() {
+		require.Regexp(t, `(?m)^ +--`+axis.Flag+` .*`, out)
+	}
+	require.Regexp(t, `--learning-rate value .*\(default 0\.01; preset gat: 0\.005\)`, out)
+	require.Regexp(t, `--keep-rate value .*\(default 1\)`, out)
+	require.Regexp(t, `(?m)--resplit +draw a split`, out, "switches take no value")
+}

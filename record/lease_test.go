@@ -1,0 +1,66 @@
+package record
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestACellThatAnotherHasInHandIsLeasedOnce(t *testing.T) {
+	store := OpenStore(t.TempDir())
+	first, err := store.Lease("cell", "go")
+	require.NoError(t, err)
+	require.NotNil(t, first)
+	second, err := store.Lease("cell", "go")
+	require.NoError(t, err)
+	require.Nil(t, second)
+	other, err := store.Lease("cell", "xla:cpu")
+	require.NoError(t, err)
+	require.NotNil(t, other)
+	require.NoError(t, first.Release())
+	second, err = store.Lease("cell", "go")
+	require.NoError(t, err)
+	require.NotNil(t, second)
+	require.NoError(t, second.Release())
+	require.NoError(t, other.Release())
+	_, err = os.Stat(filepath.Join(store.folder, leasesFolder))
+	require.ErrorIs(t, err, fs.ErrNotExist, "no leases are left")
+}
+
+func TestOneOfManyHasALeaseAtATime(t *testing.T) {
+	folder := t.TempDir()
+	var holders, had atomic.Int32
+	var jobs sync.WaitGroup
+	for range 8 {
+		jobs.Go(func() {
+			store := OpenStore(folder) // as another process would
+			for range 50 {
+				lease, err := store.Lease("cell", "go")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if lease == nil {
+					continue
+				}
+				had.Add(1)
+				if holders.Add(1) != 1 {
+					t.Error("two have it")
+				}
+				time.Sleep(100 * time.Microsecond) // long enough for others to take a file that is about to go
+				holders.Add(-1)
+				if err := lease.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	jobs.Wait()
+	require.Positive(t, had.Load())
+}

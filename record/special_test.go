@@ -1,0 +1,43 @@
+//go:build unix
+
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"nodemask/datasets"
+)
+
+func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
+	folder := t.TempDir()
+	store := OpenStore(folder)
+	r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
+	require.NoError(t, store.Add(r))
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "x.jsonl"), 0o666))
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pubmed-gin.jsonl"), 0o666))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "y.jsonl"), 0o777))
+	done := make(chan struct{})
+	go func() { // a pipe that is opened waits for somebody to write into it
+		defer close(done)
+		loaded, err := store.Load()
+		if err != nil || len(loaded) != 1 {
+			t.Errorf("%d records, %v", len(loaded), err)
+		}
+		if _, err := store.Seeds(NewCell("pubmed", "gin", datasets.Inductive, 10), "go"); err == nil {
+			t.Error("trials are sought in a pipe")
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a pipe is waited for")
+	}
+	pubmed := recordOf(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, 80)
+	require.Error(t, store.Add(pubmed), "a record would be lost in a pipe")
+}
