@@ -16,6 +16,9 @@ const (
 	Transductive Setting = "transductive"
 )
 
+// Settings lists the settings.
+func Settings() []Setting { return []Setting{Inductive, Transductive} }
+
 // ParseSetting reads "inductive" or "transductive".
 func ParseSetting(s string) (Setting, error) {
 	switch setting := Setting(s); setting {

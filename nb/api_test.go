@@ -3,9 +3,11 @@ package nb
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +17,24 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
+
+func TestACellThatShowsThingsLinksNeitherGoMLXNorC(t *testing.T) {
+	slow := func(pkg string) []string {
+		c := exec.Command("go", "list", "-deps", "-tags=netgo,osusergo", "-f", "{{.ImportPath}}{{if .CgoFiles}} in C{{end}}", pkg) // as the kernel builds
+		c.Env = append(os.Environ(), "CGO_ENABLED=1")
+		out, err := c.Output()
+		require.NoError(t, err)
+		return slices.DeleteFunc(strings.Split(string(out), "\n"), func(dependency string) bool {
+			return !strings.HasPrefix(dependency, "github.com/gomlx/") && !strings.HasSuffix(dependency, " in C")
+		})
+	}
+	assert.Empty(t, slow("nodemask/nb"))
+	trains := slow("nodemask/nb/incell")
+	assert.Contains(t, trains, "github.com/gomlx/gomlx/core/graph", "or this test sees nothing")
+	assert.Contains(t, trains, "runtime/cgo in C", "or this test sees nothing")
+}
 
 func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
 	project, err := Project()
@@ -79,31 +96,20 @@ func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 }
 
 func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
-	l := newLive("a test", 4)
-	epoch := func(name string, seed uint64, loss float64) {
-		l.epoch(name, seed, train.Epoch{TrainLoss: loss, ValidationLoss: 2 * loss})
-	}
-	epoch("GIN", 1, 3)
-	epoch("GIN", 2, 2)
-	epoch("GIN", 2, 1)
-	c := l.chart()
+	p := NewProgress("a test", 4)
+	p.Epoch("GIN", 1, 3, 6)
+	p.Epoch("GIN", 2, 2, 4)
+	p.Epoch("GIN", 2, 1, 2)
+	c := p.chart()
 	require.Len(t, c.Series, 2)
 	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
 	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
 	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
-	epoch("GIN + NM", 1, 5)
-	c = l.chart()
-	require.Len(t, c.Series, 4)
+	p.Epoch("GIN + NM", 1, 5, math.NaN())
+	c = p.chart()
+	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")
 	assert.Equal(t, "GIN + NM, train", c.Series[2].Name)
 	require.NoError(t, c.Check())
-}
-
-func TestTheTimeLeftFollowsFromTheTrialsThatWereRunHere(t *testing.T) {
-	l := newLive("a test", 10)
-	assert.Zero(t, l.left(), "nothing has been run")
-	l.begin = time.Now().Add(-40 * time.Second)
-	l.done, l.before = 6, 2
-	assert.Equal(t, 40*time.Second, l.left(), "ten seconds each, and four to go")
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
@@ -133,9 +139,10 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
 	require.Len(t, Live().Trials(cell), 2)
-	l := newLive("a test", 2)
-	l.remember(Label(cell), Live().Trials(cell)[1])
-	assert.Len(t, l.chart().Series, 2, "the losses of what is not run again")
+	last := Live().Trials(cell)[1]
+	p := NewProgress("a test", 2)
+	p.remember(Label(cell), last.Seed, last.TrainLosses, last.ValidationLosses)
+	assert.Len(t, p.chart().Series, 2, "the losses of what is not run again")
 }
 
 // trainUntilStopped, if set, makes the test binary a cell that trains for long.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +17,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // frontEndPatience is how long to wait for the first word of a browser before taking it that there is none.
@@ -61,23 +60,20 @@ func staticPlayground(why string) {
 	Compare(plain, plain.Masked(paper.MaskedKeepRate))
 }
 
-// menus of the playground.
-var (
-	playgroundModels   = hyper.Models()
-	playgroundSettings = []datasets.Setting{datasets.Inductive, datasets.Transductive}
-	playgroundSizes    = paper.Sizes()
-)
+// playgroundNodes is the size of the largest graph that trains while one looks on.
+const playgroundNodes = 50_000
 
 // playground is the form, and the runs so far.
 type playground struct {
 	id                         string
-	data                       []string // that can be had here
+	data, models               []string // that can be chosen; data are those that can be had here
+	settings                   []datasets.Setting
+	sizes                      []int
 	dataMenu, model, setting   *widgets.SelectBuilder
 	size                       *widgets.SelectBuilder
 	keepRate, layers           *widgets.SliderBuilder
 	train, stop, close         *widgets.ButtonBuilder
-	store                      *record.Store
-	live                       *live
+	progress                   *Progress
 	cells                      []record.Cell // by when they were first trained
 	tableID                    string
 	running                    bool
@@ -87,10 +83,14 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueId(), store: record.OpenStore(Must1(liveFolder())), tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
-	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		if _, err := datasets.Open(context.Background(), name, datasets.OpenOptions{}); err == nil {
-			p.data = append(p.data, name)
+	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(), sizes: paper.Sizes(),
+		tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
+	for _, info := range datasets.Catalogue() {
+		if info.Nodes == 0 || info.Nodes > playgroundNodes {
+			continue
+		}
+		if _, err := datasets.Locate(info.Name, datasets.OpenOptions{}); err == nil {
+			p.data = append(p.data, info.Name)
 		}
 	}
 	return p
@@ -113,18 +113,18 @@ func (p *playground) build() {
 	at := func(name string) string { return p.id + "-" + name + "-at" }
 	id := func(name string) string { return p.id + "-" + name }
 	var settings, sizes, models []string
-	for _, s := range playgroundSettings {
+	for _, s := range p.settings {
 		settings = append(settings, string(s))
 	}
-	for _, s := range playgroundSizes {
+	for _, s := range p.sizes {
 		sizes = append(sizes, fmt.Sprintf("%d %%", s))
 	}
-	for _, m := range playgroundModels {
+	for _, m := range p.models {
 		models = append(models, hyper.Title(m))
 	}
 	p.dataMenu = widgets.Select(p.data).WithHtmlId(id("data")).AppendTo(at("data")).Done()
 	p.model = widgets.Select(models).WithHtmlId(id("model")).AppendTo(at("model")).Done()
-	p.setting = widgets.Select(settings).WithHtmlId(id("setting")).AppendTo(at("setting")).SetDefault(1).Done()
+	p.setting = widgets.Select(settings).WithHtmlId(id("setting")).AppendTo(at("setting")).SetDefault(slices.Index(p.settings, datasets.Transductive)).Done()
 	p.size = widgets.Select(sizes).WithHtmlId(id("size")).AppendTo(at("size")).Done()
 	p.keepRate = widgets.Slider(1, 10, 5).WithHtmlId(id("keep")).AppendTo(at("keep")).Done()
 	p.layers = widgets.Slider(1, 8, 2).WithHtmlId(id("layers")).AppendTo(at("layers")).Done()
@@ -137,8 +137,8 @@ func (p *playground) build() {
 func (p *playground) serve(ctx context.Context) {
 	keepRate, layers := p.keepRate.Listen().LatestOnly(), p.layers.Listen().LatestOnly()
 	train, stop, done := p.train.Listen().LatestOnly(), p.stop.Listen().LatestOnly(), p.close.Listen().LatestOnly()
-	p.live = newLive("the runs so far", 0)
-	p.show("Choose, then press Train.")
+	p.progress = newProgress("the runs so far", 0)
+	p.progress.say("Choose, then press Train.")
 	p.showValues(p.keepRate.Value(), p.layers.Value())
 	for {
 		select {
@@ -148,7 +148,7 @@ func (p *playground) serve(ctx context.Context) {
 			p.showValues(p.keepRate.Value(), v)
 		case <-train.C:
 			if p.running {
-				p.show("It is training: press Stop first.")
+				p.progress.say("It is training: press Stop first.")
 				continue
 			}
 			p.begin(ctx)
@@ -175,7 +175,7 @@ func (p *playground) leave(why string) {
 		p.cancel()
 		<-p.finished
 	}
-	p.show(why + " Run the cell again for another round; trials that were finished are kept.")
+	p.progress.say(why + " Run the cell again for another round; trials that were finished are kept.")
 	gonbui.Sync()
 }
 
@@ -196,7 +196,7 @@ func (p *playground) showValues(keepRate, layers int) {
 
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
-	c := record.NewCell(p.data[p.dataMenu.Value()], playgroundModels[p.model.Value()], playgroundSettings[p.setting.Value()], playgroundSizes[p.size.Value()])
+	c := record.NewCell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()], p.sizes[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = c.Masked(hyper.KeepRate(keepRate) / 10)
 	}
@@ -206,47 +206,30 @@ func (p *playground) chosen() record.Cell {
 // begin trains one more trial of what is chosen.
 func (p *playground) begin(ctx context.Context) {
 	c := p.chosen()
-	known := false
-	for _, other := range p.cells {
-		known = known || other.Key() == c.Key()
-	}
-	if !known {
+	if !slices.ContainsFunc(p.cells, func(other record.Cell) bool { return other.Key() == c.Key() }) {
 		p.cells = append(p.cells, c)
 	}
 	name := fmt.Sprintf("%s on %s %d %%, %s", Label(c), c.Data, c.TrainPercent, c.Setting)
 	trials := len(Live().Trials(c)) + 1
 	ctx, p.cancel = context.WithCancel(ctx)
 	p.running = true
-	p.show("Compiling " + name + " …")
+	p.progress.say("Compiling " + name + " …")
 	go func() {
-		p.finished <- measure.Missing(ctx, Backend(), p.store, []record.Cell{c}, measure.Options{Trials: trials,
-			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
-				return datasets.Open(ctx, data, datasets.OpenOptions{})
-			},
-			Epoch: func(_ record.Cell, seed uint64, epoch int, e train.Epoch) {
-				p.live.epoch(name, seed, e)
-			}})
+		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name }, trials, []record.Cell{c})
+		p.finished <- err
 	}()
 }
 
 func (p *playground) end(err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		p.show("Stopped; this trial is not kept.")
+		p.progress.say("Stopped; this trial is not kept.")
 	case err != nil:
-		p.show("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		p.progress.say("It could not be trained: " + strings.ReplaceAll(err.Error(), "\n", "; "))
 	default:
-		p.show("Done. Train again for another trial, or choose something else to compare with.")
+		p.progress.say("Done. Train again for another trial, or choose something else to compare with.")
 	}
 	t := CompareTable(Live(), Recorded(), p.cells...)
 	t.ID = p.tableID
 	gonbui.UpdateHTML(p.tableID, Must1(t.Render(plots.FormatHTML)))
-}
-
-// show says where things stand, above the losses.
-func (p *playground) show(status string) {
-	p.live.mutex.Lock()
-	defer p.live.mutex.Unlock()
-	p.live.status = status
-	p.live.update(true)
 }

@@ -5,12 +5,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
 
@@ -55,11 +53,6 @@ func Recorded() *record.Results {
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
 }
-
-var openedBackend = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("") })
-
-// Backend is what computations run on: the best that is usable here, or $GOMLX_BACKEND.
-func Backend() *backend.Backend { return Must1(openedBackend()) }
 
 // interruptible is a context that ends when the notebook's stop button is pressed.
 func interruptible() (context.Context, context.CancelFunc) {

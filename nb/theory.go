@@ -7,11 +7,8 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
-	"nodemask/nmgnn"
-	"nodemask/nmgnn/backend"
+	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/theorem"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -70,18 +67,18 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		add(s.Name+": "+s.Text, s.Counterexample, figures)
 		figures = "no counterexample"
 	}
-	b := Must1(backend.Open("go")) // one run each: not worth compiling
-	for _, name := range hyper.Models() {
-		s := Must1(hyper.For(name))
-		s.Layers = hops
-		m := Must1(infer.Untrained(b, nmgnn.Build(s, max(g.NumClasses(), 2)), g.Features.Width, 1))
-		check := Must1(theorem.Check(ctx, b, m, g, root, theorem.Options{Mask: mask}))
-		var err error
-		if !check.Holds() {
-			err = fmt.Errorf("they differ by %.2g", check.Difference)
+	r := worker.Request{Check: &worker.Check{Graph: g, Root: root, Hops: hops, Mask: mask}}
+	Must(worker.Run(ctx, Must1(Project()), r, func(e worker.Event) {
+		if e.Theorem == nil {
+			return
 		}
-		add("theorem 1: "+hyper.Title(name)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(check.Difference, 1e-8)))
-	}
+		difference := float64(e.Theorem.Difference)
+		var err error
+		if !e.Theorem.Holds {
+			err = fmt.Errorf("they differ by %.2g", difference)
+		}
+		add("theorem 1: "+hyper.Title(e.Theorem.Model)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(difference, 1e-8)))
+	}))
 	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"}, rows...)
 }
 

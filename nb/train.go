@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
-	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/train"
+	"nodemask/internal/worker"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // Train runs so many trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier cell or
@@ -22,90 +17,52 @@ import (
 func Train(trials int, cells ...record.Cell) {
 	ctx, stop := interruptible()
 	defer stop()
-	store := record.OpenStore(Must1(liveFolder()))
 	cells = slices.Clone(cells)
 	for i := range cells {
 		cells[i].History = true // for the losses to be drawn where nothing is left to be run
 	}
-	l := newLive(titleOf(cells), trials*len(cells))
-	opened := map[string]*datasets.Graph{}
-	begin, ran := time.Now(), 0
-	err := measure.Missing(ctx, Backend(), store, cells, measure.Options{Trials: trials,
-		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
-			if opened[data] == nil {
-				g, err := datasets.Open(ctx, data, datasets.OpenOptions{})
-				if err != nil {
-					return nil, err
-				}
-				opened[data] = g
-			}
-			return opened[data], nil
-		},
-		Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) { l.epoch(Label(c), seed, e) },
-		Progress: func(s measure.State) {
-			if s.Last != nil {
-				ran++
-			}
-			l.trials(s.Done, s.Before)
-		}})
+	p := NewProgress(titleOf(cells), trials*len(cells))
+	ran, err := trainInto(ctx, p, Label, trials, cells)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		Must(err)
 	}
-	took := time.Since(begin)
 	live := Live()
 	for _, c := range cells {
 		if all := live.Trials(c); len(all) > 0 {
-			l.remember(Label(c), all[len(all)-1])
+			last := all[len(all)-1]
+			p.remember(Label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
 		}
 	}
-	l.end(summaryOf(ran, trials*len(cells), stopped, took))
+	p.End(ran, stopped)
 }
 
-// summaryOf is what became of a piece of work.
-func summaryOf(ran, of int, stopped bool, took time.Duration) string {
-	if stopped {
-		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
+// trainInto has the trials run that the store lacks, shows how they come along under the cells' labels, and returns how
+// many were run.
+func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, trials int, cells []record.Cell) (ran int, err error) {
+	project, err := Project()
+	if err != nil {
+		return 0, err
 	}
-	if ran == 0 {
-		return fmt.Sprintf("All %d trials were there already; nothing was run.", of)
+	store, err := liveFolder()
+	if err != nil {
+		return 0, err
 	}
-	return fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
-}
-
-// TrainExperiment runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results
-// are for this cell of the notebook alone: save what is to stay. The stop button ends it with the trials that are
-// finished; with none, it ends the notebook's cell.
-func TrainExperiment(trials int, x train.Experiment) []*train.Result {
-	ctx, stop := interruptible()
-	defer stop()
-	name := hyper.Title(x.Parameters.Model)
-	if x.Parameters.KeepRate.Active() {
-		name += " + NM"
+	labels := map[string]string{}
+	for _, c := range cells {
+		labels[c.Key()] = label(c)
 	}
-	l := newLive(name+" on "+x.Graph.Name, trials)
-	begin, done := time.Now(), 0
-	all, err := x.Run(ctx, Backend(), train.Seeds(1, trials), train.RunOptions{
-		Progress: func(p train.Progress) { l.epoch(name, p.Seed, p.Last) },
-		Done: func(int, *train.Result) {
-			done++
-			l.trials(done, 0)
-		}})
-	stopped := errors.Is(err, context.Canceled)
-	if err != nil && !stopped {
-		Must(err)
-	}
-	var finished []*train.Result
-	for _, r := range all {
-		if r != nil {
-			finished = append(finished, r)
+	r := worker.Request{Train: &worker.Training{Cells: cells, Trials: trials, Store: store}}
+	err = worker.Run(ctx, project, r, func(e worker.Event) {
+		switch {
+		case e.Epoch != nil:
+			p.Epoch(labels[e.Epoch.Cell], e.Epoch.Seed, float64(e.Epoch.TrainLoss), float64(e.Epoch.ValidationLoss))
+		case e.Trials != nil:
+			ran = e.Trials.Done - e.Trials.Before
+			p.Trials(e.Trials.Done, e.Trials.Left)
 		}
-	}
-	l.end(summaryOf(done, trials, stopped, time.Since(begin)))
-	if len(finished) == 0 {
-		os.Exit(1)
-	}
-	return finished
+	})
+	return ran, err
 }
 
 // Label returns a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".

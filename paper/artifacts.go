@@ -91,7 +91,7 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 // Sizes returns the paper's sizes of the train set, in percent.
 func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 
-// Settings are the paper's two, in its order.
+// bothSettings are the paper's two, in its order.
 func bothSettings() []datasets.Setting {
 	return []datasets.Setting{datasets.Inductive, datasets.Transductive}
 }

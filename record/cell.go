@@ -11,18 +11,20 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is what one number of a table, or one point of a chart, is measured with. Its trials differ in their seed.
+// Cell is what one number of a table, or one point of a chart, is measured with. Its trials differ in their seed. As JSON it
+// comes back as it was.
 type Cell struct {
-	Data         string // name of the data set
-	Setting      datasets.Setting
-	TrainPercent int
-	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting; "" is with all their edges
-	Resplit      bool              // each trial has a split of its own
-	Parameters   hyper.Parameters
+	Data         string            `json:"data"` // name of the data set
+	Setting      datasets.Setting  `json:"setting"`
+	TrainPercent int               `json:"train_percent"`
+	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"` // how new nodes join, in the inductive setting; "" is with all their edges
+	Resplit      bool              `json:"resplit,omitempty"`  // each trial has a split of its own
+	Parameters   hyper.Parameters  `json:"parameters"`
 
 	// Cached also predicts new nodes from cached representations, and History keeps the losses of every epoch. Cells
 	// that differ in these alone are one cell, measured with both.
-	Cached, History bool
+	Cached  bool `json:"cached,omitempty"`
+	History bool `json:"history,omitempty"`
 }
 
 // NewCell returns a cell with the model's preset. It panics for a model that does not exist.

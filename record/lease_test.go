@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -52,6 +53,7 @@ func TestOneOfManyHasALeaseAtATime(t *testing.T) {
 				if holders.Add(1) != 1 {
 					t.Error("two have it")
 				}
+				time.Sleep(100 * time.Microsecond) // long enough for others to take a file that is about to go
 				holders.Add(-1)
 				if err := lease.Release(); err != nil {
 					t.Error(err)

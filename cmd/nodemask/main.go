@@ -82,6 +82,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{flagError(err)} })
-	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand(), newReportCommand(), newResultsCommand(), newTreeCommand())
+	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand())
 	return root
 }

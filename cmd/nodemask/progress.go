@@ -18,14 +18,13 @@ type progressLine struct {
 	width        func() int
 	now          func() time.Time
 	start, shown time.Time
-	trials, jobs int
-	done         int
-	spent        float64 // seconds of finished trials
+	end          time.Time // estimated; zero: unknown
+	trials, done int
 	text         string
 }
 
-func newProgressLine(w io.Writer, x train.Experiment, trials, jobs int) *progressLine {
-	p := &progressLine{w: w, trials: trials, jobs: jobs, now: time.Now}
+func newProgressLine(w io.Writer, x train.Experiment, trials int) *progressLine {
+	p := &progressLine{w: w, trials: trials, now: time.Now}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.live = true
 		p.width = func() int {
@@ -49,19 +48,17 @@ func (p *progressLine) epoch(e train.Progress) {
 		e.Trial+1, p.trials, e.Epoch, e.Last.TrainLoss, e.Last.ValidationLoss, 100*e.Last.ValidationF1, p.left()))
 }
 
-// left is how long the rest will take, once a trial has told.
+// left counts down how long the rest will take, once a trial has told.
 func (p *progressLine) left() string {
-	if p.done == 0 {
+	if p.end.IsZero() {
 		return ""
 	}
-	each := p.spent / float64(p.done) / float64(p.jobs)
-	left := each*float64(p.trials) - p.now().Sub(p.start).Seconds()
-	return fmt.Sprintf(" · %s left", time.Duration(max(left, 0)*1e9).Round(time.Second))
+	return fmt.Sprintf(" · %s left", max(p.end.Sub(p.now()), 0).Round(time.Second))
 }
 
-func (p *progressLine) trial(_ int, r *train.Result) {
+func (p *progressLine) trial() {
 	p.done++
-	p.spent += r.Seconds
+	p.end = p.now().Add(train.TimeLeft(p.now().Sub(p.start), p.done, p.trials-p.done))
 }
 
 func (p *progressLine) show(text string) {

@@ -182,7 +182,7 @@ func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Exp
 			jobs = runtime.NumCPU()
 		}
 	}
-	line := newProgressLine(w, x, len(seeds), min(jobs, len(seeds)))
+	line := newProgressLine(w, x, len(seeds))
 	defer line.clear()
 	finished := make([]*train.Result, len(seeds))
 	emitted := 0
@@ -201,7 +201,7 @@ func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Exp
 	defer cancel()
 	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *train.Result) {
 		finished[i] = r
-		line.trial(i, r)
+		line.trial()
 		if flush(false); broken != nil {
 			cancel()
 		}

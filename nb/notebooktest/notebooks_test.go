@@ -62,8 +62,17 @@ func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
 }
 
 func TestWhatRunsAndRendersNotebooks(t *testing.T) {
-	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", "test_reports")
-	c.Dir = filepath.Join(project, "scripts", "reports")
+	unittest(t, filepath.Join("scripts", "reports"), "test_reports")
+}
+
+func TestTheKernelAsksNobody(t *testing.T) {
+	unittest(t, filepath.Join("scripts", "lab"), "test_kernel")
+}
+
+// unittest runs Python's tests of a folder of the project.
+func unittest(t *testing.T, folder, module string) {
+	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", module)
+	c.Dir = filepath.Join(project, folder)
 	out, err := c.CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 }

@@ -201,7 +201,7 @@ func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 			s.Done++
 			s.Running[job], s.Last = "", &trial
 			ran := s.Done - s.Before
-			s.Left = time.Duration(float64(time.Since(p.begin)) / float64(ran) * float64(p.missing-ran)).Round(time.Second)
+			s.Left = train.TimeLeft(time.Since(p.begin), ran, p.missing-ran)
 		})
 	}
 	return nil

@@ -1,4 +1,4 @@
-"""Registers the kernel "Go (nodemask)" and JupyterLab's settings in the environment LAB: register.py LAB PROJECT GO_BIN CGO.
+"""Registers the kernel "Go (nodemask)" and JupyterLab's settings in the environment LAB: register.py LAB PROJECT GO_BIN CGO GOFLAGS.
 
 Kernels are registered by absolute paths, so this runs at every set-up: it costs nothing, and mends a folder that moved.
 """
@@ -37,7 +37,26 @@ def mend_scripts(lab, project):
     note.write_text(f"{project}\n")
 
 
-def register(lab, project, go_bin, cgo):
+def environment(lab, project, go_bin, cgo, goflags):
+    """What the kernel sets. (An empty value would leave room for what 'go env -w' has set.)"""
+    return {
+        "PATH": f"{lab}/bin:{go_bin}:${{PATH}}",
+        "CGO_ENABLED": cgo,
+        "GOFLAGS": goflags,
+        # gonb and gopls ask for modules that a cell imports, and for checksums of those that it has. All are there: nobody
+        # must be asked, be it a proxy, a checksum database or, for modules that the user calls private, a repository.
+        "GOPROXY": "off",
+        "GONOPROXY": "none",
+        "GOSUMDB": "off",
+        "GOVCS": "*:off",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "",
+        "PJRT_PLUGIN_LIBRARY_PATH": f"${{PJRT_PLUGIN_LIBRARY_PATH}}:{project}/.nodemask/pjrt:{project}/.nodemask/pjrt-cuda",
+        "GOMLX_NO_AUTO_INSTALL": "1",
+    }
+
+
+def register(lab, project, go_bin, cgo, goflags):
     kernel = lab / "share/jupyter/kernels/nodemask"
     with tempfile.TemporaryDirectory() as scratch:
         # gonb logs every start, to the terminal or to files in /tmp. Only what is fatal helps anybody.
@@ -53,18 +72,7 @@ def register(lab, project, go_bin, cgo):
         (kernel / "logo-svg.svg").write_bytes((made / "logo-svg.svg").read_bytes())
     spec["argv"][0] = str(lab / "bin/gonb")
     spec["display_name"] = "Go (nodemask)"
-    spec["env"] = {
-        "PATH": f"{lab}/bin:{go_bin}:${{PATH}}",
-        "CGO_ENABLED": cgo,
-        # gonb asks for modules that a cell imports. They are all there: it must not fetch other versions.
-        "GOPROXY": "off",
-        "GOTOOLCHAIN": "local",
-        # Without debugging data a cell links in half the time. (An empty value would leave room for what 'go env -w' has set.)
-        "GOFLAGS": "-buildvcs=false -ldflags=-s",
-        "GOWORK": "",
-        "PJRT_PLUGIN_LIBRARY_PATH": f"${{PJRT_PLUGIN_LIBRARY_PATH}}:{project}/.nodemask/pjrt:{project}/.nodemask/pjrt-cuda",
-        "GOMLX_NO_AUTO_INSTALL": "1",
-    }
+    spec["env"] = environment(lab, project, go_bin, cgo, goflags)
     write(kernel / "kernel.json", spec)
 
 
@@ -80,8 +88,8 @@ def settle(lab):
 
 
 if __name__ == "__main__":
-    lab, project, go_bin, cgo = sys.argv[1:]
+    lab, project, go_bin, cgo, goflags = sys.argv[1:]
     lab, project = pathlib.Path(lab), pathlib.Path(project)
     mend_scripts(lab, project)
-    register(lab, project, go_bin, cgo)
+    register(lab, project, go_bin, cgo, goflags)
     settle(lab)

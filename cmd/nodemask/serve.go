@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/internal/worker"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/theorem"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+	"nodemask/record/measure"
+)
+
+func newServeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    worker.Subcommand,
+		Short:  "Do what a notebook's cell asks for on standard input",
+		Hidden: true,
+		Args:   misuseArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serve(c.Context(), c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+}
+
+// serve does what one request says and writes events. It ends early when the input does: whoever asked is gone.
+func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	var r worker.Request
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return misusef("the request: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	var writing sync.Mutex
+	events := json.NewEncoder(out)
+	send := func(e worker.Event) {
+		writing.Lock()
+		defer writing.Unlock()
+		if events.Encode(e) != nil {
+			cancel()
+		}
+	}
+	var err error
+	switch {
+	case r.Train != nil:
+		err = serveTraining(ctx, *r.Train, send)
+	case r.Check != nil:
+		err = serveCheck(ctx, *r.Check, send)
+	default:
+		return misusef("the request asks for nothing")
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: finished trials are kept")
+	}
+	return err
+}
+
+func serveTraining(ctx context.Context, t worker.Training, send func(worker.Event)) error {
+	b, err := backend.Open("")
+	if err != nil {
+		return err
+	}
+	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials,
+		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
+			return datasets.Open(ctx, data, datasets.OpenOptions{})
+		},
+		Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) {
+			send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss), ValidationLoss: worker.Number(e.ValidationLoss)}})
+		},
+		Progress: func(s measure.State) {
+			send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
+		}})
+}
+
+func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) error {
+	if c.Graph == nil || c.Graph.Edges == nil {
+		return misusef("the request has no graph")
+	}
+	b, err := backend.Open("go") // one run each: not worth compiling
+	if err != nil {
+		return err
+	}
+	for _, name := range hyper.Models() {
+		p, err := hyper.For(name)
+		if err != nil {
+			return err
+		}
+		p.Layers = c.Hops
+		m, err := infer.Untrained(b, nmgnn.Build(p, max(c.Graph.NumClasses(), 2)), c.Graph.Features.Width, 1)
+		if err != nil {
+			return err
+		}
+		check, err := theorem.Check(ctx, b, m, c.Graph, c.Root, theorem.Options{Mask: c.Mask})
+		if err != nil {
+			return fmt.Errorf("theorem 1 for %s: %w", hyper.Title(name), err)
+		}
+		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(), Difference: worker.Number(check.Difference)}})
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// patience is how long a process may go on after it was told to end: less than the five seconds that gonb gives a cell.
+const patience = 4 * time.Second
+
+// Run has a process of the command in the project's folder do what is requested, and calls each with every event, one
+// after the other. The command is built first if it is out of date.
+//
+// When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any other
+// error is the process's own, or says in one line why it could not be built.
+func Run(ctx context.Context, project string, r Request, each func(Event)) error {
+	request, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	p, err := start(ctx, project)
+	if err != nil {
+		return err
+	}
+	// What went wrong with a request that the process did not read to its end, the process says.
+	_, _ = p.in.Write(append(request, '\n'))
+	events := json.NewDecoder(p.out)
+	var broken error
+	for {
+		var e Event
+		if err := events.Decode(&e); err != nil {
+			if !errors.Is(err, io.EOF) {
+				broken = fmt.Errorf("nodemask %s: unreadable answer: %w", Subcommand, err)
+				_ = p.in.Close()
+				_, _ = io.Copy(io.Discard, p.out)
+			}
+			break
+		}
+		each(e)
+	}
+	err = p.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case broken != nil && err == nil:
+		return broken
+	case err != nil:
+		return fmt.Errorf("%s", reason(p.errors.Bytes(), err))
+	}
+	return nil
+}
+
+// process is a running command.
+type process struct {
+	*exec.Cmd
+	in     io.WriteCloser
+	out    io.Reader
+	errors bytes.Buffer
+}
+
+// start builds the command and starts it. The lock keeps anybody else from writing the file in between.
+func start(ctx context.Context, project string) (*process, error) {
+	folder := filepath.Join(project, ".nodemask", "bin")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(folder, "lock"))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, err
+	}
+	defer lock.Unlock() //nolint:errcheck // closing a file that was not written to
+	path := filepath.Join(folder, "nodemask")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if err := build(ctx, project, path); err != nil {
+		return nil, err
+	}
+	p := &process{Cmd: exec.CommandContext(ctx, path, Subcommand)}
+	p.Stderr = &p.errors
+	p.WaitDelay = patience
+	p.Cancel = func() error { return p.in.Close() }
+	var err error
+	if p.in, err = p.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.out, err = p.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	return p, p.Start()
+}
+
+// build makes the command, unless it is what its sources would give.
+func build(ctx context.Context, project, path string) error {
+	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/nodemask")
+	c.Dir = project
+	c.WaitDelay = time.Second // for compilers that it started
+	// Flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
+	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-s", "GOWORK=off")
+	said, err := c.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("nodemask cannot be built: go is not there")
+	case err != nil:
+		return fmt.Errorf("nodemask cannot be built: %s", reason(said, err))
+	}
+	return nil
+}
+
+// reason returns the line of a failed command's output that says why it failed: what the command nodemask says of itself,
+// else the first that is no heading of the go command's.
+func reason(said []byte, err error) string {
+	first := ""
+	for line := range strings.SplitSeq(string(said), "\n") {
+		line = strings.TrimSpace(line)
+		if text, is := strings.CutPrefix(line, "nodemask: "); is {
+			return text
+		}
+		if first == "" && !strings.HasPrefix(line, "#") {
+			first = line
+		}
+	}
+	if first == "" {
+		return err.Error()
+	}
+	return first
+}

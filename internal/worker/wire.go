@@ -1,0 +1,86 @@
+// Package worker has a process of the command nodemask train and check what a notebook's cell asks for. The process is
+// built once, while a cell that linked GoMLX itself would be slower each time it is run.
+package worker
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/record"
+)
+
+// Subcommand is what the command nodemask calls the process.
+const Subcommand = "serve-cells"
+
+// Request is the line of JSON that the process reads from its standard input, with one field set. Input then stays open:
+// its end ends the process, however the cell ended.
+type Request struct {
+	Train *Training `json:"train,omitempty"`
+	Check *Check    `json:"check,omitempty"`
+}
+
+// Training asks for the trials of cells that a store lacks.
+type Training struct {
+	Cells  []record.Cell `json:"cells"`
+	Trials int           `json:"trials"` // of each cell
+	Store  string        `json:"store"`  // folder of the results
+}
+
+// Check asks whether theorem 1 holds at the root of an aggregation tree, for an untrained model of every kind.
+type Check struct {
+	Graph *datasets.Graph `json:"graph"`
+	Root  int32           `json:"root"`
+	Hops  int             `json:"hops"`
+	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: none is masked
+}
+
+// Event is a line of JSON that the process writes to its standard output, with one field set.
+type Event struct {
+	Epoch   *Epoch   `json:"epoch,omitempty"`
+	Trials  *Trials  `json:"trials,omitempty"`
+	Theorem *Theorem `json:"theorem,omitempty"`
+}
+
+// Epoch is what an epoch of a trial came to.
+type Epoch struct {
+	Cell           string `json:"cell"` // [record.Cell.Key]
+	Seed           uint64 `json:"seed"`
+	TrainLoss      Number `json:"train_loss"`
+	ValidationLoss Number `json:"validation_loss"`
+}
+
+// Trials is how many trials are done.
+type Trials struct {
+	Done   int           `json:"done"`
+	Before int           `json:"before"` // of Done: there before
+	Left   time.Duration `json:"left"`   // estimated; 0: unknown
+}
+
+// Theorem is what came of theorem 1 for a kind of model.
+type Theorem struct {
+	Model      string `json:"model"`
+	Holds      bool   `json:"holds"`
+	Difference Number `json:"difference"`
+}
+
+// Number is a float64 that in JSON is null where it is infinite or not a number, and comes back from there as NaN.
+type Number float64
+
+// MarshalJSON returns the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads a number, or null.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}

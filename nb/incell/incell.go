@@ -1,0 +1,56 @@
+// Package incell trains in a notebook's cell what the cell itself builds, such as a graph or a layer of its own. A cell that
+// uses it has to be linked with GoMLX and XLA, which takes about a second more; [nb.Train] does without.
+package incell
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"nodemask/nb"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+)
+
+// Backend opens what computations run on: the best that is usable here, or $GOMLX_BACKEND. It ends the cell if there is
+// none. Open one a cell: with XLA, each has threads of its own.
+func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
+
+// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results are for this
+// cell of the notebook alone: save what is to stay. The stop button ends it with the trials that are finished; with none, it
+// ends the notebook's cell.
+func Train(trials int, x train.Experiment) []*train.Result {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	name := hyper.Title(x.Parameters.Model)
+	if x.Parameters.KeepRate.Active() {
+		name += " + NM"
+	}
+	p := nb.NewProgress(name+" on "+x.Graph.Name, trials)
+	begin, done := time.Now(), 0
+	all, err := x.Run(ctx, Backend(), train.Seeds(1, trials), train.RunOptions{
+		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
+		Done: func(int, *train.Result) {
+			done++
+			p.Trials(done, train.TimeLeft(time.Since(begin), done, trials-done))
+		}})
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		nb.Must(err)
+	}
+	var finished []*train.Result
+	for _, r := range all {
+		if r != nil {
+			finished = append(finished, r)
+		}
+	}
+	p.End(done, stopped)
+	if len(finished) == 0 {
+		os.Exit(1)
+	}
+	return finished
+}

@@ -1,0 +1,190 @@
+package nb
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+
+	"nodemask/plots"
+)
+
+// Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is one
+// output of the cell, which changes; when the work is done it stays as a picture. Outside of a notebook only [Progress.End]
+// shows anything. Its methods may be called from several goroutines.
+type Progress struct {
+	id    string
+	title string
+	total int // trials; 0: there is no end to count down to
+
+	mutex  sync.Mutex
+	begin  time.Time
+	shown  time.Time
+	done   int
+	left   time.Duration
+	curves []*lossCurve
+	status string
+}
+
+// lossCurve is one trial's losses.
+type lossCurve struct {
+	name              string
+	seed              uint64
+	train, validation []float64
+}
+
+// refresh limits how often the output is redrawn.
+const refresh = 400 * time.Millisecond
+
+// NewProgress starts to show the training of so many trials.
+func NewProgress(title string, trials int) *Progress {
+	p := newProgress(title, trials)
+	p.say("Starting …")
+	return p
+}
+
+// newProgress is [NewProgress] that shows nothing yet.
+func newProgress(title string, trials int) *Progress {
+	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now()}
+}
+
+// Epoch adds an epoch to the losses of a trial, which name and seed tell from others.
+func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	var curve *lossCurve
+	for _, c := range p.curves {
+		if c.name == name && c.seed == seed {
+			curve = c
+		}
+	}
+	if curve == nil {
+		curve = &lossCurve{name: name, seed: seed}
+		p.curves = append(p.curves, curve)
+	}
+	curve.train, curve.validation = append(curve.train, trainLoss), append(curve.validation, validationLoss)
+	p.status = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train))
+	p.update(false)
+}
+
+// Trials sets how many trials are done, and how long the others will take; 0: unknown.
+func (p *Progress) Trials(done int, left time.Duration) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.done, p.left = done, left
+	p.update(true)
+}
+
+// say shows a line of text above the losses.
+func (p *Progress) say(status string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.status = status
+	p.update(true)
+}
+
+func (p *Progress) update(force bool) {
+	if !gonbui.IsNotebook || !force && time.Since(p.shown) < refresh {
+		return
+	}
+	p.shown = time.Now()
+	left := ""
+	if p.left > 0 {
+		left = fmt.Sprintf(", about %v left", p.left)
+	}
+	var b strings.Builder
+	if p.total == 0 {
+		fmt.Fprintf(&b, `<p role="status">%s</p>`, html.EscapeString(p.status))
+	} else {
+		fmt.Fprintf(&b, `<p><label>%s: %d of %d trials%s <progress max="%d" value="%d"></progress></label><br><small>%s</small></p>`,
+			html.EscapeString(p.title), p.done, p.total, left, p.total, p.done, html.EscapeString(p.status))
+	}
+	if c := p.chart(); len(c.Series) > 0 {
+		if svg, err := c.SVG(); err == nil {
+			b.WriteString(image(svg, c.Title))
+		}
+	}
+	gonbui.UpdateHTML(p.id, b.String())
+}
+
+// remember adds the losses of a trial that an earlier cell ran, unless one of its name was run here.
+func (p *Progress) remember(name string, seed uint64, train, validation []float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name }) {
+		p.curves = append(p.curves, &lossCurve{name: name, seed: seed, train: train, validation: validation})
+	}
+}
+
+// chart has the losses of the last trial of each name.
+func (p *Progress) chart() plots.Chart {
+	c := plots.Chart{ID: "losses", Title: "Losses of " + p.title, XLabel: "epoch", YLabel: "cross-entropy", Height: 320}
+	last := map[string]*lossCurve{}
+	var names []string
+	for _, curve := range p.curves {
+		if last[curve.name] == nil {
+			names = append(names, curve.name)
+		}
+		last[curve.name] = curve
+	}
+	for _, name := range names {
+		curve := last[name]
+		prefix := ""
+		if len(names) > 1 || p.total == 0 {
+			prefix = name + ", "
+		}
+		for _, line := range []struct {
+			what string
+			y    []float64
+		}{{"train", curve.train}, {"validation", curve.validation}} {
+			s := plots.Series{Name: prefix + line.what, HideMarkers: true}
+			for i, y := range line.y {
+				if !math.IsNaN(y) && !math.IsInf(y, 0) {
+					s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, y)
+				}
+			}
+			if len(s.X) > 0 {
+				c.Series = append(c.Series, s)
+			}
+		}
+	}
+	if len(p.curves) > 0 && p.total > 0 {
+		c.Title += fmt.Sprintf(", seed %d", p.curves[len(p.curves)-1].seed)
+	}
+	return c
+}
+
+// End replaces the progress bar with a line that says how many trials ran, or that the stop button was pressed, beside the
+// last losses.
+func (p *Progress) End(ran int, stopped bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin))
+	c := p.chart()
+	if !gonbui.IsNotebook {
+		fmt.Println(summary)
+		return
+	}
+	text := "<p>" + html.EscapeString(summary) + "</p>"
+	if len(c.Series) > 0 {
+		text += image(Must1(c.SVG()), c.Title)
+	}
+	gonbui.UpdateHTML(p.id, text)
+	gonbui.Sync()
+}
+
+// summaryOf says in a line what became of a piece of work.
+func summaryOf(ran, of int, stopped bool, took time.Duration) string {
+	if stopped {
+		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
+	}
+	if ran == 0 {
+		return fmt.Sprintf("All %d trials were there already; nothing was run.", of)
+	}
+	return fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
+}

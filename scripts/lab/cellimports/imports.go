@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// module is the project's.
+const module = "nodemask"
+
+// withImports returns source with imports of those packages of the project that it uses and does not import; nil if there are
+// none, or if it is no Go.
+func withImports(source []byte, project string) ([]byte, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
+	if err != nil {
+		return nil, nil
+	}
+	wanted := missing(file)
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	packages, err := named(project, wanted)
+	if err != nil {
+		return nil, err
+	}
+	var lines bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		var fitting []string
+		for _, folder := range packages[name] {
+			exported, err := exports(filepath.Join(project, folder), name)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(wanted[name], func(symbol string) bool { return !exported[symbol] }) {
+				fitting = append(fitting, folder)
+			}
+		}
+		if len(fitting) == 1 {
+			fmt.Fprintf(&lines, "; import %q", path.Join(module, filepath.ToSlash(fitting[0])))
+		}
+	}
+	if lines.Len() == 0 {
+		return nil, nil
+	}
+	// On the line of the package clause, so that errors keep their lines.
+	at := int(file.Name.End()) - 1
+	return slices.Concat(source[:at], lines.Bytes(), source[at:]), nil
+}
+
+// missing returns what is used of packages that are not imported, by their names.
+func missing(file *ast.File) map[string][]string {
+	unresolved := map[*ast.Ident]bool{}
+	for _, identifier := range file.Unresolved {
+		unresolved[identifier] = true
+	}
+	imported := map[string]bool{}
+	for _, i := range file.Imports {
+		name := path.Base(strings.Trim(i.Path.Value, `"`))
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		imported[name] = true
+	}
+	wanted := map[string][]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, is := n.(*ast.SelectorExpr); is {
+			if x, is := s.X.(*ast.Ident); is && unresolved[x] && !imported[x.Name] {
+				wanted[x.Name] = append(wanted[x.Name], s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return wanted
+}
+
+// named returns the project's folders, relative to it, that are called as one of the wanted packages is. Folders of other
+// modules, of commands and of what only the project itself may import are left out.
+func named(project string, wanted map[string][]string) (map[string][]string, error) {
+	folders := map[string][]string{}
+	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if folder == project {
+			return nil
+		}
+		name := d.Name()
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "internal" || name == "testdata" {
+			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return filepath.SkipDir
+		}
+		if _, is := wanted[name]; is {
+			relative, err := filepath.Rel(project, folder)
+			if err != nil {
+				return err
+			}
+			folders[name] = append(folders[name], relative)
+		}
+		return nil
+	})
+	return folders, err
+}
+
+// exports returns what the package of that name in a folder exports; nothing if its name is another.
+func exports(folder, name string) (map[string]bool, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	exported := map[string]bool{}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil || file.Name.Name != name {
+			continue // a file that is being written: the compiler will say so
+		}
+		for _, d := range file.Decls {
+			for _, identifier := range declared(d) {
+				exported[identifier.Name] = identifier.IsExported()
+			}
+		}
+	}
+	return exported, nil
+}
+
+// declared returns the names that a declaration gives to its package.
+func declared(d ast.Decl) (names []*ast.Ident) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			names = append(names, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name)
+			case *ast.ValueSpec:
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	return names
+}
