@@ -3,7 +3,6 @@ package theorem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -13,6 +12,11 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // randomGraph is a graph with features, of up to 11 nodes, some isolated and some with edges one way only.
@@ -33,25 +37,21 @@ func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 }
 
 // untrained has weights drawn from the seed.
-func untrained(t *testing.T, b *Backend, name string, layers int, seed uint64) WeightedModel {
+func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed uint64) infer.Model {
 	t.Helper()
-	s, err := Preset(PresetFor(name))
+	p, err := hyper.For(name)
 	require.NoError(t, err)
-	s.Model, s.Layers, s.Hidden, s.Heads = name, layers, 8, 2
-	m, err := Untrained(b, s.Build(2), 3, seed)
+	p.Layers, p.Hidden, p.Heads = layers, 8, 2
+	m, err := infer.Untrained(b, nmgnn.Build(p, 2), 3, seed)
 	require.NoError(t, err)
 	return m
 }
 
 func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
-	for _, id := range []string{"go", "xla:cpu"} {
-		b, err := OpenBackend(id)
-		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[id] // XLA compiles for each graph and tree
-		for _, name := range Models() {
-			t.Run(id+"/"+name, func(t *testing.T) {
-				if err != nil {
-					t.Skipf("skipped: %v", err)
-				}
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[b.ID] // XLA compiles for each graph and tree
+		for _, name := range hyper.Models() {
+			t.Run(name, func(t *testing.T) {
 				for seed := range graphs {
 					r := rand.New(rand.NewPCG(seed, 1))
 					g := randomGraph(t, r, seed%3 == 2)
@@ -61,12 +61,12 @@ func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 						mask[v] = r.IntN(2) == 0
 					}
 					root := int32(r.IntN(len(mask)))
-					options := []TheoremOptions{{}, {Mask: mask}}
+					options := []Options{{}, {Mask: mask}}
 					if name != "gat" && name != "gatv2" {
-						options = append(options, TheoremOptions{Mask: mask, Pruned: true})
+						options = append(options, Options{Mask: mask, Pruned: true})
 					}
 					for _, o := range options {
-						check, err := CheckTheorem1(context.Background(), b, m, g, root, o)
+						check, err := Check(context.Background(), b, m, g, root, o)
 						require.NoError(t, err)
 						assert.True(t, check.Holds(), "graph %d, root %d, %+v: %v on the graph, %v on the tree", seed, root, o, check.OnGraph, check.OnTree)
 						assert.Len(t, check.OnGraph, 2)
@@ -74,67 +74,36 @@ func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }
 
 func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
-	b, err := OpenBackend("go")
-	require.NoError(t, err)
+	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 1)), false)
 	// 0 - 1 - 2, and 2 weighs much
-	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}}, csr.Options{})
-	require.NoError(t, err)
+	g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}, {1, 2}})
 	for i := range 3 {
 		g.Features.Dense[2*3+i] = 50
 	}
 	// The softmax of GAT runs over masked neighbours, which the pruned tree has not.
 	mask := make([]bool, g.Edges.NumNodes())
 	mask[2] = true
-	check, err := CheckTheorem1(context.Background(), b, untrained(t, b, "gat", 2, 1), g, 0, TheoremOptions{Mask: mask, Pruned: true})
+	check, err := Check(context.Background(), b, untrained(t, b, "gat", 2, 1), g, 0, Options{Mask: mask, Pruned: true})
 	require.NoError(t, err)
 	assert.False(t, check.Holds())
 	assert.Equal(t, 3, check.TreeNodes, "0, 1 below it, and 0 below that")
-	// A node two hops away is seen by two layers and not by one.
-	far := g.Features.Select([]int32{0, 1, 2})
-	for layers, sees := range map[int]bool{1: false, 2: true} {
-		m := untrained(t, b, "gin", layers, 3)
-		before, err := m.Represent(b, g.Edges, g.Features, RepresentOptions{})
-		require.NoError(t, err)
-		changed := g.Features
-		changed.Dense = append([]float32(nil), far.Dense...)
-		changed.Dense = append(changed.Dense, g.Features.Dense[9:]...)
-		for i := range 3 {
-			changed.Dense[2*3+i] = -50 + float32(i)*40
-		}
-		after, err := m.Represent(b, g.Edges, changed, RepresentOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, sees, fmt.Sprint(last(before).Row(0)) != fmt.Sprint(last(after).Row(0)), "%d layers", layers)
-	}
 }
 
-func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
-	b, err := OpenBackend("go")
-	require.NoError(t, err)
+func TestATreeAboveTheLimitAndACancelledContextEndTheCheck(t *testing.T) {
+	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(2, 1)), false)
 	m := untrained(t, b, "gin", 2, 1)
-	_, err = m.Represent(b, g.Edges, g.Features, RepresentOptions{Mask: []bool{true}})
-	assert.EqualError(t, err, fmt.Sprintf("nmgnn: a mask of 1 entries for %d nodes", g.Edges.NumNodes()))
-	_, err = m.Represent(b, g.Edges, g.Features, RepresentOptions{Degrees: []int32{1}})
-	assert.EqualError(t, err, fmt.Sprintf("nmgnn: 1 degrees for %d nodes", g.Edges.NumNodes()))
-	wide := datasets.Features{Rows: g.Features.Rows, Width: 5, Dense: make([]float32, 5*g.Features.Rows)}
-	_, err = m.Represent(b, g.Edges, wide, RepresentOptions{})
-	assert.ErrorContains(t, err, "they are of other settings, or for other features")
-	_, err = Untrained(b, m.Model, 0, 1)
-	assert.EqualError(t, err, "nmgnn: 0 features a node: a model needs at least one")
-	_, err = Untrained(b, Model{}, 3, 1)
-	assert.ErrorContains(t, err, "at least one layer")
-	g.Edges, _, err = csr.FromEdges(g.Edges.NumNodes(), []csr.Edge{{Node: 0, Neighbour: 1}}, csr.Options{})
-	require.NoError(t, err)
-	_, err = CheckTheorem1(context.Background(), b, m, g, 0, TheoremOptions{Limit: 2})
+	g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}})
+	_, err := Check(context.Background(), b, m, g, 0, Options{Limit: 2})
 	var tooLarge *aggtree.TooLargeError
 	assert.True(t, errors.As(err, &tooLarge))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = CheckTheorem1(ctx, b, m, g, 0, TheoremOptions{})
+	_, err = Check(ctx, b, m, g, 0, Options{})
 	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -1,0 +1,177 @@
+// Package house_test keeps the project's floors: each package imports those below it alone.
+package house_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/checkout"
+)
+
+const (
+	module = "nodemask/"
+	gomlx  = "github.com/gomlx/"
+)
+
+// forUsers is what commands and notebooks may import: all that people use by themselves.
+var forUsers = []string{
+	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
+	"nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/theorem", "nmgnn/train",
+	"record", "record/measure", "paper",
+}
+
+// rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to the room
+// of the nearest one above its folder: it may import that room's packages and what they may.
+var rooms = map[string][]string{
+	"csr":               nil,
+	"plots":             nil,
+	"stats":             nil,
+	"internal/checkout": nil,
+	"internal/race":     nil,
+	"scripts":           nil,
+
+	"datasets": {"csr"},
+
+	"aggtree":          {"csr"},
+	"aggtree/draw":     {"aggtree", "csr", "plots"},
+	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr"},
+
+	"nmgnn/hyper":            nil,
+	"nmgnn/fused":            nil,
+	"nmgnn/internal/gomlx":   nil,
+	"nmgnn/kernels":          {"csr", "nmgnn/fused"},
+	"nmgnn":                  {"csr", "datasets", "nmgnn/hyper", "nmgnn/kernels"},
+	"nmgnn/backend":          {"internal/checkout", "nmgnn/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn/backend", "nmgnn/kernels"},
+	"nmgnn/infer":            {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/cached":           {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/train":            {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
+	"nmgnn/theorem":          {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
+
+	"record":         {"datasets", "nmgnn/hyper", "stats"},
+	"record/measure": {"datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
+	"paper":          {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
+
+	"nb":        forUsers,
+	"cmd":       append([]string{"internal/race"}, forUsers...),
+	"notebooks": {"nb"},
+}
+
+type goPackage struct {
+	ImportPath, Dir string
+	Imports, Deps   []string
+}
+
+// listed returns the module's packages by their folders, as the go command sees them.
+func listed(t *testing.T) map[string]goPackage {
+	t.Helper()
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	list := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,Deps", "./...")
+	list.Dir, list.Stderr = root, os.Stderr
+	output, err := list.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skipf("skipped: %v", err)
+	}
+	require.NoError(t, err)
+	packages := map[string]goPackage{}
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		// A cached result of this test would not know of files that only the go command read.
+		_, err := os.ReadDir(p.Dir)
+		require.NoError(t, err)
+		folder, err := filepath.Rel(root, p.Dir)
+		require.NoError(t, err)
+		packages[filepath.ToSlash(folder)] = p
+	}
+	require.NotEmpty(t, packages)
+	return packages
+}
+
+// roomOf is the nearest folder in the table, up from a package's; "" if there is none.
+func roomOf(folder string) string {
+	for folder != "." {
+		if _, found := rooms[folder]; found {
+			return folder
+		}
+		folder = filepath.ToSlash(filepath.Dir(folder))
+	}
+	return ""
+}
+
+func TestEachPackageImportsOnlyTheFloorsBelowIt(t *testing.T) {
+	for folder, p := range listed(t) {
+		if folder == "internal/house" {
+			continue
+		}
+		room := roomOf(folder)
+		if !assert.NotEmpty(t, room, "%s: say here what it may import", folder) {
+			continue
+		}
+		for _, path := range p.Imports {
+			own, is := strings.CutPrefix(path, module)
+			if !is {
+				continue
+			}
+			below := roomOf(own)
+			assert.True(t, below == room || slices.Contains(rooms[room], below), "%s imports %s: %s may import %v", folder, own, room, rooms[room])
+		}
+	}
+}
+
+func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
+	var visit func(room string, above []string)
+	visit = func(room string, above []string) {
+		require.NotContains(t, above, room, "%v, and %s again", above, room)
+		for _, below := range rooms[room] {
+			require.Contains(t, rooms, below)
+			visit(below, append(slices.Clone(above), room))
+		}
+	}
+	for room := range rooms {
+		visit(room, nil)
+	}
+}
+
+func TestLayersAreReachedWithoutPaperRecordsOrTrees(t *testing.T) {
+	deps := listed(t)["nmgnn"].Deps
+	require.Contains(t, deps, module+"nmgnn/kernels")
+	for _, high := range []string{"aggtree", "paper", "record", "stats", "plots"} {
+		for _, dep := range deps {
+			assert.False(t, dep == module+high || strings.HasPrefix(dep, module+high+"/"), "nmgnn depends on %s", dep)
+		}
+	}
+}
+
+func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
+	packages := listed(t)
+	reaches := func(folder string) (found []string) {
+		require.Contains(t, packages, folder)
+		for _, dep := range packages[folder].Deps {
+			if strings.HasPrefix(dep, gomlx) {
+				found = append(found, dep)
+			}
+		}
+		return found
+	}
+	require.NotEmpty(t, reaches("nmgnn"))
+	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record", "paper"} {
+		assert.Empty(t, reaches(folder), folder)
+	}
+}

@@ -1,0 +1,143 @@
+package infer_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
+)
+
+// path returns 0–1–2, and features [3, 3] of which node 2's say how it is seen.
+func path(t *testing.T, last float32) (*csr.Graph, datasets.Features) {
+	return gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}}), datasets.Features{Rows: 3, Width: 3, Dense: []float32{1, 0, 2, -1, 1, 1, last, 1, 5}}
+}
+
+func untrained(t *testing.T, b *backend.Backend, layers ...nmgnn.Layer) infer.Model {
+	t.Helper()
+	m, err := infer.Untrained(b, nmgnn.Model{Layers: layers}, 3, 3)
+	require.NoError(t, err)
+	return m
+}
+
+func TestANodeIsSeenAsFarAsThereAreLayers(t *testing.T) {
+	b := gnntest.Go(t)
+	hidden, logits := nmgnn.GIN{Width: []int{8}}, nmgnn.GIN{Width: []int{2}}
+	for layers, sees := range map[int]bool{1: false, 2: true} {
+		m := untrained(t, b, []nmgnn.Layer{hidden, logits}[2-layers:]...)
+		first := func(last float32) []float32 {
+			edges, x := path(t, last)
+			all, err := m.Represent(b, edges, x, infer.Options{})
+			require.NoError(t, err)
+			require.Len(t, all, layers)
+			return all[layers-1].Row(0)
+		}
+		require.Equal(t, sees, !slices.Equal(first(50), first(-50)), "%d layers", layers)
+	}
+}
+
+func TestMasksAndDegreesGoIntoRepresentations(t *testing.T) {
+	// Weights of one, no biases: h' = h + Σ δ(u)·h_u, and (Σ δ(u)·h_u)/degree + h for SAGE.
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		edges := gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}})
+		x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
+		represent := func(layer nmgnn.Layer, weights []infer.Weight, o infer.Options) []float32 {
+			all, err := infer.Model{Model: nmgnn.Model{Layers: []nmgnn.Layer{layer}}, Weights: weights}.Represent(b, edges, x, o)
+			require.NoError(t, err)
+			return all[0].Values
+		}
+		gin := []infer.Weight{{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
+			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}}}
+		require.Equal(t, []float32{3, 7, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin, infer.Options{}))
+		require.Equal(t, []float32{3, 3, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin, infer.Options{Mask: []bool{false, false, true}}))
+		sage := []infer.Weight{{Path: "/model/layer0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
+			{Path: "/model/layer0/root_weights", Dimensions: []int{1, 1}, Values: []float32{1}}, {Path: "/model/layer0/biases", Dimensions: []int{1, 1}, Values: []float32{0}}}
+		require.Equal(t, []float32{3, 4.5, 6}, represent(nmgnn.SAGE{Width: 1}, sage, infer.Options{}))
+		require.Equal(t, []float32{2, 3.25, 6}, represent(nmgnn.SAGE{Width: 1}, sage, infer.Options{Degrees: []int32{2, 4, 1}}))
+	})
+}
+
+func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
+	b := gnntest.Go(t)
+	edges, x := path(t, 0)
+	m := untrained(t, b, nmgnn.GIN{Width: []int{2}})
+	_, err := m.Represent(b, edges, x, infer.Options{Mask: []bool{true}})
+	require.EqualError(t, err, "infer: a mask of 1 entries for 3 nodes")
+	_, err = m.Represent(b, edges, x, infer.Options{Degrees: []int32{1}})
+	require.EqualError(t, err, "infer: 1 degrees for 3 nodes")
+	_, err = m.Represent(b, edges, datasets.Features{Rows: 3, Width: 5, Dense: make([]float32, 15)}, infer.Options{})
+	require.ErrorContains(t, err, "they are of other settings, or for other features")
+	_, err = m.Represent(b, edges, datasets.Features{Rows: 2, Width: 3, Dense: make([]float32, 6)}, infer.Options{})
+	require.ErrorContains(t, err, "2 rows of features for 3 nodes")
+	_, err = infer.Untrained(b, m.Model, 0, 1)
+	require.EqualError(t, err, "infer: 0 features a node: a model needs at least one")
+	_, err = infer.Untrained(b, nmgnn.Model{}, 3, 1)
+	require.ErrorContains(t, err, "at least one layer")
+}
+
+func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
+	store := model.NewStore()
+	into := kernels.NewConstants(store, "/model")
+	into.Floats("w", make([]float32, 6), 2, 3).SetTrainable(true)
+	require.NoError(t, into.Err())
+	own := []infer.Weight{{Path: "/model/w", Dimensions: []int{2, 3}, Values: []float32{1, 2, 3, 4, 5, 6}}}
+	require.NoError(t, infer.SetWeights(store, own))
+	kept, err := infer.WeightsOf(store)
+	require.NoError(t, err)
+	require.Equal(t, own, kept)
+	for _, wrong := range []infer.Weight{
+		{Path: "/model/w", Dimensions: []int{3, 2}, Values: []float32{6, 5, 4, 3, 2, 1}},
+		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
+		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
+	} {
+		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}), "infer: the model has no weights /model/w of shape [2 3]: they are of other settings, or for other features")
+	}
+	kept, err = infer.WeightsOf(store)
+	require.NoError(t, err)
+	require.Equal(t, own, kept, "weights that are refused change nothing")
+}
+
+func TestFirstValuesFollowFromTheSeedAndSpreadAsTheyWereMade(t *testing.T) {
+	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GAT{Width: 50}, nmgnn.GIN{Width: []int{2}}}}
+	of := func(b *backend.Backend, seed uint64) map[string][]float32 {
+		w, err := infer.Untrained(b, m, 3, seed)
+		require.NoError(t, err)
+		values := map[string][]float32{}
+		for _, one := range w.Weights {
+			values[one.Path] = one.Values
+		}
+		return values
+	}
+	first := of(gnntest.Go(t), 7)
+	require.Equal(t, first, of(gnntest.Go(t), 7))
+	require.NotEqual(t, first, of(gnntest.Go(t), 8))
+	for path, bound := range map[string]float32{
+		"/model/layer0/weights":         0.3365, // √(6/(3+50))
+		"/model/layer1/linear0/weights": 0.1415, // 1/√50
+		"/model/layer0/biases":          0,
+	} {
+		require.LessOrEqual(t, slices.Max(first[path]), bound, path)
+		require.GreaterOrEqual(t, slices.Max(first[path]), 0.9*bound, path)
+		require.GreaterOrEqual(t, slices.Min(first[path]), -bound, path)
+	}
+	t.Run("xla:cpu", func(t *testing.T) { require.Equal(t, first, of(gnntest.XLA(t), 7), "on every backend alike") })
+}
+
+func TestClassesAreTheFirstOfTheGreatestNumbersAndSoftmaxTheirProbabilities(t *testing.T) {
+	r := infer.Representation{Rows: 3, Width: 3, Values: []float32{1, 3, 2, 5, 5, 5, 1000, -1000, 0}}
+	require.Equal(t, []int32{1, 0, 0}, r.Classes())
+	p := r.Softmax()
+	// e/(1+e+e²) and so on; a third each; and scores that exp cannot take.
+	gnntest.InDelta(t, []float32{0.0900306, 0.6652410, 0.2447285, 1. / 3, 1. / 3, 1. / 3, 1, 0, 0}, p.Values, 1e-6, "probabilities")
+	require.Equal(t, []float32{5, 5, 5}, r.Row(1), "the logits are left alone")
+	require.Equal(t, 3, p.Rows)
+	require.Equal(t, 3, p.Width)
+}
