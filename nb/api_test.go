@@ -113,7 +113,7 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
-	assert.Equal(t, "All 4 trials were there already; nothing was run.", summaryOf(0, 4, false, time.Second))
+	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond))
 	assert.Equal(t, "Stopped: 2 trials were finished, and are kept. Run the cell again to go on.", summaryOf(2, 4, true, time.Second))
 }
@@ -137,7 +137,7 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
 	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
-	assert.Contains(t, printed(t, func() { Train(2, cell) }), "All 2 trials were there already")
+	assert.Contains(t, printed(t, func() { Train(2, cell) }), "Showing 2 saved trials")
 	require.Len(t, Live().Trials(cell), 2)
 	last := Live().Trials(cell)[1]
 	p := NewProgress("a test", 2)

@@ -184,7 +184,7 @@ func summaryOf(ran, of int, stopped bool, took time.Duration) string {
 		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
 	}
 	if ran == 0 {
-		return fmt.Sprintf("All %d trials were there already; nothing was run.", of)
+		return fmt.Sprintf("Showing %d saved trials: none was left to run.", of)
 	}
 	return fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
 }

@@ -129,7 +129,7 @@ func Repetition(g *datasets.Graph, hops int) {
 		}
 		rows = append(rows, []any{k, stats.Median(repetition), stats.Median(share), largest})
 	}
-	Rows("Repetition in the k-aggregation trees of "+g.Name, []string{"k", "tree nodes a distinct node (median)", "root's share of its own tree (median, %)", "largest tree"}, rows...)
+	Rows("Repetition in the k-aggregation trees of "+g.Name, []string{"k", "copies per distinct node (median)", "root's share of its own tree (median, %)", "largest tree"}, rows...)
 }
 
 // Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of their

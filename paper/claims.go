@@ -88,7 +88,7 @@ func judge(r *record.Results, holds func(record.Comparison) bool, pairs []pair) 
 	if yes == run {
 		outcome = Reproduced
 	}
-	of := fmt.Sprintf("holds for %d of %d, %d trials each", yes, run, least)
+	of := fmt.Sprintf("holds in %d of %d comparisons, %d trials each", yes, run, least)
 	return Verdict{outcome, of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %s to %s, mean %s", of, signed(slices.Min(differences), 2), signed(slices.Max(differences), 2), signed(stat.Mean(differences, nil), 2))}
 }
 
@@ -189,7 +189,7 @@ func claimsOfGAT(id, data string) []Claim {
 			Claim{ID: id + "/" + model, Text: fmt.Sprintf("%s + NM beats %s at every size up to 50 %%, in both settings (p < 0.05).", name, name), Judge: func(r *record.Results) Verdict {
 				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, asIs))
 			}},
-			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("… and so it does where %s has no attention dropout either.", name), Judge: func(r *record.Results) Verdict {
+			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("%s + NM also beats %[1]s without attention dropout.", name), Judge: func(r *record.Results) Verdict {
 				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, record.Cell.Fair))
 			}})
 	}

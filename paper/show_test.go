@@ -73,11 +73,11 @@ func TestClaimsAreJudgedByTheData(t *testing.T) {
 	}
 	verdict := claim.Judge(record.NewResults(records))
 	require.Equal(t, Reproduced, verdict.Outcome)
-	require.Contains(t, verdict.Figures, "holds for 14 of 14, 3 trials each: inductive 10 % +3.17")
+	require.Contains(t, verdict.Figures, "holds in 14 of 14 comparisons, 3 trials each: inductive 10 % +3.17")
 	records[3].MacroF1 = 60
 	verdict = claim.Judge(record.NewResults(records))
 	require.Equal(t, NotReproduced, verdict.Outcome)
-	require.Contains(t, verdict.Figures, "holds for 13 of 14")
+	require.Contains(t, verdict.Figures, "holds in 13 of 14 comparisons")
 	require.Equal(t, Reproduced, find("table-gin-cora/harmless").Judge(record.NewResults(records)).Outcome)
 
 	depth := find("fig-depth/falls")

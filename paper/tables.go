@@ -309,7 +309,7 @@ func tableRegularisers() Artifact {
 		}
 	}
 	return sideBySide(Artifact{ID: "table-regularisers", Title: "Node masking beside DropEdge, DropNode and dropout on Cora",
-		About: "Each is alone, at a rate of 0.5, without any other dropout; tested against nothing at all."},
+		About: "Each is alone, at a rate of 0.5, without any other dropout; compared with the unregularised model."},
 		[]struct {
 			name string
 			of   func(record.Cell) record.Cell
