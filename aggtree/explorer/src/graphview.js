@@ -1,17 +1,12 @@
 // The drawing of the graph round the root.
 
-import {select} from 'd3-selection'
 import {boxHeight, cut, dress, named, pill, tallest, widthOf} from './marks.js'
 import {arrange, near} from './near.js'
+import {View} from './view.js'
 
-export class GraphView {
+export class GraphView extends View {
   constructor(svg, state, act) {
-    this.svg = select(svg)
-    this.state = state
-    this.act = act
-    this.links = this.svg.append('g').attr('class', 'links').attr('aria-hidden', 'true')
-    this.nodes = this.svg.append('g').attr('class', 'nodes').attr('role', 'presentation')
-    this.focus = null
+    super(svg, state, act, n => n.v)
   }
 
   // render draws the graph, smaller where the room is narrow, but not so small that it cannot be read.
@@ -104,17 +99,6 @@ export class GraphView {
       if (along > 1 && (!best || far < best.far)) best = {v: n.v, far}
     }
     if (best) this.go(best.v)
-  }
-
-  go(v) {
-    this.focus = v
-    this.rove()
-    const element = this.nodes.selectAll('g').filter(n => n.v === v).node()
-    if (element) element.focus()
-  }
-
-  rove() {
-    this.nodes.selectAll('g').attr('tabindex', n => (n.v === this.focus ? 0 : -1))
   }
 
   // light shows a node, and the edges of a walk.

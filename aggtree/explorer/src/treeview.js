@@ -1,21 +1,16 @@
 // The drawing of the tree.
 
 import {hierarchy, tree as tidy} from 'd3-hierarchy'
-import {select} from 'd3-selection'
 import {drawing} from './fold.js'
 import {boxHeight, cut, dress, grouped, named, pill, short, tallest, widthOf} from './marks.js'
+import {View} from './view.js'
 
 const nobody = {fill: -1, shape: -1, ring: -1, style: 0, root: false}
 const margin = 8
 
-export class TreeView {
+export class TreeView extends View {
   constructor(svg, state, act) {
-    this.svg = select(svg)
-    this.state = state
-    this.act = act
-    this.links = this.svg.append('g').attr('class', 'links').attr('aria-hidden', 'true')
-    this.nodes = this.svg.append('g').attr('class', 'nodes').attr('role', 'presentation')
-    this.focus = null
+    super(svg, state, act, n => n.key)
   }
 
   // render draws the tree into a room so wide: from the top down if all of the unmasked tree fits, so that it does not
@@ -148,18 +143,6 @@ export class TreeView {
     }
     event.preventDefault()
     if (to) this.go(to.key)
-  }
-
-  go(key) {
-    this.focus = key
-    this.rove()
-    const element = this.nodes.selectAll('g').filter(n => n.key === key).node()
-    if (element) element.focus()
-  }
-
-  // rove leaves one node in the tab order.
-  rove() {
-    this.nodes.selectAll('g').attr('tabindex', n => (n.key === this.focus ? 0 : -1))
   }
 
   // light shows the replicas of a base, and the walk to a node.
