@@ -1,6 +1,9 @@
 // Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an ordinary
 // program prints them as plain text.
 //
+// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] have a process of the command
+// nodemask compute. What a cell builds itself it trains with nb/incell.
+//
 // Every function here waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends.
 // What it shows can be seen in a notebook that is not trusted (a fresh clone, GitHub), where neither scripts nor SVG
 // elements are.
