@@ -7,6 +7,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/nmgnn"
@@ -81,10 +82,10 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 			n, own := near(nil), near(nil).WithSelf()
 			y := n.WeightedSum(n.Weights(g, "number", number), h)
 			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5))
-			require.Equal(t, 8, asked, "once for each pair")
+			assert.Equal(t, 8, asked, "once for each pair") // not require: who ends a test while a computation is built leaves it locked
 			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5))
 			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5))
-			require.Equal(t, 8+13, asked)
+			assert.Equal(t, 8+13, asked)
 			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], again, other, withSelf}
 		}, [][]float32{{1}, {2}, {4}, {8}, {16}}, fiveFactors)
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/nmgnn"
@@ -36,8 +37,8 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 				_, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 					taken := func(r *kernels.Random) (n int) {
 						next, all := r.Next(), kernels.NewRandom(key, plan.Kernel)
-						for ; all.Next() != next; n++ {
-							require.Less(t, n, 100)
+						for n < 100 && all.Next() != next {
+							n++
 						}
 						return n
 					}
@@ -46,12 +47,12 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 						c.layer(dropout).Forward(scope.At("layer"), near(r), nmgnn.Dense(h), nil)
 						return taken(r)
 					}
-					require.Zero(t, forward(0))
-					require.Equal(t, c.dropping, forward(0.5))
+					assert.Zero(t, forward(0)) // not require: who ends a test while a computation is built leaves it locked
+					assert.Equal(t, c.dropping, forward(0.5))
 					r := kernels.NewRandom(key, plan.Kernel)
 					m := nmgnn.Model{Layers: []nmgnn.Layer{c.layer(0.5), c.layer(0.5)}, Dropout: 0.5}
 					m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
-					require.Equal(t, c.inFull, taken(r), "one for each layer's input, before the layer's own")
+					assert.Equal(t, c.inFull, taken(r), "one for each layer's input, before the layer's own")
 					return []*Node{Add(h, h)}
 				}, []uint32{3, 9}, whole(5, 2, 3))
 				require.NoError(t, err)

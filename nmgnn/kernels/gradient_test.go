@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// argument is one of a function's, and how many numbers it has: for each column, row or entry of the matrix.
+// argument is one of a function's, and how many numbers it has: for each column, row or entry of the matrix, or for each head.
 type argument struct {
 	per   per
 	width int
@@ -29,10 +29,13 @@ const (
 	perColumn per = iota
 	perRow
 	perEntry
+	perHead
 )
 
+const heads = 2 // of the functions that gradients are tested of
+
 func (p per) count(m csr.Matrix) int {
-	return [...]int{perColumn: m.Columns, perRow: m.Rows, perEntry: m.NumEntries()}[p]
+	return [...]int{perColumn: m.Columns, perRow: m.Rows, perEntry: m.NumEntries(), perHead: heads}[p]
 }
 
 // differentiable is a function of a product, in a computation and by its definition.
@@ -46,7 +49,7 @@ type differentiable struct {
 }
 
 func differentiables() []differentiable {
-	const heads, width, slope = 2, 4, 0.25
+	const width, slope = 4, 0.25
 	zeroOrOne := func(r *rand.Rand) float64 { return float64(r.IntN(2)) }
 	upToTwo := func(r *rand.Rand) float64 { return float64(r.IntN(3)) }
 	h, scores, present, keep := argument{perColumn, width, nil}, argument{perEntry, heads, nil}, argument{perEntry, 1, zeroOrOne}, argument{perEntry, heads, upToTwo}
@@ -86,14 +89,13 @@ func differentiables() []differentiable {
 		{"RowSoftmax among some", perEntry, heads, []argument{scores, present},
 			func(p kernels.Product, x []*Node) *Node { return kernels.RowSoftmax(p, x[0], x[1], true) },
 			func(d definition, x []rows) rows { return d.softmax(x[0], x[1], heads) }},
-		{"PairScores", perColumn, 2 * heads, []argument{h},
+		{"PairScores", perColumn, 2 * heads, []argument{h, {perHead, width / heads, nil}, {perHead, width / heads, nil}},
 			func(p kernels.Product, x []*Node) *Node {
-				g := x[0].Graph()
-				y, z := p.PairScores(x[0], Const(g, [][]float32{{1, 2}, {-1, 0.5}}), Const(g, [][]float32{{0.5, -3}, {2, 4}}))
+				y, z := p.PairScores(x[0], x[1], x[2])
 				return Concatenate([]*Node{y, z}, 1)
 			},
 			func(d definition, x []rows) rows {
-				y, z := headProducts(x[0], rows{{1, 2}, {-1, 0.5}}), headProducts(x[0], rows{{0.5, -3}, {2, 4}})
+				y, z := headProducts(x[0], x[1]), headProducts(x[0], x[2])
 				for v := range y {
 					y[v] = append(y[v], z[v]...)
 				}

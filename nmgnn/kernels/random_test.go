@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
@@ -122,10 +123,10 @@ func TestWithoutAGeneratorOrARateNothingIsDroppedAndNoStreamTaken(t *testing.T) 
 	_, err := model.CallOnce(gnntest.Go(t).Backend, model.NewStore(), func(_ *model.Scope, key *Node) *Node {
 		x := Ones(key.Graph(), shapeOf(2, 2))
 		var none *kernels.Random
-		require.Same(t, x, none.Dropout(x, 0.5))
+		assert.True(t, x == none.Dropout(x, 0.5)) // who ends a test while a computation is built leaves it locked
 		r := kernels.NewRandom(key, kernels.FusedKernel)
-		require.Same(t, x, r.Dropout(x, 0))
-		require.Equal(t, kernels.NewRandom(key, kernels.FusedKernel).Next(), r.Next())
+		assert.True(t, x == r.Dropout(x, 0))
+		assert.True(t, kernels.NewRandom(key, kernels.FusedKernel).Next() == r.Next())
 		return x
 	}, []uint32{1, 2})
 	require.NoError(t, err)
