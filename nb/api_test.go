@@ -113,9 +113,10 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
-	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second))
-	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond))
-	assert.Equal(t, "Stopped: 2 trials were finished, and are kept. Run the cell again to go on.", summaryOf(2, 4, true, time.Second))
+	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second, ""))
+	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
+	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.", summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
+	assert.Equal(t, "Stopped: 2 trials were finished, and are kept. Run the cell again to go on.", summaryOf(2, 4, true, time.Second, ""))
 }
 
 // printed is what a function prints outside of a notebook.

@@ -29,6 +29,7 @@ type Progress struct {
 	left   time.Duration
 	curves []*lossCurve
 	status string
+	on     string // what the trials run on
 }
 
 // lossCurve is one trial's losses.
@@ -72,6 +73,13 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
+// RunsOn sets what the trials run on, in a line.
+func (p *Progress) RunsOn(backend string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.on = backend
+}
+
 // Trials sets how many trials are done, and how long the others will take; 0: unknown.
 func (p *Progress) Trials(done int, left time.Duration) {
 	p.mutex.Lock()
@@ -103,6 +111,9 @@ func (p *Progress) update(force bool) {
 	} else {
 		fmt.Fprintf(&b, `<p><label>%s: %d of %d trials%s <progress max="%d" value="%d"></progress></label><br><small>%s</small></p>`,
 			html.EscapeString(p.title), p.done, p.total, left, p.total, p.done, html.EscapeString(p.status))
+	}
+	if p.on != "" {
+		fmt.Fprintf(&b, `<p><small>Backend: %s.</small></p>`, html.EscapeString(p.on))
 	}
 	if c := p.chart(); len(c.Series) > 0 {
 		if svg, err := c.SVG(); err == nil {
@@ -164,7 +175,7 @@ func (p *Progress) chart() plots.Chart {
 func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin))
+	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin), p.on)
 	c := p.chart()
 	if !gonbui.IsNotebook {
 		fmt.Println(summary)
@@ -178,13 +189,17 @@ func (p *Progress) End(ran int, stopped bool) {
 	gonbui.Sync()
 }
 
-// summaryOf says in a line what became of a piece of work.
-func summaryOf(ran, of int, stopped bool, took time.Duration) string {
+// summaryOf says in a line what became of a piece of work, and what it ran on.
+func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string {
 	if stopped {
 		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
 	}
 	if ran == 0 {
 		return fmt.Sprintf("Showing %d saved trials: none was left to run.", of)
 	}
-	return fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
+	text := fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
+	if on != "" {
+		text += " Backend: " + on + "."
+	}
+	return text
 }

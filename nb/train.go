@@ -55,6 +55,8 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 	r := worker.Request{Train: &worker.Training{Cells: cells, Trials: trials, Store: store}}
 	err = worker.Run(ctx, project, r, func(e worker.Event) {
 		switch {
+		case e.Backend != "":
+			p.RunsOn(e.Backend)
 		case e.Epoch != nil:
 			p.Epoch(labels[e.Epoch.Cell], e.Epoch.Seed, float64(e.Epoch.TrainLoss), float64(e.Epoch.ValidationLoss))
 		case e.Trials != nil:

@@ -245,7 +245,7 @@ func newContenderCommand() *cobra.Command {
 			return err
 		}
 		out := json.NewEncoder(c.OutOrStdout())
-		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "backend": b.String(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "backend": b.Summary(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
 			return err
 		}
 		return race.Compete(c.Context(), c.InOrStdin(), out, trainer.TimeEpochs)

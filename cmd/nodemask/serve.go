@@ -75,6 +75,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	if err != nil {
 		return err
 	}
+	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials,
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			return datasets.Open(ctx, data, datasets.OpenOptions{})

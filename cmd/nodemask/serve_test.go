@@ -46,7 +46,10 @@ func TestServedTrainingTellsOfEveryEpochAndTrial(t *testing.T) {
 	request := worker.Request{Train: &worker.Training{Cells: []record.Cell{cell}, Trials: 2, Store: folder}}
 	epochs := 0
 	var last worker.Trials
-	for _, e := range served(t, request) {
+	runsOn := worker.Event{Backend: "go, fused kernels"}
+	events := served(t, request)
+	assert.Equal(t, runsOn, events[0])
+	for _, e := range events[1:] {
 		if e.Epoch != nil {
 			epochs++
 			assert.Equal(t, cell.Key(), e.Epoch.Cell)
@@ -60,7 +63,7 @@ func TestServedTrainingTellsOfEveryEpochAndTrial(t *testing.T) {
 	records, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
 	assert.Len(t, records, 2)
-	assert.Empty(t, served(t, request), "all are there")
+	assert.Equal(t, []worker.Event{runsOn}, served(t, request), "all are there")
 }
 
 func TestServedChecksTellOfEveryModel(t *testing.T) {

@@ -38,6 +38,7 @@ type Check struct {
 
 // Event is a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
+	Backend string   `json:"backend,omitempty"` // what the trials run on, before the first
 	Epoch   *Epoch   `json:"epoch,omitempty"`
 	Trials  *Trials  `json:"trials,omitempty"`
 	Theorem *Theorem `json:"theorem,omitempty"`

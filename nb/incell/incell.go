@@ -32,7 +32,9 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	}
 	p := nb.NewProgress(name+" on "+x.Graph.Name, trials)
 	begin, done := time.Now(), 0
-	all, err := x.Run(ctx, Backend(), train.Seeds(1, trials), train.RunOptions{
+	b := Backend()
+	p.RunsOn(b.Summary())
+	all, err := x.Run(ctx, b, train.Seeds(1, trials), train.RunOptions{
 		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
 		Done: func(int, *train.Result) {
 			done++

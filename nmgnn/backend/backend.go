@@ -39,12 +39,19 @@ type Backend struct {
 
 // String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it could be.
 func (b *Backend) String() string {
-	text := b.ID
+	id := b.ID
 	if b.Plugin != "" {
-		text += fmt.Sprintf(" (%s)", b.Plugin)
+		id += fmt.Sprintf(" (%s)", b.Plugin)
 	}
-	text += fmt.Sprintf(", %s kernels", b.Kernel())
-	if slower := b.slower((*Error).Error); slower != "" {
+	return b.line(id, b.slower((*Error).Error))
+}
+
+// Summary returns the line of [Backend.String] without any path of this machine.
+func (b *Backend) Summary() string { return b.line(b.ID, b.Slower()) }
+
+func (b *Backend) line(id, slower string) string {
+	text := fmt.Sprintf("%s, %s kernels", id, b.Kernel())
+	if slower != "" {
 		text += "; slower than it could be: " + slower
 	}
 	return text

@@ -141,6 +141,8 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 	} {
 		require.Equal(t, c.slower, c.b.Slower())
 		require.Equal(t, c.inFull, c.b.String())
+		require.NotContains(t, c.b.Summary(), "/", "no path of this machine")
+		require.Contains(t, c.b.Summary(), c.b.Slower())
 	}
 }
 
