@@ -13,19 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/kernels/fused"
 )
 
 // forEachBackend runs a test on those that call the kernels: in C and in Go.
-func forEachBackend(t *testing.T, test func(t *testing.T, b *nmgnn.Backend)) {
+func forEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	for _, id := range []string{"xla:cpu", "go"} {
 		t.Run(id, func(t *testing.T) {
-			b, err := nmgnn.OpenBackend(id)
+			b, err := backend.Open(id)
 			if err != nil {
 				t.Skipf("skipped: %v", err)
 			}
-			require.Equal(t, nmgnn.FusedKernel, b.PlanFor(0).Kernel)
+			require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel)
 			test(t, b)
 		})
 	}
@@ -100,7 +101,7 @@ func near(t require.TestingT, want [][]float64, got any, what string) {
 }
 
 // compute runs a computation once; the first two inputs are the pattern's.
-func compute(t require.TestingT, b *nmgnn.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node, inputs ...any) []any {
+func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node, inputs ...any) []any {
 	exec, err := NewExec(b.Backend, func(x []*Node) []*Node { return f(fused.Matrix{Offsets: x[0], Columns: x[1]}, x[2:]) })
 	require.NoError(t, err)
 	defer exec.Finalize()
@@ -123,8 +124,8 @@ var cases = []shape{
 	{3000, 2000, 9, 64, 8}, {3000, 2000, 9, 3, 1}, {40, 9000, 900, 64, 1}, {300, 9000, 500, 64, 8},
 }
 
-func forEachShape(t *testing.T, test func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape)) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+func forEachShape(t *testing.T, test func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape)) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for i, s := range cases {
 			t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) { test(t, b, rand.New(rand.NewPCG(7, uint64(i))), s) })
 		}
@@ -132,7 +133,7 @@ func forEachShape(t *testing.T, test func(t *testing.T, b *nmgnn.Backend, r *ran
 }
 
 func TestTimesIsTheSumOverEntriesTimesTheirWeights(t *testing.T) {
-	forEachShape(t, func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		h, w := numbers(r, s.columns, s.width), numbers(r, len(p.entries), s.heads)
 		at := make([][]int32, len(p.entries))
@@ -158,7 +159,7 @@ func TestTimesIsTheSumOverEntriesTimesTheirWeights(t *testing.T) {
 }
 
 func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 			p := draw(r, 1+r.IntN(9), 1+r.IntN(9), 9)
@@ -183,7 +184,7 @@ func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 }
 
 func TestTotalAndHighestReduceEachRow(t *testing.T) {
-	forEachShape(t, func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		e := numbers(r, len(p.entries), s.heads)
 		at := make([][]int32, len(p.entries))
@@ -213,7 +214,7 @@ func TestTotalAndHighestReduceEachRow(t *testing.T) {
 }
 
 func TestAgreementIsTheInnerProductsOfHeads(t *testing.T) {
-	forEachShape(t, func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		x, h := numbers(r, s.rows, s.width), numbers(r, s.columns, s.width)
 		want := zeros(len(p.entries), s.heads)
@@ -257,7 +258,7 @@ func attention(p pattern, e [][]float64, keep, h, g [][]float32, s shape) (y, al
 
 func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 	const slope = 0.2
-	forEachShape(t, func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		n := len(p.entries)
 		source, target, h, g := numbers(r, s.columns, s.heads), numbers(r, s.rows, s.heads), numbers(r, s.columns, s.width), numbers(r, s.rows, s.width)
@@ -314,7 +315,7 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 }
 
 func TestScoreIsTheInnerProductWithTwoRowsAndItsGradient(t *testing.T) {
-	forEachShape(t, func(t *testing.T, b *nmgnn.Backend, r *rand.Rand, s shape) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		x, a, c := numbers(r, s.rows, s.width), numbers(r, 1, s.width), numbers(r, 1, s.width)
 		v, w := numbers(r, s.rows, s.heads), numbers(r, s.rows, s.heads)
 		y, z, dx, da, dc := zeros(s.rows, s.heads), zeros(s.rows, s.heads), zeros(s.rows, s.width), zeros(1, s.width), zeros(1, s.width)
@@ -347,7 +348,7 @@ func hash(x uint32) uint32 {
 }
 
 func TestDropDropsWhatTheHashSays(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		r := rand.New(rand.NewPCG(3, 3))
 		for _, size := range [][2]int{{1, 1}, {3, 5}, {1, 8}, {100, 33}, {4000, 64}} {
 			draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
@@ -380,7 +381,7 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 }
 
 func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		r := rand.New(rand.NewPCG(5, 5))
 		for _, size := range [][2]int{{1, 1}, {3, 5}, {1, 8}, {3000, 65}} {
 			x, v := numbers(r, size[0], size[1]), numbers(r, size[0], size[1])
@@ -407,7 +408,7 @@ func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
 }
 
 func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		p := pattern{offsets: [][]int32{{0}, {1}}, entries: [][]int32{{0}}}
 		for _, c := range []struct {
 			expected string
@@ -445,14 +446,14 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 }
 
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		err := fused.Register(b.Backend, "/nowhere/plugin.so")
 		require.ErrorContains(t, err, "fused: XLA ")
 	})
 }
 
 func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for what, c := range map[string]struct {
 			f    func(x *Node) []*Node
 			want [][]float32 // what is computed all the same
@@ -484,7 +485,7 @@ func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
 }
 
 func TestHandlersInCCheckShapesToo(t *testing.T) {
-	b, err := nmgnn.OpenBackend("xla:cpu")
+	b, err := backend.Open("xla:cpu")
 	if err != nil {
 		t.Skipf("skipped: %v", err)
 	}
@@ -526,7 +527,7 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 }
 
 func TestARowWiderThanTheCacheIsAddedUpOftenerThanThereAreRows(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *nmgnn.Backend) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		const width, entries = 300_000, 20
 		h := [][]float32{make([]float32, width)}
 		for k := range h[0] {
@@ -546,7 +547,7 @@ func TestARowWiderThanTheCacheIsAddedUpOftenerThanThereAreRows(t *testing.T) {
 }
 
 func ExampleMatrix() {
-	b, err := nmgnn.OpenBackend("go")
+	b, err := backend.Open("go")
 	if err != nil {
 		panic(err)
 	}

@@ -15,12 +15,12 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/kernels/fused"
 )
 
-func openXLA(t *testing.T) *nmgnn.Backend {
-	b, err := nmgnn.OpenBackend("xla:cpu")
+func openXLA(t *testing.T) *backend.Backend {
+	b, err := backend.Open("xla:cpu")
 	if err != nil {
 		t.Skipf("skipped: %v", err)
 	}
@@ -97,7 +97,7 @@ func TestPlatformIsXLAs(t *testing.T) {
 	platform, err := fused.Platform(b.Backend)
 	require.NoError(t, err)
 	require.Equal(t, "cpu", platform)
-	pure, err := nmgnn.OpenBackend("go")
+	pure, err := backend.Open("go")
 	require.NoError(t, err)
 	_, err = fused.Platform(pure.Backend)
 	require.ErrorContains(t, err, "is not an XLA backend")
