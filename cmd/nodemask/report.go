@@ -178,7 +178,7 @@ func newResultsCommand() *cobra.Command {
 			}
 			return nil
 		}},
-		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that its settings are its cell's", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that it says what its cell says", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
 			records, err := record.OpenStore(folder).Load()
 			if err != nil {
 				return err

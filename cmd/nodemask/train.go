@@ -60,7 +60,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.IntVar(&f.trials, "trials", 10, "number of trials")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
-	flags.StringVar(&f.preset, "preset", "", "settings that the flags below change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
+	flags.StringVar(&f.preset, "preset", "", "hyperparameters that the flags below change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
 	f.axes = addAxes(flags)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes")
 	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
