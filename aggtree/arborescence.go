@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Arborescence is any rooted directed graph that claims to be an aggregation tree: [Check] says whether it is one.
+// Arborescence holds any rooted directed graph that claims to be an aggregation tree: [Check] says whether it is one.
 type Arborescence struct {
 	Root  int32      // a node of the candidate, numbered from 0
 	Base  []int32    // the node of the graph that each of its nodes stands for [nodes]

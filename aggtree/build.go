@@ -8,7 +8,7 @@ import (
 	"nodemask/csr"
 )
 
-// DefaultLimit is the largest number of tree nodes that is built where [Options] sets no other.
+// DefaultLimit is the largest number of tree nodes to build where [Options] sets no limit.
 const DefaultLimit = 1_000_000
 
 // Options says how trees are built. The zero value masks nothing and builds up to [DefaultLimit] nodes.

@@ -54,8 +54,8 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	return t, nil
 }
 
-// Arrival is the cached tree of a node that arrives after training, with its graphs. Both graphs number the train nodes
-// from 0, in the order in which the caller listed them; the arriving node has the next number.
+// Arrival holds the cached tree of a node that arrives after training, with its graphs. Both graphs number the train
+// nodes from 0, in the order in which the caller listed them; the arriving node has the next number.
 type Arrival struct {
 	// Tree is the tree that [BuildCached] returns. Its bases are nodes of Grown.
 	Tree *Tree

@@ -8,8 +8,8 @@ import (
 	"nodemask/csr"
 )
 
-// Counts is the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least so many": nobody can
-// build trees that large.
+// Counts holds the number of nodes of a tree. Numbers stop at math.MaxUint64, which means "at least that many": nobody
+// can build trees that large.
 type Counts struct {
 	Depth []uint64 // nodes at each depth [hops+1]
 	Total uint64   // their sum

@@ -16,13 +16,13 @@ type ExpectOptions struct {
 	Only []int32
 	// Limit is the largest number of walks to enumerate for an exact result; 0: [DefaultLimit].
 	Limit int
-	// Samples is the number of draws to average over at depths with more walks than that, at least 2; 0: 1000.
+	// Samples is the number of draws to average over at depths with more walks than Limit, at least 2; 0: 1000.
 	Samples int
 	// Seed fixes the draws.
 	Seed uint64
 }
 
-// Expectation is the mean of a tree's size over draws of the mask.
+// Expectation holds the mean of a tree's size over draws of the mask.
 type Expectation struct {
 	// Depth is the expected number of tree nodes at each depth [hops+1].
 	Depth []float64

@@ -17,9 +17,9 @@ const (
 	WrongRoot
 	// LeafTooEarly: a leaf lies above the depth that all leaves must have, though its base has neighbours.
 	LeafTooEarly
-	// ExtraWalk: a path from the root is no walk of the graph, passes through a masked node, or has too many hops.
+	// ExtraWalk: a path from the root is not a walk of the graph, passes through a masked node, or has too many hops.
 	ExtraWalk
-	// MissingWalk: a walk of the graph is no path from the root.
+	// MissingWalk: a walk of the graph is not a path from the root.
 	MissingWalk
 	// NotSmallest: the paths are the right ones, but two siblings stand for one node of the graph.
 	NotSmallest

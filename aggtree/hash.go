@@ -8,8 +8,8 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every node v of the graph [nodes]. Isomorphic trees have the same hash: those
-// that turn into each other, colours of the bases included, by reordering siblings. Other trees share a hash with a
+// HashAll returns a hash of T_v^hops for every node v of the graph [nodes]. Isomorphic trees have the same hash: trees
+// that become equal, colours of the bases included, when siblings are reordered. Other trees share a hash with a
 // probability of about 2^-64, though an adversary could make some that do. colours has an entry for each node of the
 // graph; nil: all nodes are alike.
 //
@@ -17,7 +17,7 @@ import (
 // is v's colour above the trees, one hop smaller, of its neighbours. It takes time proportional to hops times edges,
 // and more only for sorting each row.
 //
-// Errors are those of [Count], and another for a wrong number of colours.
+// Errors are those of [Count], and one for a wrong number of colours.
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(g, hops, mask); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"nodemask/csr"
 )
 
-// Counterexample says where a lemma fails on a candidate for an aggregation tree, which is then none.
+// Counterexample says where a lemma fails on a candidate, which is therefore not an aggregation tree.
 type Counterexample struct {
 	// Lemma is 1 or 2.
 	Lemma int
@@ -18,9 +18,9 @@ type Counterexample struct {
 	Node, Base int32
 	// Depth is the number of levels of the subtree below Node (lemma 1 only).
 	Depth int
-	// Fault says why the subtree is no aggregation tree; its walks start at Node (lemma 1 only).
+	// Fault says why the subtree is not an aggregation tree; its walks start at Node (lemma 1 only).
 	Fault *Fault
-	// Missing lists the unmasked neighbours of Base for which no child stands, Extra the bases of children that are no
+	// Missing lists the unmasked neighbours of Base that no child stands for, Extra the bases of children that are not
 	// such neighbours, and Repeated the bases of several children (lemma 2 only).
 	Missing, Extra, Repeated []int32
 }
@@ -43,10 +43,11 @@ func (c *Counterexample) Error() string {
 	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s", c.Node, c.Base, strings.Join(parts, ", "))
 }
 
-// Lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree, any node with its descendants down to
-// any depth, is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
+// Lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
+// any depth) is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
 // wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
-// nodes times hops². For a candidate that is no arborescence it returns a [*Fault]; other errors are those of [Check].
+// nodes times hops². For a candidate that is not an arborescence it returns a [*Fault]; other errors are those of
+// [Check].
 func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -72,7 +73,7 @@ func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 
 // Lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
 // neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
-// the first [*Counterexample]. A node further down that has children is no leaf, so the lemma must hold for it too.
+// the first [*Counterexample]. A node further down that has children is not a leaf, so the lemma must hold for it too.
 // Other errors are those of [Lemma1].
 func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)

@@ -7,7 +7,7 @@ import (
 	"nodemask/csr"
 )
 
-// Summary says how much repeats in a tree: what the paper's section 4 blames for over-smoothing and over-fitting.
+// Summary says how much a tree repeats, which the paper's section 4 blames for over-smoothing and over-fitting.
 type Summary struct {
 	Nodes    uint64 // tree nodes; [math.MaxUint64] means at least so many
 	Distinct int    // distinct nodes of the graph among their bases

@@ -7,7 +7,7 @@ import (
 	"nodemask/csr"
 )
 
-// Statement is one thing that the paper says of an aggregation tree, and whether a candidate obeys it.
+// Statement holds one thing that the paper says of an aggregation tree, and whether a candidate obeys it.
 type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
@@ -22,7 +22,7 @@ type Statement struct {
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
 // Verify checks the definition and both lemmas on a candidate for T_root^hops of the graph under the mask (nil: nothing
-// masked), and returns the three statements in this order, whether they hold or not. A candidate that is no
+// masked), and returns the three statements in this order, whether they hold or not. A candidate that is not an
 // arborescence breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the
 // graph, or the context's if it ends first.
 func Verify(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) ([]Statement, error) {

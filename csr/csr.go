@@ -26,7 +26,7 @@ type Graph struct {
 // Edge is one listed pair. In a directed graph it says that Node aggregates from Neighbour (Neighbour ∈ N_Node).
 type Edge struct{ Node, Neighbour int32 }
 
-// Options says how a list of pairs is to be read. The zero value reads undirected edges.
+// Options says how to read a list of pairs. The zero value reads undirected edges.
 type Options struct {
 	// Directed keeps pairs as they are; otherwise each pair is stored in both rows.
 	Directed bool
@@ -52,13 +52,13 @@ type NodeError struct {
 	Nodes int   // how many nodes the graph has
 }
 
-// Error names the pair, the node and the nodes there are.
+// Error names the pair, the node and the number of nodes.
 func (e *NodeError) Error() string {
 	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
 }
 
-// FromEdges builds a graph of the given number of nodes from listed pairs: in linear time, but for sorting each row, and
-// linear memory. It returns a [*NodeError] if a pair names a node outside the graph.
+// FromEdges builds a graph of so many nodes from listed pairs, in linear memory and, except for sorting each row, in
+// linear time. It returns a [*NodeError] if a pair names a node outside the graph.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -69,10 +69,10 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq builds a graph from a sequence of pairs that can be replayed: it is run through twice, once to count and once
-// to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and 8 bytes
-// a node. The graph keeps the room of repeats: copying it to one that fits would take both at once. It returns a
-// [*NodeError] if a pair names a node outside the graph.
+// FromSeq builds a graph from a sequence of pairs that can be replayed. It reads the sequence twice, once to count and
+// once to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and
+// 8 bytes a node. The graph keeps the room that repeats took: a tight copy would need memory for both at once. It
+// returns a [*NodeError] if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -295,7 +295,7 @@ func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.filter(nodes, func(v, u int32) bool { return true }, index), index, nil
 }
 
-// InducedWhere is [Graph.Induced] without the edges for which keep(v, u), in g's numbers, is false.
+// InducedWhere returns what [Graph.Induced] does, without the edges for which keep(v, u), in g's numbers, is false.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index, err = g.indexOf(nodes)
 	if err != nil {

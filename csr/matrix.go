@@ -2,8 +2,8 @@ package csr
 
 import "slices"
 
-// Matrix is a sparse matrix in compressed sparse rows: what a graph's neighbours, a data set's features and the kernels that
-// multiply with both have in common. It is read-only once made.
+// Matrix holds a sparse matrix in compressed sparse rows: the form that a graph's neighbours and a data set's features
+// share, and that kernels multiply with. It is read-only once made.
 type Matrix struct {
 	Rows, Columns int
 	// Offsets has one entry more than there are rows: the entries of row r are Offsets[r] up to, but not including,
@@ -68,8 +68,8 @@ func (m Matrix) Transpose() (t Matrix, from []int32) {
 	return t, from
 }
 
-// WithDiagonal returns the pattern of a square matrix with ascending columns, and an entry (r, r) in each row r: v ∪ N_v
-// where m has N_v. Values are left out: all are 1.
+// WithDiagonal returns the pattern of m, a square matrix with ascending columns, with an entry (r, r) in each row r:
+// where m has N_v it has v ∪ N_v. Values are left out: all are 1.
 func (m Matrix) WithDiagonal() Matrix {
 	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1), Indices: make([]int32, 0, m.NumEntries()+m.Rows)}
 	for r := range m.Rows {

@@ -26,7 +26,7 @@ type Info struct {
 	Classes  int   `json:"classes,omitempty"`
 }
 
-// File is one file of a data set.
+// File describes one file of a data set.
 type File struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
@@ -89,7 +89,7 @@ func planetoidInfo(name, description string, embedded bool) Info {
 	}
 }
 
-// NameError says what is wrong with the name of a data set: nothing is called so, or its parameters are out of range.
+// NameError says what is wrong with the name of a data set: no data set has it, or its parameters are out of range.
 type NameError struct {
 	Name    string
 	Problem string

@@ -22,8 +22,8 @@ const (
 var edgeSeparator = regexp.MustCompile(`[ \t]*,[ \t]*|[ \t]+`)
 
 // ReadEdgeList reads an undirected graph from lines of two ids, separated by a comma, a tab or spaces. It returns the
-// graph and the id of each node, in the order in which ids come first. Repeats and self-loops are dropped, and blank lines
-// and those that begin with # are left out. Errors begin with name, which is that of the file, and say which line it is.
+// graph and the id of each node, in the order of first appearance. Repeats and self-loops are dropped, and blank lines
+// and those that begin with # are left out. Errors begin with name, the file's, and give the line.
 func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []string, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, maxEdgeLine), maxEdgeLine)

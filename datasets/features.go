@@ -9,8 +9,8 @@ import (
 	"nodemask/csr"
 )
 
-// Features is a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may be
-// empty if there are no rows).
+// Features holds a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may
+// be empty if there are no rows).
 type Features struct {
 	Rows, Width int
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
@@ -157,8 +157,8 @@ func normalize(row []float32) {
 	}
 }
 
-// RowHashes returns a number for each row. Equal rows have equal numbers, stored dense or sparse; two that differ have
-// different ones, but for a chance of some 1 in 2^64.
+// RowHashes returns a number for each row. Equal rows have equal numbers, stored dense or sparse; rows that differ
+// share one with a chance of about 1 in 2^64.
 func (f Features) RowHashes() []uint64 {
 	hashes := make([]uint64, f.Rows)
 	var number [8]byte
@@ -248,7 +248,7 @@ func (f Features) checkShape() error {
 	case len(f.Offsets) != f.Rows+1:
 		return fmt.Errorf("features: %d offsets for %d rows: expected %d", len(f.Offsets), f.Rows, f.Rows+1)
 	case len(f.Columns) != len(f.Values):
-		return fmt.Errorf("features: %d columns beside %d values: expected as many", len(f.Columns), len(f.Values))
+		return fmt.Errorf("features: %d columns beside %d values: expected equally many", len(f.Columns), len(f.Values))
 	case f.Offsets[0] != 0 || f.Offsets[f.Rows] != int64(len(f.Columns)):
 		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros", f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
 	}

@@ -18,19 +18,20 @@ type FetchOptions struct {
 	Dir string
 	// Mirror is a folder on the web, starting with https://, that has the same files. "": the catalogue's addresses.
 	Mirror string
-	// Client makes the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
-	// only to https in any case.
+	// Client makes the requests. Nil: one that requires TLS 1.2 and gives up on a silent server. In any case redirects are
+	// followed only to https.
 	Client *http.Client
 	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
 	Progress func(file string, done, total int64)
-	// Note gets lines worth telling: files already there, repeats, checksums of what has none published. Nil: dropped.
+	// Note gets lines worth telling: files already there, repeats, checksums of files that have none published. Nil:
+	// dropped.
 	Note func(line string)
 }
 
-// Fetch downloads the files of a known data set into a folder of its name and returns that folder. Files that are there
-// and whole are kept. A broken download is kept beside its final name and continued, now or by the next Fetch; a file
-// appears under its final name only after its SHA-256 matched. Addresses must be https. It is an error if another fetch into
-// the folder is running, and a [*NameError] if the name is unknown or needs no files.
+// Fetch downloads the files of a known data set into a folder of its name and returns that folder. Whole files that are
+// there already are kept. A broken download is kept beside its final name and continued, now or by the next Fetch; a
+// file appears under its final name only once its SHA-256 matches. Addresses must be https. It is an error if another
+// fetch into the folder is running, and a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -87,7 +88,7 @@ func (f File) source(mirror string) fetch.Source {
 	return s
 }
 
-// FileCheck is what [Verify] found about one file.
+// FileCheck says what [Verify] found about one file.
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`

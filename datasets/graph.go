@@ -14,7 +14,7 @@ import (
 // Unlabelled is the label of a node whose class is not known. Such a node is in no split.
 const Unlabelled int32 = -1
 
-// Graph is an undirected graph with node features and labels. Node v is row v of all its parts.
+// Graph holds an undirected graph with node features and labels. Node v is row v of all its parts.
 type Graph struct {
 	Name     string     // e.g. "cora"
 	Edges    *csr.Graph // distinct edges, both directions, no self-loops
@@ -32,8 +32,8 @@ func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// Limits on graphs read from files. A width is only a number in a header, which costs a file nothing but whoever makes a
-// dense row of it a lot, so it needs a limit of its own.
+// Limits on graphs read from files. A width is only a number in a header: it costs the file nothing, but a dense row of
+// it costs memory, so it needs a limit of its own.
 const (
 	maxNodes = 1<<31 - 2
 	maxWidth = 1 << 24
@@ -50,7 +50,7 @@ func (g *Graph) Check() error {
 
 func (g *Graph) check() error {
 	if g.Edges == nil {
-		return fmt.Errorf("no edges: expected a graph, if only one without edges")
+		return fmt.Errorf("Edges is nil: expected a graph, even if it has no edges")
 	}
 	// A reader may have built the rows by hand, so look again.
 	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Newcomers are nodes that arrive after a model was trained, with their edges to nodes that it knew.
+// Newcomers holds nodes that arrive after a model was trained, with their edges to nodes that it knew.
 type Newcomers struct {
 	IDs      []string
 	Features Features
@@ -16,9 +16,9 @@ type Newcomers struct {
 	Ignored int64
 }
 
-// ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and features in the order that the model
-// was trained on, of which there must be width, and edges with the ids of their ends. A column of labels may be there and
-// is left out. known returns the node that an id stands for among those that the model knew.
+// ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
+// that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
+// node that an id stands for among those that the model knew.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, known func(id []byte) (int32, bool)) (*Newcomers, error) {
 	nodes, err := readNewNodes(ctx, nodesFile, width, known)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
 type OpenOptions struct {
-	// Dir is looked in first, for instance a --data-dir flag; then $NODEMASK_DATA; then the folder nodemask in the user's
-	// cache folder, where [Fetch] puts files. "": only the last two.
+	// Dir, for instance from a --data-dir flag, is searched first; then $NODEMASK_DATA; then the folder nodemask in the
+	// user's cache folder, where [Fetch] puts files. "": only the last two.
 	Dir string
 }
 
@@ -67,9 +67,9 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set from: the first that holds its files of o.Dir, $NODEMASK_DATA and the
-// cache (each itself, or its folder of the data set's name or called planetoid), then the library itself. It returns a
-// [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
+// Locate returns where [Open] would read a data set from: the first of o.Dir, $NODEMASK_DATA and the cache that holds
+// its files (itself, or in its folder of the data set's name or called planetoid), then the library itself. It returns
+// a [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -110,7 +110,7 @@ func holdsAny(dir string, files []File) bool {
 // "sbm:nodes=1000,classes=5,degree=8,seed=1"), the path of an .npz file (see [ReadNPZ]), or a folder with nodes.csv and
 // edges.csv (see [ReadCSV]). Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
 // files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
-// Counts are held against the catalogue's.
+// Counts must match the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {

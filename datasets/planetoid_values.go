@@ -29,7 +29,7 @@ func pickledFeatures(v any) (Features, error) {
 		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more than rows, and at most %d columns", rows, width, indptr.Len(), maxWidth)
 	}
 	if indices.Len() != data.Len() {
-		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected as many", indices.Len(), data.Len())
+		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected equally many", indices.Len(), data.Len())
 	}
 	if indptr.IsFloat() || indices.IsFloat() {
 		return Features{}, fmt.Errorf("the matrix's indices are floating numbers: expected integers")

@@ -18,11 +18,11 @@ type SplitOptions struct {
 	// ValidationShare of the labelled nodes left after the train set are validation nodes, above 0 and below 1; the
 	// rest are test nodes. 0 means 0.10.
 	ValidationShare float64
-	// Seed chooses which nodes go where. Every value, 0 too, is a split of its own.
+	// Seed chooses which nodes go where. Every value, 0 included, gives a split of its own.
 	Seed uint64
 }
 
-// Split is three disjoint sets of nodes that together are all labelled nodes of a graph.
+// Split holds three disjoint sets of nodes that together are all labelled nodes of a graph.
 type Split struct {
 	TrainPercent            int     // as asked for
 	ValidationShare         float64 // as used: 0.10 if the default was asked for

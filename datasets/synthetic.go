@@ -19,12 +19,12 @@ type SBMOptions struct {
 	// give a share too small to matter, such as 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
-	// ActiveFeatures makes the features sparse and binary, as of a bag of words: so many words are drawn for each node,
-	// and one drawn twice counts once. 0 means dense features.
+	// ActiveFeatures makes the features sparse and binary, like a bag of words: so many words are drawn for each node, and
+	// one drawn twice counts once. 0 means dense features.
 	ActiveFeatures int
 	// FeatureSignal is how far a class's mean lies from the origin, in standard deviations of a feature's noise, in a
-	// random direction; 0 means 1. Of sparse features it is the odds that a word is drawn from those the class favours
-	// (class c: c, c+Classes, …) against from all.
+	// random direction; 0 means 1. For sparse features it is the odds that a word is drawn from those the class favours
+	// (class c: c, c+Classes, …) rather than from all.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -70,9 +70,9 @@ func setDefault[T int | float64](field *T, value T) {
 // node's features are its class's mean plus Gaussian noise, or words that its class favours. It takes time and memory
 // linear in nodes, edges and features.
 //
-// Pairs are drawn with replacement, more of them than edges are wanted, so that about as many are left when repeats are
-// dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error
-// if MeanDegree and Homophily ask for more than 9 in 10 of the pairs that exist inside classes or between them.
+// Pairs are drawn with replacement, more than the edges wanted, so that about as many are left when repeats are
+// dropped: the tests find the mean degree within 1 % of MeanDegree, up to half of all possible edges. It is an error if
+// MeanDegree and Homophily ask for more than 9 in 10 of the pairs that exist inside classes or between them.
 func SBM(o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {

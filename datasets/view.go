@@ -49,15 +49,15 @@ func ParseArrivals(s string) (Arrivals, error) {
 	return "", fmt.Errorf("datasets: arrivals %q: expected %q or %q", s, AllEdges, TrainEdges)
 }
 
-// Phase is the graph as it is while a model trains, is validated or is tested.
+// Phase holds the graph as it is while a model trains, is validated or is tested.
 type Phase struct {
 	Edges *csr.Graph // in local numbers
 	Nodes []int32    // the node of the whole graph behind each local node, ascending
 	Score []int32    // local nodes whose labels count in this phase, ascending
 }
 
-// View is a split graph as a model sees it, phase by phase. Phases may share memory with each other and with the
-// graph: read them only.
+// View holds a split graph as a model sees it, phase by phase. Phases may share memory with each other and with the
+// graph: only read them.
 type View struct {
 	Setting                 Setting
 	Arrivals                Arrivals

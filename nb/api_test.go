@@ -42,7 +42,7 @@ func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
 	assert.FileExists(t, filepath.Join(project, "nb", "project.go"))
 	t.Chdir(t.TempDir())
 	_, err = Project()
-	assert.ErrorContains(t, err, "is in no clone of nodemask: run this from a folder of the project")
+	assert.ErrorContains(t, err, "is not in a clone of nodemask: run this from a folder of the project")
 }
 
 func TestSmallNotebooksRunOneTrial(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Series is one line of a [Chart].
+// Series describes one line of a [Chart].
 type Series struct {
 	Name        string
 	X, Y        []float64
@@ -15,7 +15,7 @@ type Series struct {
 	HideMarkers bool
 }
 
-// Chart is a set of lines over one pair of axes.
+// Chart describes lines over one pair of axes.
 //
 // A [Series.Reference] whose name begins with that of another series ("GIN, paper" and "GIN") takes its colour and shape.
 type Chart struct {

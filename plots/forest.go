@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Forest is a forest plot: effects as points with intervals, one below the other, beside a line at no effect.
+// Forest describes a forest plot: effects as points with intervals, one below the other, and a line at no effect.
 type Forest struct {
 	ID, Title, Caption string
 	XLabel             string  // of the effects, with the unit
@@ -16,13 +16,13 @@ type Forest struct {
 	Groups             []ForestGroup
 }
 
-// ForestGroup is effects under a heading.
+// ForestGroup holds effects under a heading.
 type ForestGroup struct {
 	Name string
 	Rows []Effect
 }
 
-// Effect is a difference and its confidence interval.
+// Effect holds a difference and its confidence interval.
 type Effect struct {
 	Label            string
 	Value, Low, High float64
@@ -77,7 +77,7 @@ func (f Forest) Table() Table {
 	return t
 }
 
-// SVG returns a drawing of f, as [Chart.SVG] does. A filled point has an interval that leaves 0 out, an open one does not.
+// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval leaves 0 out, otherwise open.
 func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Colour is a colour as CSS writes it, in one shade for a light page and one for a dark page.
+// Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
 type Colour struct{ Light, Dark string }
 
 // Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange, sky

@@ -20,9 +20,9 @@ const (
 // marked tells whether s has markers. A single point always has them: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || len(s.X) == 1 }
 
-// SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element that
-// is a file by itself and can be inside HTML: in the colour of the text around it, without a background. The same chart
-// always gives the same bytes. The error is that of [Chart.Check].
+// SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element
+// that works as a file or inside HTML, in the colour of the text around it, without a background. The same chart always
+// gives the same bytes. The error is that of [Chart.Check].
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

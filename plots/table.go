@@ -7,24 +7,24 @@ import (
 	"slices"
 )
 
-// Field is one cell of a [Table].
+// Field holds one cell of a [Table].
 type Field struct {
 	Text string
 	Note string // tooltip in HTML, not written elsewhere
 	Bold bool
 }
 
-// Table is a header and rows of text.
+// Table holds a header and rows of text.
 type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
 	Footer             []Field // a last row about the others, such as their means, as long as Header; nil: none
 	Groups             []int   // ascending: rows, from 0, that have a rule above them; the first needs none
-	TextColumns        int     // that many first columns are labels, to the left; the others are numbers, to the right. 0: 1
+	TextColumns        int     // the first so many columns are labels, aligned left; the others are numbers, aligned right. 0: 1
 }
 
-// Format is a way to write a [Table] down.
+// Format names a way to write a [Table].
 type Format string
 
 // The formats of [Table.Render].
@@ -41,8 +41,8 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
 }
 
-// Check returns nil if t has a header, every row and any footer are as long as it, TextColumns is between 0 and its
-// length, and Groups has rows below the first.
+// Check returns nil if t has a header, every row and any footer are as long as the header, TextColumns is between 0 and
+// that length, and Groups names rows below the first.
 func (t Table) Check() error {
 	if len(t.Header) == 0 {
 		return fmt.Errorf("plots: table %q has no header", t.ID)

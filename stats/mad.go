@@ -31,12 +31,12 @@ const madBlock = 32
 //
 // What counts as zero decides by how much D̄_i is divided: with two bundles of rows at a distance of 1 from each other,
 // MAD is 1, but about 1/2 if rounding within the bundles counts as distance. So distances up to 2^-47 ≈ 7e-15 are taken
-// as zero: float32 sets rows that far apart that were parallel. A row of zeros is at a distance of 1 from every other
-// row, other rows of zeros included, as in scikit-learn and so in the paper's code.
+// as zero: float32 sets parallel rows that far apart. A row of zeros is at a distance of 1 from every other row, other
+// rows of zeros included, as in scikit-learn and so in the paper's code.
 //
 // The result is that of all pairs, in float64, and the same to the last bit on any number of cores. No matrix of pairs is
-// made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ but whose
-// projections on one line are within rounding of each other: at worst, with all rows there, n²·width/2.
+// made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ while their
+// projections on one line agree within rounding: at worst, with all rows there, n²·width/2.
 //
 // One node or none has MAD 0. It is an error if h is not nodes×width long, if an entry is not finite (the error names
 // its row and column), or if ctx is done before the result is.
@@ -258,7 +258,7 @@ func squaredChord(a, b []float64) float64 {
 	return s0 + s1 + s2 + s3
 }
 
-// Smoothness is [MAD] of three representations of the same nodes: the lower, the more alike the nodes are.
+// Smoothness holds the [MAD] of three representations of the same nodes: the lower, the more alike the nodes are.
 type Smoothness struct {
 	Hidden  float64 `json:"hidden"`  // the last hidden layer, after its activation; 0 without one
 	Logits  float64 `json:"logits"`  // the last layer

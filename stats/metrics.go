@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Metrics is how well classes were predicted on a set of nodes. Shares are between 0 and 1.
+// Metrics says how well classes were predicted on a set of nodes. Shares are between 0 and 1.
 type Metrics struct {
 	MacroF1  float64 // mean of the classes' F1: every class counts alike
 	MicroF1  float64 // F1 over all decisions; with one class a node it equals Accuracy

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest is what a two-sided paired t-test found. All but N, T, DF and P are in the unit of the values compared.
+// TTest holds the result of a two-sided paired t-test. All but N, T, DF and P are in the unit of the values compared.
 type TTest struct {
 	N              int     // pairs
 	MeanDifference float64 // mean of a - b
@@ -30,7 +30,7 @@ type TTest struct {
 // if their differences are so large or so small that their variance leaves the range of float64.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
-		return TTest{}, fmt.Errorf("stats: t-test of %d values paired with %d: expected as many", len(a), len(b))
+		return TTest{}, fmt.Errorf("stats: t-test of %d values paired with %d: expected equally many", len(a), len(b))
 	}
 	differences := make([]float64, len(a))
 	for i := range a {

@@ -140,7 +140,7 @@ func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
 		a, b []float64
 		want string
 	}{
-		{[]float64{1, 2}, []float64{1}, "stats: t-test of 2 values paired with 1: expected as many"},
+		{[]float64{1, 2}, []float64{1}, "stats: t-test of 2 values paired with 1: expected equally many"},
 		{[]float64{1}, []float64{1}, "stats: t-test: 1 values: expected at least 2"},
 		{nil, nil, "stats: t-test: 0 values: expected at least 2"},
 		{[]float64{1, math.NaN()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Summary is a mean and the sample's standard deviation, with N-1.
+// Summary holds the mean and the sample standard deviation, with N-1.
 type Summary struct {
 	N            int
 	Mean, StdDev float64 // NaN and 0 for no values; 0 for the deviation of one
@@ -26,8 +26,8 @@ func Summarize(x []float64) Summary {
 	return Summary{len(x), mean, sd}
 }
 
-// Text returns "81.20 ± 0.55", with so many digits behind the point; the mean alone if the deviation is 0, and a dash for no
-// values.
+// Text returns "81.20 ± 0.55", with so many digits after the point; the mean alone if the deviation is 0, and a dash
+// for no values.
 func (s Summary) Text(digits int) string {
 	switch {
 	case s.N == 0:

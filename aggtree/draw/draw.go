@@ -14,7 +14,7 @@ import (
 	"nodemask/csr"
 )
 
-// Format is a way to write a tree.
+// Format names a way to write a tree.
 type Format string
 
 // The formats of [Write].
@@ -43,8 +43,7 @@ const (
 
 // Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.
 type Options struct {
-	// Names has a name for each node of the graph, by which its replicas are called; one without is called by its
-	// number.
+	// Names has a name for each node of the graph and its replicas; a node without one goes by its number.
 	Names []string
 	// Colours has a number for each node of the graph, for instance its class. Nodes with the same number have the same
 	// fill; a negative number means none. nil: fills show replicas, as rings always do. Text and JSON ignore it.
@@ -54,14 +53,14 @@ type Options struct {
 	// Graph and Mask are those that the tree was built from. Ghosts needs both, BaseGraph the first.
 	Graph *csr.Graph
 	Mask  []bool
-	// Ghosts draws the neighbours that the mask hides too, dashed. JSON ignores it.
+	// Ghosts also draws the neighbours that the mask hides, dashed. JSON ignores it.
 	Ghosts bool
 	// BaseGraph draws the graph round the root beside the tree (SVG only).
 	BaseGraph bool
-	// Children is the largest number of children to draw of a node, one that stands for the rest included; 0: 12, and
-	// at least 2. JSON has all.
+	// Children limits the children drawn of a node, including one that stands for the rest; 0: 12, and at least 2. JSON
+	// has all.
 	Children int
-	// Nodes is the largest number of tree nodes to draw; 0: 150, and at least 2. JSON has all.
+	// Nodes limits the tree nodes drawn; 0: 150, and at least 2. JSON has all.
 	Nodes int
 	// Direction says where the root lies (SVG, DOT and Mermaid).
 	Direction Direction
@@ -73,7 +72,7 @@ type Options struct {
 }
 
 // Write writes a tree in a format. The same tree and options give the same bytes. It returns an error for an unknown
-// format or an empty tree, or the writer's.
+// format or an empty tree, or the writer's error.
 func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 	if t == nil || t.NumNodes() == 0 {
 		return errors.New("draw: the tree is empty: every tree has a root, see aggtree.Build")

@@ -12,8 +12,8 @@ import (
 	"nodemask/csr"
 )
 
-// Figure is one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that we
-// have: ours follow what the text says of them, see [PaperGraph].
+// Figure holds one of the paper's figures of graphs and trees, drawn anew. The originals are not part of the text that
+// we have: ours follow what the text says of them, see [PaperGraph].
 type Figure struct {
 	ID     string // transductive, inductive, trees, invalid, new-node, cached or masked
 	Number int    // in the paper
@@ -21,7 +21,7 @@ type Figure struct {
 	Panels []Panel
 }
 
-// Panel is a part of a figure: a drawing with a caption.
+// Panel holds a part of a figure: a drawing with a caption.
 type Panel struct {
 	Caption string
 	Tree    *aggtree.Tree // nil if the panel shows something else

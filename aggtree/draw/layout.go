@@ -4,7 +4,7 @@ import (
 	"nodemask/aggtree"
 )
 
-// Point is where a node is drawn: X to the right, Y down.
+// Point says where a node is drawn: X to the right, Y down.
 type Point struct{ X, Y float64 }
 
 // LayoutOptions says how far apart nodes are drawn. In the zero value neighbours on a level are 1 apart, and so are
@@ -26,11 +26,11 @@ type LayoutOptions struct {
 // Layout returns the place of each node of a tree, in linear time and without recursion. It reads nothing but the
 // tree's shape and the options. The smallest coordinates are 0.
 //
-// It is the tidy drawing of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time" (2002):
-// nodes of a depth are on one line, parents are centred over their first and last child, subtrees of the same shape are
-// drawn alike (unless Apart moves them), and small subtrees are spread evenly between large ones. The algorithm runs
-// from the left and from the right, and Layout takes the mean, so that a mirrored tree has the mirrored drawing.
-// Distances hold in both runs, and so in the mean.
+// The drawing is the tidy one of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time"
+// (2002): nodes of a depth are on one line, parents are centred over their first and last child, subtrees of the same
+// shape are drawn alike (unless Apart moves them), and small subtrees are spread evenly between large ones. The
+// algorithm runs from the left and from the right, and Layout takes the mean, so that a mirrored tree has the mirrored
+// drawing. Distances hold in both runs, and so in the mean.
 func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
 	if t.NumNodes() == 0 {
 		return nil

@@ -32,8 +32,8 @@ const offeredHops = 5
 type Options struct {
 	// Names has a name for each node of the graph; one without is called by its number.
 	Names []string
-	// Colours has a number for each node, for instance its class; each number has a colour and a shape, and a negative
-	// one none. Classes says what the numbers mean.
+	// Colours has a number for each node, for instance its class. Each number has a colour and a shape, but a negative one
+	// has neither. Classes says what the numbers mean.
 	Colours []int
 	Classes []string
 	// Mask is true for each node that is masked at first. nil: none is.
@@ -66,11 +66,11 @@ type Options struct {
 // Where scripts do not run, as in a notebook that is not trusted, the reader sees an image of the first tree.
 //
 // For scripts on the page, the element of class nodemask-explorer has a property nodemask: the functions root, hops,
-// epoch, masked (the nodes), counts, tree (all of the tree, with the fields of [aggtree.Tree] but small initials; null
-// if it has over 1,000,000 nodes or the page lacks some), shown (what is drawn), svg, setRoot, setHops and setEpoch. It
-// sends the event nodemask:change after each change.
+// epoch, masked (the nodes), counts, tree (all of the tree, with the fields of [aggtree.Tree] but lower-case initials;
+// null if it has over 1,000,000 nodes or the page lacks some), shown (what is drawn), svg, setRoot, setHops and
+// setEpoch. It sends the event nodemask:change after each change.
 //
-// It returns an error for a graph, root, hops or options that it cannot draw, or the writer's.
+// It returns an error for a graph, root, hops or options that it cannot draw, or the writer's error.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -81,7 +81,7 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return out.Flush()
 }
 
-// WritePage writes what [WriteFragment] does as a whole file for a browser.
+// WritePage writes what [WriteFragment] does, as a whole file for a browser.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
 	o.Title = "" // the page's heading says it

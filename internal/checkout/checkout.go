@@ -27,5 +27,5 @@ func Root() (string, error) {
 			break
 		}
 	}
-	return "", fmt.Errorf("%s is in no clone of nodemask: run this from a folder of the project", here)
+	return "", fmt.Errorf("%s is not in a clone of nodemask: run this from a folder of the project", here)
 }

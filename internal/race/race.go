@@ -1,5 +1,5 @@
-// Package race times contenders that are processes of their own. They take turns while the others wait, so that whatever else
-// the machine does hits all alike.
+// Package race times contenders, each a process of its own. They take turns while the others wait, so that whatever
+// else the machine does hits all alike.
 package race
 
 import (
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Lane is a contender: a process that prints a line of JSON once it is ready and has run one epoch, and then answers each
-// line that it reads: "train N" and "validate N" with the times of N epochs, without and with validation.
+// Lane describes a contender: a process that prints a line of JSON once it is ready and has run one epoch, then answers
+// each line that it reads: "train N" and "validate N" with the times of N epochs, without and with validation.
 type Lane struct {
 	Data     string  `json:"data"`
 	Model    string  `json:"model"`
@@ -183,8 +183,8 @@ func (l *Lane) stop() {
 	l.process = nil
 }
 
-// Compete is the other side: it answers questions until they end. run trains for so many epochs, with validation or without,
-// and returns how long each took.
+// Compete is a contender's side: it answers questions until they end. run trains for so many epochs, with or without
+// validation, and returns how long each took.
 func Compete(ctx context.Context, in io.Reader, out *json.Encoder, run func(ctx context.Context, epochs int, validate bool) ([]time.Duration, error)) error {
 	questions := bufio.NewScanner(in)
 	for questions.Scan() {

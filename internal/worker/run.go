@@ -20,8 +20,8 @@ import (
 // patience is how long a process may go on after it was told to end: less than the five seconds that gonb gives a cell.
 const patience = 4 * time.Second
 
-// Run has a process of the command in the project's folder do what is requested, and calls each with every event, one
-// after the other. The command is built first if it is out of date.
+// Run serves the request with a process of the command, in the project's folder, and calls each with every event, one
+// at a time. It first builds the command if it is out of date.
 //
 // When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any other
 // error is the process's own, or says in one line why it could not be built.
@@ -114,7 +114,7 @@ func build(ctx context.Context, project, path string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("nodemask cannot be built: go is not there")
+		return errors.New("nodemask cannot be built: the go command was not found")
 	case err != nil:
 		return fmt.Errorf("nodemask cannot be built: %s", reason(said, err))
 	}

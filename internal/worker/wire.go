@@ -1,5 +1,5 @@
-// Package worker has a process of the command nodemask train and check what a notebook's cell asks for. The process is
-// built once, while a cell that linked GoMLX itself would be slower each time it is run.
+// Package worker runs a process of the command nodemask that trains and checks what a notebook's cell asks for. The
+// command is built once; a cell that linked GoMLX itself would be slower on every run.
 package worker
 
 import (
@@ -14,8 +14,8 @@ import (
 // Subcommand is what the command nodemask calls the process.
 const Subcommand = "serve-cells"
 
-// Request is the line of JSON that the process reads from its standard input, with one field set. Input then stays open:
-// its end ends the process, however the cell ended.
+// Request holds the line of JSON that the process reads from its standard input, with one field set. Input then stays
+// open: its end ends the process, however the cell ended.
 type Request struct {
 	Train *Training `json:"train,omitempty"`
 	Check *Check    `json:"check,omitempty"`
@@ -36,7 +36,7 @@ type Check struct {
 	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: none is masked
 }
 
-// Event is a line of JSON that the process writes to its standard output, with one field set.
+// Event holds a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
 	Backend string   `json:"backend,omitempty"` // what the trials run on, before the first
 	Epoch   *Epoch   `json:"epoch,omitempty"`
@@ -44,7 +44,7 @@ type Event struct {
 	Theorem *Theorem `json:"theorem,omitempty"`
 }
 
-// Epoch is what an epoch of a trial came to.
+// Epoch holds the losses of one epoch of a trial.
 type Epoch struct {
 	Cell           string `json:"cell"` // [record.Cell.Key]
 	Seed           uint64 `json:"seed"`
@@ -52,14 +52,14 @@ type Epoch struct {
 	ValidationLoss Number `json:"validation_loss"`
 }
 
-// Trials is how many trials are done.
+// Trials says how many trials are done.
 type Trials struct {
 	Done   int           `json:"done"`
 	Before int           `json:"before"` // of Done: there before
 	Left   time.Duration `json:"left"`   // estimated; 0: unknown
 }
 
-// Theorem is what came of theorem 1 for a kind of model.
+// Theorem says whether theorem 1 holds for a kind of model.
 type Theorem struct {
 	Model      string `json:"model"`
 	Holds      bool   `json:"holds"`

@@ -110,7 +110,7 @@ func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
 		assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), want, body)
 	}
 	t.Setenv("PATH", "")
-	assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), "nodemask cannot be built: go is not there")
+	assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), "nodemask cannot be built: the go command was not found")
 }
 
 func TestCancellingEndsTheInputAndWaitsForTheProcess(t *testing.T) {

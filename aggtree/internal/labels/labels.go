@@ -1,4 +1,4 @@
-// Package labels makes the texts of drawings of graphs and trees safe to write anywhere: what nodes are called, on one
+// Package labels makes the text in drawings of graphs and trees safe to write anywhere: the names of nodes, on one
 // line, and the ids of elements.
 package labels
 
@@ -34,7 +34,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// ID returns a text, which must not be empty, as an element's id that can also stand in a style sheet: it begins with a
+// ID turns a text, which must not be empty, into an element's id that can also stand in a style sheet: it begins with a
 // letter, and all but letters, digits, - and _ become _.
 func ID(text string) string {
 	id := strings.Map(func(r rune) rune {

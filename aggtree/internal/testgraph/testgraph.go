@@ -1,4 +1,4 @@
-// Package testgraph makes the graphs that tests of aggregation trees are about: small ones by hand, and any at random.
+// Package testgraph makes graphs for tests of aggregation trees: small ones by hand, and any at random.
 package testgraph
 
 import (
@@ -8,7 +8,7 @@ import (
 	"nodemask/csr"
 )
 
-// Undirected returns the graph with these edges, which must name nodes of it.
+// Undirected returns the graph with these edges, which must name its nodes.
 func Undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
 	g, _, err := csr.FromEdges(nodes, edges, csr.Options{})
 	require.NoError(t, err)

@@ -50,7 +50,7 @@ func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Find returns the place in the header of the first of the names that is there, in upper or lower case; -1 if none is.
+// Find returns the column of the first of the names that the header has, in upper or lower case; -1 if it has none.
 func (t *Table) Find(names ...string) int {
 	for _, name := range names {
 		if i := slices.IndexFunc(t.Header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
@@ -60,7 +60,7 @@ func (t *Table) Find(names ...string) int {
 	return -1
 }
 
-// Column returns the same for a column that must be there, and an error if it is not.
+// Column returns what [Table.Find] does, or an error if the column is not there.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := t.Find(names...); i >= 0 {
 		return i, nil

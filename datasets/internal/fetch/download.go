@@ -131,7 +131,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		if resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", have) {
 			return nil // all of it is here
 		}
-		return errors.Join(errors.New("the server has no more bytes than are here"), writeValidator(part, ""))
+		return errors.Join(errors.New("the server has no bytes beyond those already here"), writeValidator(part, ""))
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return fmt.Errorf("the server answered %s", resp.Status)
 	default:

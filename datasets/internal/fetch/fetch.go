@@ -18,8 +18,8 @@ import (
 
 // Options says how files are downloaded. The zero value is what a user wants.
 type Options struct {
-	// Client makes the requests. Nil: one that wants TLS 1.2 and gives up on a silent server. Redirects are followed
-	// only to https in any case.
+	// Client makes the requests. Nil: one that requires TLS 1.2 and gives up on a silent server. In any case redirects are
+	// followed only to https.
 	Client *http.Client
 	// Retries limits how often a failed request is repeated. 0: 4 times; negative: never.
 	Retries int
@@ -29,7 +29,8 @@ type Options struct {
 	Wait func(ctx context.Context, d time.Duration) error
 	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
 	Progress func(file string, done, total int64)
-	// Note gets lines worth telling: files already there, repeats, checksums of what has none published. Nil: dropped.
+	// Note gets lines worth telling: files already there, repeats, checksums of files that have none published. Nil:
+	// dropped.
 	Note func(line string)
 
 	open    func(path string) (partFile, error) // tests: a disk that fills up
@@ -45,7 +46,7 @@ type partFile interface {
 	Close() error
 }
 
-// Source is where a file is, and what is known of it.
+// Source says where a file is, and what is known of it.
 type Source struct {
 	URL    string
 	Size   int64  // in bytes; 0: not known
@@ -98,7 +99,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Lock makes a folder, if it is not there, and keeps other fetches out of it until unlock is called.
+// Lock makes a folder if needed and keeps other fetches out of it until unlock is called.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func Lock(dir string) (unlock func() error, err error) {
 }
 
 // Get downloads a file to path, unless it is there and whole. What a broken download brought is kept beside path, and
-// continued by the next Get; the file appears under its name only after its SHA-256 matched.
+// continued by the next Get; the file appears under its name only once its SHA-256 matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if sum, size, err := Sum(ctx, path); err == nil {

@@ -18,8 +18,8 @@ const (
 	chunkSize = 64 << 10 // bytes decoded at a time
 )
 
-// Array is an array that is read as a stream, in the order of the file. It allocates nothing by what the header claims:
-// the caller does, and knows that the bytes for it are there.
+// Array streams an array in the order of the file. It allocates nothing on the header's word: the caller does, and
+// knows that the bytes are there.
 type Array struct {
 	Header
 
@@ -143,8 +143,8 @@ func (a *Array) Ints(dst []int64) error {
 	return nil
 }
 
-// Indices reads the next len(dst) elements, which must lie from 0 to limit-1. what says in errors what they number, for
-// instance "node".
+// Indices reads the next len(dst) elements, which must lie from 0 to limit-1. In errors, what names the things they
+// number, for instance "node".
 func (a *Array) Indices(dst []int32, limit int64, what string) error {
 	var wide [1024]int64
 	for len(dst) > 0 {

@@ -17,7 +17,7 @@ const maxText = 64 << 10
 // ErrObjects says why an array of Python objects is refused.
 var ErrObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as numbers or text, for instance with .astype(str)")
 
-// Dtype is the type of an array's elements.
+// Dtype describes the type of an array's elements.
 type Dtype struct {
 	Name  string // as it was written, e.g. "<f4"
 	Kind  byte   // 'b' booleans, 'i' and 'u' integers, 'f' floats, 'S' bytes, 'U' text

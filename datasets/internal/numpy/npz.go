@@ -23,7 +23,7 @@ const (
 	maxMembers        = 10_000
 )
 
-// File is a zip of npy arrays. Members are streamed, and can be opened several times, also side by side.
+// File reads a zip of npy arrays. Members are streamed, and can be opened several times, even at once.
 type File struct {
 	name    string // for errors
 	ctx     context.Context
@@ -106,7 +106,7 @@ func (z *File) Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Require returns an error that names the first of the members that is not there. layout says in it what they make up.
+// Require returns an error that names the first missing member, or nil. layout is what the error says they make up.
 func (z *File) Require(layout string, members ...string) error {
 	for _, member := range members {
 		if !z.Has(member) {
@@ -116,7 +116,7 @@ func (z *File) Require(layout string, members ...string) error {
 	return nil
 }
 
-// Open starts reading a member, which is to be closed after use.
+// Open starts reading a member; close it after use.
 func (z *File) Open(member string) (*Array, error) {
 	where := z.name + ": " + member
 	f := z.members[member]
@@ -200,8 +200,8 @@ func (m *memberReader) Read(b []byte) (int, error) {
 
 func (m *memberReader) Close() error { return m.r.Close() }
 
-// Vector opens a member of one dimension, of the given length unless that is negative. A single number is a vector of
-// length 1, and a column is one too.
+// Vector opens a member of one dimension, of the given length unless that is negative. A single number counts as a
+// vector of length 1, and a column as a vector.
 func (z *File) Vector(member string, length int64) (*Array, error) {
 	a, err := z.Open(member)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package packed is the compact file format of the graphs embedded in package datasets.
+// Package packed reads and writes the compact file format of the graphs embedded in package datasets.
 //
 // A file is the word "nodemask", a version byte, the length of the payload (little-endian uint32), the payload's
 // SHA-256, and the payload compressed by DEFLATE. The payload is a run of unsigned varints and strings in the order
@@ -29,7 +29,7 @@ const (
 	maxPayload = 32 << 20
 )
 
-// Graph is what a file holds: a labelled graph, and features as counts.
+// Graph holds what a file does: a labelled graph, and features as counts.
 type Graph struct {
 	Name    string
 	Classes []string
@@ -46,7 +46,7 @@ type Graph struct {
 	Weights []float64 // [Width], positive
 }
 
-// Values returns the features beside Columns.
+// Values returns the values of the features, beside Columns.
 func (g *Graph) Values() []float32 {
 	values := make([]float32, len(g.Columns))
 	for v, length := range g.Lengths {

@@ -56,8 +56,8 @@ func (p *unpickler) global(module, name []byte) global {
 	return ""
 }
 
-// Array is a numpy array of numbers in C order, of at most two dimensions. They stay in the file's memory until they are
-// asked for.
+// Array holds a numpy array of numbers in C order, of at most two dimensions. The numbers stay in the file's memory
+// until asked for.
 type Array struct {
 	Shape []int // nil: the pickle names the array and never fills it
 
@@ -65,7 +65,7 @@ type Array struct {
 	data  []byte
 }
 
-// Matrix is a scipy CSR matrix.
+// Matrix holds a scipy CSR matrix.
 type Matrix struct{ state *Dict }
 
 func (p *unpickler) call(callee, arguments any) any {
@@ -232,8 +232,8 @@ func (a *Array) Int(i int) int64 { return a.dtype.Int(a.data[i*a.dtype.Size:]) }
 // Float returns element i as a floating number.
 func (a *Array) Float(i int) float64 { return a.dtype.Float(a.data[i*a.dtype.Size:]) }
 
-// Attribute returns an attribute of the matrix: "_shape", "indptr", "indices" or "data" are those of scipy. It is nil if
-// there is none, and the last if there are several.
+// Attribute returns an attribute of the matrix; scipy's are "_shape", "indptr", "indices" and "data". It returns nil if
+// there is none of the name, and the last if there are several.
 func (m *Matrix) Attribute(name string) any {
 	if m.state == nil {
 		return nil

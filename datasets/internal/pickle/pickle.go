@@ -2,7 +2,7 @@
 // dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3. It is not Python: opcodes build
 // values of the types below, a GLOBAL must be on the list in numpy.go, and nothing is ever run.
 //
-// Lengths are looked at before anything is allocated, strings stay in the file's memory, and all else that opcodes make
+// Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
 // is counted against maxMemory.
 package pickle
 

@@ -35,7 +35,7 @@ func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.E
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrMistake is in the chain of an error that is this reader's own fault, not the file's.
+// ErrMistake marks, in an error's chain, a fault of this reader and not of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
 // Describe returns what a value is, for an error: "a tuple of 2".

@@ -1,4 +1,4 @@
-// Package racetest has contenders for tests of races.
+// Package racetest provides contenders for tests of races.
 package racetest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Contender takes the place of another library's program, and returns its exit code: of the arguments the first is what it
-// does, the second what it calls itself in the log, and the others are for it.
+// Contender stands in for another library's program and returns its exit code. The first argument says what it does,
+// the second what it calls itself in the log; the others are for it.
 func Contender(log string, args []string) int {
 	kind, name := args[0], args[1]
 	note := func(format string, args ...any) {

@@ -1,4 +1,4 @@
-// Package numpytest writes the files that tests of package numpy, and of those that use it, read.
+// Package numpytest writes files for tests of package numpy and of the packages that use it.
 package numpytest
 
 import (
@@ -45,7 +45,7 @@ func must(err error) {
 	}
 }
 
-// Members are the arrays of an npz by name.
+// Members holds the arrays of an npz by name.
 type Members map[string][]byte
 
 // With returns a copy in which some members are replaced, or left out if nil.
