@@ -9,11 +9,10 @@ import (
 	"nodemask/stats"
 )
 
-// Compare shows, for each cell, the macro F1 of the trials that were run here, of those recorded with the project, and
-// what the paper says.
+// Compare shows each cell's macro F1: of the trials run here, of those recorded with the project, and as published.
 func Compare(cells ...record.Cell) { Table(CompareTable(Live(), Recorded(), cells...)) }
 
-// CompareTable is what [Compare] shows.
+// CompareTable returns the table that [Compare] shows.
 func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
@@ -75,7 +74,7 @@ func Summary() {
 
 func artifact(id string) paper.Artifact { return Must1(paper.Find(id))[0] }
 
-// Mean returns the mean of values as text with two decimals; a dash if there are none.
+// Mean returns the mean of values as text with two decimals, or a dash if there are none.
 func Mean(values []float64) string {
 	s := stats.Summarize(values)
 	s.StdDev = 0

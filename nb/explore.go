@@ -10,7 +10,7 @@ import (
 )
 
 // Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose the
-// hops, play epochs. It works in JupyterLab and in exported pages; where scripts are not run, a picture is seen.
+// hops, play epochs. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked), KeepRate: 0.5})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Must ends the cell if there is an error: with one line that says what is wrong, and no stack trace.
+// Must ends the cell if there is an error, with one line that says what is wrong and no stack trace.
 func Must(err error) {
 	if err != nil {
 		fail(os.Stderr, err)

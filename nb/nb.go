@@ -1,12 +1,12 @@
 // Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an ordinary
 // program prints them as plain text.
 //
-// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] have a process of the command
-// nodemask compute. What a cell builds itself it trains with nb/incell.
+// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] let a process of the command
+// nodemask compute. A cell trains what it builds itself with nb/incell.
 //
 // Every function here waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends.
-// What it shows can be seen in a notebook that is not trusted (a fresh clone, GitHub), where neither scripts nor SVG
-// elements are.
+// What it shows is visible even in an untrusted notebook (a fresh clone, GitHub), which has neither scripts nor SVG
+// elements.
 package nb
 
 import (
@@ -23,7 +23,7 @@ import (
 	"nodemask/plots"
 )
 
-// HTML shows an HTML fragment. Where there is no HTML, the fallback is there in its place.
+// HTML shows an HTML fragment, or the fallback where there is no HTML.
 func HTML(fragment, fallback string) {
 	show(fallback, map[protocol.MIMEType]any{protocol.MIMETextHTML: fragment})
 }
@@ -33,7 +33,7 @@ func Markdown(text string) {
 	show(text, map[protocol.MIMEType]any{protocol.MIMETextMarkdown: text})
 }
 
-// SVG shows a drawing as a picture; alt is read out by screen readers, and stands for it in plain text.
+// SVG shows a drawing as a picture. Screen readers read alt, which also stands for the picture in plain text.
 func SVG[T string | []byte](svg T, alt string) {
 	HTML(image([]byte(svg), alt), "["+alt+"]")
 }
@@ -44,7 +44,7 @@ func Table(t plots.Table) {
 	HTML(Must1(t.Render(plots.FormatHTML)), Must1(t.Render(plots.FormatText)))
 }
 
-// Chart shows a chart; in plain text its points, as CSV.
+// Chart shows a chart, or in plain text its points as CSV.
 func Chart(c plots.Chart) {
 	svg, err := c.SVG()
 	Must(err)

@@ -22,14 +22,14 @@ import (
 	"nodemask/record"
 )
 
-// frontEndPatience is how long to wait for the first word of a browser before taking it that there is none.
+// frontEndPatience is how long to wait for a browser's first word before assuming that there is none.
 const frontEndPatience = 15 * time.Second
 
 // Playground shows sliders and menus for what can be chosen, and trains on demand: the losses grow while it trains, and
 // runs are compared side by side. It goes on until Close or the notebook's stop button is pressed.
 //
-// gonb's widgets reach their cell by a connection of their own, which there is in JupyterLab but neither in a notebook that
-// is run without a browser nor behind a JupyterHub. There, it says so and trains one model with and without masking.
+// gonb's widgets reach their cell by a connection of their own. JupyterLab has one; a notebook run without a browser or
+// behind a JupyterHub has none. There, Playground says so and trains one model with and without masking.
 func Playground() {
 	if !gonbui.IsNotebook || os.Getenv("NODEMASK_NOTEBOOK_RUN") != "" {
 		staticPlayground("This notebook is run without a browser, so there are no sliders.")

@@ -15,8 +15,8 @@ import (
 )
 
 // Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is one
-// output of the cell, which changes; when the work is done it stays as a picture. Outside of a notebook only [Progress.End]
-// shows anything. Its methods may be called from several goroutines.
+// output of the cell, updated in place, which stays as a picture when the work is done. Outside a notebook only
+// [Progress.End] shows anything. Its methods may be called from several goroutines.
 type Progress struct {
 	id    string
 	title string
@@ -42,7 +42,7 @@ type lossCurve struct {
 // refresh limits how often the output is redrawn.
 const refresh = 400 * time.Millisecond
 
-// NewProgress starts to show the training of so many trials.
+// NewProgress starts showing the training of a number of trials.
 func NewProgress(title string, trials int) *Progress {
 	p := newProgress(title, trials)
 	p.say("Starting …")
@@ -54,7 +54,7 @@ func newProgress(title string, trials int) *Progress {
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now()}
 }
 
-// Epoch adds an epoch to the losses of a trial, which name and seed tell from others.
+// Epoch adds an epoch to the losses of the trial that name and seed identify.
 func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -73,14 +73,14 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
-// RunsOn sets what the trials run on, in a line.
+// RunsOn sets the line that says what the trials run on.
 func (p *Progress) RunsOn(backend string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.on = backend
 }
 
-// Trials sets how many trials are done, and how long the others will take; 0: unknown.
+// Trials sets how many trials are done, and how long the others will take, 0 if unknown.
 func (p *Progress) Trials(done int, left time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

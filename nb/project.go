@@ -12,14 +12,14 @@ import (
 	"nodemask/record"
 )
 
-// Small says whether notebooks are to do with little, as when all of them are run to see that they work: NODEMASK_SMALL
-// is set to something other than "" and "0".
+// Small reports whether notebooks should do little, as when all of them are run to see that they work: whether
+// NODEMASK_SMALL is set to something other than "" and "0".
 func Small() bool {
 	small := os.Getenv("NODEMASK_SMALL")
 	return small != "" && small != "0"
 }
 
-// UpTo is n, or 1 where notebooks are to do with little: for numbers of trials.
+// UpTo returns n, a number of trials, or 1 if notebooks should do little.
 func UpTo(n int) int {
 	if Small() {
 		return min(n, 1)
@@ -39,17 +39,17 @@ func liveFolder() (string, error) {
 	return filepath.Join(project, ".nodemask", "live"), err
 }
 
-// Live are the results of what notebooks have trained on this machine.
+// Live returns the results of what notebooks have trained on this machine.
 func Live() *record.Results {
 	return record.NewResults(Must1(record.OpenStore(Must1(liveFolder())).Load()))
 }
 
-// Recorded are the results that came with the project: what 'nodemask report' shows.
+// Recorded returns the results that came with the project: what 'nodemask report' shows.
 func Recorded() *record.Results {
 	return record.NewResults(Must1(record.OpenStore(filepath.Join(Must1(Project()), "results")).Load()))
 }
 
-// Data opens a data set by its name, as 'nodemask data list' has it.
+// Data opens a data set by its name in 'nodemask data list'.
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
 }

@@ -13,7 +13,7 @@ import (
 	"nodemask/stats"
 )
 
-// Rows shows a table of values. Texts go to the left, numbers to the right.
+// Rows shows a table of values. Text is aligned left, numbers right.
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
@@ -133,7 +133,7 @@ func Repetition(g *datasets.Graph, hops int) {
 }
 
 // Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of their
-// neighbourhoods; and with alike, as if all nodes had the same features, by structure alone.
+// neighbourhoods. With alike, it goes by structure alone, as if all nodes had the same features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := interruptible()
 	defer stop()

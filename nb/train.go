@@ -12,8 +12,9 @@ import (
 	"nodemask/record"
 )
 
-// Train runs so many trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier cell or
-// session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came out.
+// Train runs a number of trials of each cell, with a progress bar and the losses as they fall. Trials that an earlier
+// cell or session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came
+// out.
 func Train(trials int, cells ...record.Cell) {
 	ctx, stop := interruptible()
 	defer stop()

@@ -12,8 +12,8 @@ import (
 	"nodemask/datasets"
 )
 
-// Tree builds T_root^hops of a graph and draws it, coloured by class, with the graph round the root beside it. Masked nodes
-// are ghosts.
+// Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes appear
+// as ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))

@@ -45,8 +45,8 @@ func layerOf(p hyper.Parameters, width, heads int) Layer {
 	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon}
 }
 
-// RegulariserOf makes the regulariser that the parameters name; nil for none, and for dropout, which [Build] puts into the
-// model.
+// RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts into
+// the model.
 func RegulariserOf(p hyper.Parameters) Regulariser {
 	switch p.Regulariser {
 	case hyper.DropEdgeRegulariser:

@@ -22,7 +22,7 @@ type Loaded struct {
 }
 
 // Load stores a graph and its features below path. With gradients, what training needs is stored too. It returns an error
-// unless there is a row of features for each node, or if the kernel does not take the graph.
+// unless there is a row of features for each node and the kernel takes the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, plan kernels.Plan, gradients bool) (*Loaded, error) {
 	n := edges.NumNodes()
 	if x.Rows != n {
@@ -105,8 +105,8 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 // SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
 func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
 
-// Replace puts another graph and its features, of the same shapes, in the place of these, for computations that are compiled
-// already. It is for graphs loaded without gradients, and not with [kernels.ChainKernel].
+// Replace replaces the graph and its features by others of the same shapes, for computations that are compiled already. It
+// is for graphs loaded without gradients, and not with [kernels.ChainKernel].
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if err := d.near.replace(edges.Matrix()); err != nil {
 		return err

@@ -29,7 +29,7 @@ type Pass struct {
 	Features Input           // [nodes, width]
 	Mask     *Node           // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *kernels.Random // for dropout; nil: none, as outside training
-	// After, if set, changes what a layer gives, after its activation and before the next one: layers count from 0.
+	// After, if set, changes a layer's output, after its activation and before the next layer; layers count from 0.
 	After func(layer int, h *Node) *Node
 }
 

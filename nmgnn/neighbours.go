@@ -128,7 +128,7 @@ func (n Neighbours) Sum(h *Node) *Node {
 	return kernels.Sum(n.product, h, n.present(h.Graph()), n.train)
 }
 
-// Mean returns Sum divided by |N_v|, zeros for a node without neighbours.
+// Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h *Node) *Node {
 	degree := n.Degree(h.Graph())
 	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.present(h.Graph()), n.train)
@@ -204,13 +204,13 @@ func (n Neighbours) WeightedSum(weights, h *Node) *Node {
 	return kernels.WeightedSum(n.product, weights, h, n.train)
 }
 
-// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h), in half of the time.
+// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h), in half the time.
 func (n Neighbours) Attention(e, h *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), slope that below zero: source, target
-// [nodes, heads]. Where it can be, e is never stored.
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero: source,
+// target [nodes, heads]. Where it can be, e is never stored.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h}, source.Shape().Dimensions[1], rate)
 }

@@ -24,8 +24,8 @@ type Regulariser interface {
 	Check() error
 }
 
-// DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020).
-// Entries of v ∪ N_v that are v itself stay. Sums are not rescaled; what is divided by degrees is divided by what is left.
+// DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020). Entries
+// of v ∪ N_v that are v itself stay. Sums are not rescaled; divisions by a degree use what is left of it.
 type DropEdge struct{ Rate float64 }
 
 // Apply removes edges.

@@ -11,8 +11,8 @@ import (
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs
-	// Dropout is of the weights 1/|v∪N_v|, in training: the probability of being dropped. The paper has none with node
-	// masking. Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
+	// Dropout is the probability that a weight 1/|v∪N_v| is dropped in training. The paper has none with node masking.
+	// Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
 	Dropout float64
 	Heads   int
 }

@@ -50,7 +50,7 @@ type Artifact struct {
 	Curves          []Curve
 
 	Claims []Claim
-	// Elsewhere is set where the data cannot be had here: it is run only if asked for by name.
+	// Elsewhere is set if the data are not available here: the artifact runs only if asked for by name.
 	Elsewhere bool
 }
 
@@ -115,7 +115,7 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Find returns the artifacts of these ids, in order, or all but those whose data are elsewhere for no ids.
+// Find returns the artifacts of these ids, in order; without ids, all but those whose data are elsewhere.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {

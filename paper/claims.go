@@ -30,7 +30,7 @@ type Verdict struct {
 	Brief   string // the figures in a line; "": Figures are brief enough
 }
 
-// InBrief returns the figures in a line.
+// InBrief returns the figures on one line.
 func (v Verdict) InBrief() string {
 	if v.Brief != "" {
 		return v.Brief

@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// EffectsID is what the figure of all effects is called.
+// EffectsID is the ID of the figure of all effects.
 const EffectsID = "effects"
 
 // Effects returns what node masking changes, pooled over the sizes of the train set: for each model, data set and setting the

@@ -1,5 +1,5 @@
 // Package paper holds what "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv 2001.07524)
-// published, to be set beside what is measured. Nothing here ever becomes a result.
+// published, to compare with what is measured. Nothing here ever becomes a result.
 package paper
 
 import (
@@ -46,7 +46,7 @@ func GINScores() []Score {
 	}
 }
 
-// GINScore finds the published score of GIN, with node masking or without, and says whether there is one.
+// GINScore returns the published score of GIN, with node masking or without, and whether there is one.
 func GINScore(data string, setting datasets.Setting, trainPercent int, masked bool) (percent float64, found bool) {
 	for _, s := range GINScores() {
 		if s.Data == data && s.Setting == setting && s.TrainPercent == trainPercent {
@@ -103,7 +103,7 @@ func SmoothnessScores() []SmoothnessScore {
 	}
 }
 
-// ScaleScore is what was published of GIN with caching, inductive (tables 4a and 4b): macro F1 in percent without and
+// ScaleScore is a published result of GIN with caching, inductive (tables 4a and 4b): macro F1 in percent without and
 // with node masking, and the number of nodes involved without and with caching.
 type ScaleScore struct {
 	Data               string
@@ -124,7 +124,7 @@ func ScaleScores() []ScaleScore {
 	}
 }
 
-// PublishedF1 finds the macro F1 that the paper has for a cell, in percent, and says whether it has one.
+// PublishedF1 returns the macro F1 that the paper has for a cell, in percent, and whether it has one.
 func PublishedF1(c record.Cell) (percent float64, found bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {

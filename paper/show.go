@@ -16,15 +16,15 @@ import (
 // IsChart reports whether an artifact is drawn, not tabulated.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// TableOptions say how tables are made. The zero value corrects nothing, as the paper.
+// TableOptions say how tables are made. The zero value corrects nothing, like the paper.
 type TableOptions struct {
 	// Holm corrects a table for the number of comparisons that it makes, by Holm's method. The verdicts on claims do not
 	// change: they are the paper's, which corrects nothing.
 	Holm bool
 }
 
-// Table returns an artifact with what results have of it: means ± standard deviations, the published value and the
-// difference from it behind, and in bold what is significantly better than what it is compared with.
+// Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and
+// the difference from it, with what is significantly better than its comparison in bold.
 func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil), TextColumns: len(a.Labels)}
 	published := make([]bool, len(a.Columns))
@@ -130,7 +130,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 	return cell, summary.Mean
 }
 
-// Charts returns an artifact with what results have of it, one for each panel. Panels without any are left out.
+// Charts returns an artifact's results as charts, one for each panel. Panels without results are left out.
 func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	var charts []plots.Chart
 	for _, curve := range a.Curves {
@@ -204,7 +204,7 @@ func (c Curve) losses(r *record.Results) [][]float64 {
 	return histories
 }
 
-// Points returns what an artifact that is a chart draws, as a table: a row for each point.
+// Points returns what a chart draws as a table: a row for each point.
 func (a Artifact) Points(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
 	for _, c := range a.Charts(r) {

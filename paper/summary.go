@@ -7,7 +7,7 @@ import (
 	"nodemask/record"
 )
 
-// SummaryID is what the table of all verdicts is called.
+// SummaryID is the ID of the table of all verdicts.
 const SummaryID = "summary"
 
 // paperTrials is how many trials a cell has in the paper.

@@ -10,18 +10,18 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is one thing that can be chosen of a cell besides its data, model, setting and size. The table of [Axes] is the one
-// place that says how a choice is written: in keys, as a flag of the command, and in legends.
+// Axis is one thing to choose for a cell besides its data, model, setting and size. [Axes] is the one place that says how
+// a choice is written: in keys, as a flag of the command, and in legends.
 type Axis struct {
 	Name string // in keys: "keep"
 	Flag string // of the command: "keep-rate"
 	Help string // what the flag's help says
-	// Switch is the value that the flag stands for if it takes none; "": it takes one.
+	// Switch is the value of a flag that takes none; "": it takes one.
 	Switch string
 	// Get returns a cell's value as text.
 	Get func(c Cell) string
-	// Set gives a cell the value that the text says, or returns an error that says what was expected. Whether values fit
-	// together [hyper.Parameters.Check] says.
+	// Set gives a cell the value that the text says, or returns an error that says what was expected.
+	// [hyper.Parameters.Check] says whether values fit together.
 	Set func(c *Cell, text string) error
 
 	words func(value string) string // in legends; nil: the name, then the value
@@ -59,7 +59,7 @@ func Axes() []Axis {
 			words: func(value string) string { return "p = " + value }},
 		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
 		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper", func(p *hyper.Parameters) *bool { return &p.Rescale }),
-		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with the probability of what it drops being dropped behind a colon (dropedge:0.5)",
+		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with its drop probability after a colon (dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
 			Set: setRegulariser},
 		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
@@ -79,8 +79,8 @@ func Axes() []Axis {
 	}
 }
 
-// Choices lists where a cell differs from its model's preset. Attention dropout is compared with what masking leaves of it:
-// masking takes it away by itself.
+// Choices lists where a cell differs from its model's preset. Attention dropout is compared with what masking leaves of it,
+// since masking removes it by itself.
 func (c Cell) Choices() []Choice {
 	preset, err := hyper.For(c.Parameters.Model)
 	if err != nil {
@@ -178,7 +178,7 @@ func regulariser(p hyper.Parameters) string {
 func setRegulariser(c *Cell, text string) error {
 	name, rate, given := strings.Cut(text, ":")
 	if !slices.Contains(hyper.Regularisers(), hyper.RegulariserName(name)) {
-		return fmt.Errorf("%q: expected one of %v, and behind a colon its rate", text, hyper.Regularisers())
+		return fmt.Errorf("%q: expected one of %v, with its rate after a colon", text, hyper.Regularisers())
 	}
 	c.Parameters.Regulariser, c.Parameters.RegulariserRate = hyper.RegulariserName(name), usualRate
 	if !given {

@@ -11,8 +11,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is what one number of a table, or one point of a chart, is measured with. Its trials differ in their seed. As JSON it
-// comes back as it was.
+// Cell describes how one number of a table, or one point of a chart, is measured. Its trials differ in their seed. JSON
+// keeps all of it.
 type Cell struct {
 	Data         string            `json:"data"` // name of the data set
 	Setting      datasets.Setting  `json:"setting"`
@@ -53,8 +53,8 @@ func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key names a cell: the same for all that are measured alike. It lists what differs from the model's preset, and is for
-// people to read and programs to compare, never to be taken apart.
+// Key returns the cell's name, the same for all that are measured alike. It lists what differs from the model's preset,
+// for people to read and programs to compare, never to parse.
 func (c Cell) Key() string {
 	parts := []string{c.Data, c.Parameters.Model, string(c.Setting), fmt.Sprintf("%d%%", c.TrainPercent)}
 	for _, choice := range c.Choices() {

@@ -15,8 +15,8 @@ const leasesFolder = ".running"
 // leaseTries is how often a lease is tried while others take and give back theirs.
 const leaseTries = 1000
 
-// Lease is the right to run a cell's trials: one job of one process has it. The operating system takes it back when the
-// process ends, however it does, so a killed one holds nobody up.
+// Lease is the right to run a cell's trials, which one job of one process holds. The operating system takes it back
+// when the process ends, even if killed, so nobody waits for a dead one.
 type Lease struct{ file *os.File }
 
 // Lease returns the right to run a cell's trials on a backend, or nil if somebody else has it.

@@ -52,7 +52,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// Digits returns how many digits behind the point a metric is shown with.
+// Digits returns how many digits after the point a metric is shown with.
 func (m Metric) Digits() int {
 	switch m {
 	case Nodes, NodesReached, NodesCached:

@@ -8,7 +8,7 @@ import (
 	"nodemask/stats"
 )
 
-// Results are records by cell, the trials of one backend each: that which has most of them.
+// Results holds records by cell, each with the trials of one backend: the one that has most of them.
 type Results struct {
 	trials map[string][]Record
 }
@@ -50,7 +50,7 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 	return values
 }
 
-// Comparison is how two cells differ, over trials of equal seeds.
+// Comparison describes how two cells differ, over trials of equal seeds.
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean of a minus b
@@ -66,7 +66,7 @@ func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant 
 // significant is the paper's level.
 const significant = 0.05
 
-// Difference is by how much two cells differ in one trial of each, with the same seed and split.
+// Difference is how much two cells differ in one trial of each, with the same seed and split.
 type Difference struct {
 	Seed  uint64
 	Value float64 // a minus b

@@ -19,13 +19,13 @@ import (
 )
 
 // Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
-// folder at the same time, and be killed at any moment: what they lose is a trial that was not finished.
+// folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
 type Store struct {
 	folder string
 	mutex  sync.Mutex
 }
 
-// OpenStore opens a folder of results; it is made when something is first added.
+// OpenStore opens a folder of results, which is made when something is first added.
 func OpenStore(folder string) *Store { return &Store{folder: folder} }
 
 const (
@@ -132,13 +132,13 @@ func lastWhole(f *os.File, size int64) (int64, error) {
 		return size - int64(len(tail)) + int64(i) + 1, nil
 	}
 	if int64(len(tail)) < size {
-		return 0, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is no file of results", f.Name(), longestLine)
+		return 0, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results", f.Name(), longestLine)
 	}
 	return 0, nil
 }
 
-// Load reads all records, in the order of files and lines. A record of one cell and seed that comes again is left out,
-// as merged files may have it, unless the earlier one lacks a measurement that it has; then it takes its place.
+// Load reads all records, in the order of files and lines. Merged files may repeat a record of one cell and seed: the
+// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place.
 func (s *Store) Load() ([]Record, error) {
 	files, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,8 +220,8 @@ func readRecords(path string) (records []Record, err error) {
 // is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that it is one: that its cell is called what it is, that its setting, size and
-// parameters are within their ranges, that its scores can be, and that its backend is one of [Backends].
+// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size, parameters
+// and scores are within their ranges, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
 	var r Record
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -230,7 +230,7 @@ func ParseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("not a record: %w", err)
 	}
 	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
-		return Record{}, fmt.Errorf("%d bytes behind the record: expected one record a line", len(rest))
+		return Record{}, fmt.Errorf("%d bytes after the record: expected one record per line", len(rest))
 	}
 	if key := r.CellOf().Key(); r.Cell != key {
 		return Record{}, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
@@ -260,12 +260,12 @@ func ParseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
 	}
 	if err := r.Parameters.Check(); err != nil {
-		return Record{}, fmt.Errorf("a record whose parameters cannot be: %w", err)
+		return Record{}, fmt.Errorf("a record with invalid parameters: %w", err)
 	}
 	return r, nil
 }
 
-// Merge adds to the store what is in other folders of results and not in it yet, and returns how many trials.
+// Merge adds what other folders of results have and the store lacks, and returns the number of trials added.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	have, err := s.Load()
 	if err != nil {

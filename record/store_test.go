@@ -110,7 +110,7 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
 		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
 		change(`"split_hash":"5eed",`, ``):         "without split",
-		string(good) + "{}":                        "behind the record",
+		string(good) + "{}":                        "after the record",
 	} {
 		_, err := ParseRecord([]byte(line))
 		require.ErrorContains(t, err, want, line)

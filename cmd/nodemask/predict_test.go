@@ -156,7 +156,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	}
 	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good, "--edges", none)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "this is a cache, a model was expected")
+	require.Contains(t, errs, "this is a cache: expected a model")
 	code, _, errs = nodemask(t, "predict", "--model", model)
 	require.Equal(t, 2, code)
 	require.Contains(t, errs, "--cache is missing")

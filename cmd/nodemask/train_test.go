@@ -136,7 +136,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`invalid argument "maybe" for "--resplit" flag: expected true or false`:      {"--resplit=maybe"},
 		`invalid argument "ten" for "--layers" flag: "ten": expected a whole number`: {"--layers", "ten"},
 		`invalid argument "x" for "--dropout" flag: "x": expected a number`:          {"--dropout", "x"},
-		`"dropp": expected one of [dropedge dropnode dropout], and behind a colon`:   {"--regulariser", "dropp"},
+		`"dropp": expected one of [dropedge dropnode dropout], with its rate`:        {"--regulariser", "dropp"},
 		`"dropedge:x" for "--regulariser" flag: "x": expected a number`:              {"--regulariser", "dropedge:x"},
 		"regulariser's rate 2: expected a probability":                               {"--regulariser", "dropedge:2"},
 		`no masking over "some": expected "all" or "train"`:                          {"--mask-over", "some"},

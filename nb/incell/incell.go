@@ -1,5 +1,5 @@
-// Package incell trains in a notebook's cell what the cell itself builds, such as a graph or a layer of its own. A cell that
-// uses it has to be linked with GoMLX and XLA, which takes about a second more; [nb.Train] does without.
+// Package incell trains what a notebook cell builds itself, such as a graph or a layer of its own. A cell that uses it links
+// GoMLX and XLA, which takes about a second more; [nb.Train] does without.
 package incell
 
 import (
@@ -16,13 +16,13 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Backend opens what computations run on: the best that is usable here, or $GOMLX_BACKEND. It ends the cell if there is
-// none. Open one a cell: with XLA, each has threads of its own.
+// Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
+// Open one per cell: with XLA, each has threads of its own.
 func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
 
-// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results are for this
-// cell of the notebook alone: save what is to stay. The stop button ends it with the trials that are finished; with none, it
-// ends the notebook's cell.
+// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in this
+// cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are none, it
+// ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,5 +1,5 @@
-// Package backend finds and opens what computes: XLA on a GPU or CPU, or GoMLX's pure-Go backend; and says what was lost
-// and why, where a faster one cannot be had.
+// Package backend finds and opens what computes: XLA on a GPU or CPU, or GoMLX's pure-Go backend. Where a faster one is
+// not available, it says what was lost and why.
 package backend
 
 import (
@@ -24,14 +24,14 @@ import (
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").
 type Backend struct {
 	compute.Backend
-	// ID is one of [IDs], whatever else it was asked for by.
+	// ID is one of [IDs], however the backend was asked for.
 	ID string
 	// Plugin is the file of XLA's PJRT plugin; empty for "go".
 	Plugin string
-	// Skipped says, for each better backend that was looked for and is not usable, why. Empty if one was asked for.
+	// Skipped says why each better backend that was looked for is not usable. Empty if one was asked for.
 	Skipped []*Error
-	// KernelsLost is why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if it
-	// runs them, and on a GPU, which does without.
+	// KernelsLost says why a backend that should run the kernels of package fused cannot, and so is slow. It is nil if
+	// the backend runs them, and on a GPU, which does without.
 	KernelsLost error
 
 	asked string // opens it again
@@ -65,7 +65,7 @@ func (b *Backend) Kernel() kernels.Kernel {
 	return kernels.ChainKernel
 }
 
-// Slower returns why the backend is slower than it could be on this machine, without any path of it; empty if it is not.
+// Slower returns why the backend is slower than it could be on this machine, without any path of it, or "" if it is not.
 func (b *Backend) Slower() string {
 	return b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
 }
@@ -81,8 +81,8 @@ func (b *Backend) slower(say func(*Error) string) string {
 	return strings.Join(reasons, "; ")
 }
 
-// Device says what computes, without any path of this machine: XLA compiles for the processor that it finds, so numbers
-// may differ in their last digits on another one.
+// Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds, so on
+// another one numbers may differ in their last digits.
 func (b *Backend) Device() string {
 	text := b.Version()
 	if b.Plugin != "" {
@@ -227,8 +227,9 @@ func openXLA(config string) (*Backend, error) {
 	return opened, nil
 }
 
-// ForJobs returns what opens the backend of each of several jobs, which are goroutines of their own and call it first of
-// all. On a CPU, XLA jobs have a client each that keeps to one core: two that share their threads are slower than one.
+// ForJobs returns a function that opens the backend of each of several jobs. Each job is a goroutine of its own and
+// calls open first of all. On a CPU, each XLA job has a client that keeps to one core: two that share their threads are
+// slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if b.ID != cpu {
 		return func(int) (*Backend, error) { return b, nil }, nil

@@ -1,11 +1,11 @@
-// Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4,
-// eq. 4): such a node takes its train neighbours' representations as they were computed on the train graph, instead of having
-// its whole neighbourhood computed again:
+// Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4, eq. 4):
+// such a node takes its train neighbours' representations as computed on the train graph, instead of having its whole
+// neighbourhood computed again:
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v, u in the train graph }) )
 //
 // Edges among nodes that arrive together are left out: their other ends have nothing cached. So a new node needs nothing
-// but its own features, its edges to train nodes, and k numbers-wide rows a neighbour.
+// but its own features, its edges to train nodes, and k rows of numbers for each neighbour.
 package cached
 
 import (
@@ -44,8 +44,8 @@ func nodeID(g *datasets.Graph, v int32) string {
 }
 
 // Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph, any other node
-// those among the train nodes. To run a model over it is to use the cache for all new nodes at once: train nodes come
-// to their h̃, since none of them sees a new node.
+// those among the train nodes. Running a model over it uses the cache for all new nodes at once: train nodes get their
+// h̃, since none of them sees a new node.
 func Edges(view *datasets.View) (*csr.Graph, error) {
 	known := make([]bool, view.Test.Edges.NumNodes())
 	local := make([]int32, len(known))
@@ -61,19 +61,19 @@ func Edges(view *datasets.View) (*csr.Graph, error) {
 	return edges, err
 }
 
-// NodeCounts says how many different nodes must be at hand to predict the test nodes.
+// NodeCounts counts the different nodes that predicting the test nodes needs.
 type NodeCounts struct {
 	// All is the number of nodes of the test graph: what the paper counts without caching.
 	All int `json:"all"`
-	// Reached counts the test nodes and whatever is within as many hops of them as the model has layers: what
-	// predicting them without a cache really reads.
+	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers: what predicting
+	// them without a cache really reads.
 	Reached int `json:"reached"`
 	// Cached counts the nodes outside the train graph, and the train nodes next to a test node: what predicting from the
 	// cache reads.
 	Cached int `json:"cached"`
 }
 
-// CountNodes counts for a model of so many layers.
+// CountNodes returns the counts for a model with a number of layers.
 func CountNodes(view *datasets.View, layers int) NodeCounts {
 	edges := view.Test.Edges
 	reached := make([]bool, edges.NumNodes())

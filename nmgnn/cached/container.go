@@ -384,9 +384,9 @@ func (p *containerParser) verify(whole []byte) error {
 	}
 	switch {
 	case p.kind != kindModel && p.kind != kindCache:
-		return p.errorf(containerHead, "this is of the unknown kind %.40q, a %s was expected. Name another file", p.kind, p.want)
+		return p.errorf(containerHead, "this is of unknown kind %.40q: expected a %s. Name another file", p.kind, p.want)
 	case p.kind != p.want:
-		return p.errorf(containerHead, "this is a %s, a %s was expected. Name another file", p.kind, p.want)
+		return p.errorf(containerHead, "this is a %s: expected a %s. Name another file", p.kind, p.want)
 	}
 	for i := range p.sections {
 		s := &p.sections[i]

@@ -20,7 +20,7 @@ import (
 
 // Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
 // features, and for each of its neighbours the neighbour's features and one row a hidden layer: nothing else of the
-// graph, however large that is.
+// graph, however large it is.
 //
 // Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the model's
 // own layers run. Shapes are rounded up to powers of two, so that few programs are compiled.
@@ -41,7 +41,7 @@ type Prediction struct {
 	Neighbours  int     `json:"neighbours"`  // train nodes that it was computed from
 }
 
-// NewPredictor makes a predictor; nothing is compiled before the first prediction.
+// NewPredictor returns a predictor, which compiles nothing before its first prediction.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
 		return nil, fmt.Errorf("cached: a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width, len(c.Hidden), m.Features, m.Settings.Layers-1)

@@ -14,7 +14,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Model is a trained model as it is kept in a file, with all that is needed to predict with it.
+// Model is a trained model as a file keeps it, with all that predicting needs.
 type Model struct {
 	Settings hyper.Parameters `json:"settings"`
 	Classes  []string         `json:"classes"`  // names, by number
@@ -48,7 +48,7 @@ type savedHeader struct {
 	Weights []savedWeight `json:"weights"`
 }
 
-// Network returns the saved model as one that can be run over any graph.
+// Network returns the saved model as one that runs over any graph.
 func (m *Model) Network() infer.Model {
 	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 }

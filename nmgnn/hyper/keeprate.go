@@ -7,8 +7,8 @@ import "fmt"
 // of the opposite.)
 type KeepRate float64
 
-// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0; unlike in
-// the zero value, 0 is one: a model whose nodes are all masked learns nothing from neighbours.
+// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0. Unlike
+// the zero value, a p of 0 is an error: a model whose nodes are all masked learns nothing from neighbours.
 func NewKeepRate(p float64) (KeepRate, error) {
 	if !(p > 0 && p <= 1) {
 		return 0, fmt.Errorf("keep rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", p)
@@ -27,7 +27,7 @@ func (p KeepRate) Probability() float64 {
 // Active reports whether any node can be masked.
 func (p KeepRate) Active() bool { return p.Probability() != 1 }
 
-// Check returns an error unless the rate is one.
+// Check returns an error unless [KeepRate.Probability] is above 0 and up to 1.
 func (p KeepRate) Check() error {
 	_, err := NewKeepRate(p.Probability())
 	return err

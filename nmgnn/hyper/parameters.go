@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Parameters are the hyperparameters of a model and its training. Start from [Preset] and change what is to differ.
+// Parameters are the hyperparameters of a model and its training. Start from [Preset] and change what should differ.
 type Parameters struct {
 	Preset string `json:"preset"` // where the values came from
 	Model  string `json:"model"`  // one of [Models]
@@ -79,7 +79,7 @@ func attends(model string) bool { return model == "gat" || model == "gatv2" }
 // Presets lists the names of presets.
 func Presets() []string { return []string{"standard", "gat"} }
 
-// PresetFor returns the name of a model's preset: "gat" for models that attend, whose authors' values it has, else
+// PresetFor returns the name of a model's preset: "gat", with its authors' values, for models that attend, else
 // "standard".
 func PresetFor(model string) string {
 	if attends(model) || model == "sgat" {
@@ -122,8 +122,8 @@ func unknownModel(model string) error {
 	return fmt.Errorf("no model %q: expected one of %s", model, strings.Join(Models(), ", "))
 }
 
-// WithMasking returns the parameters with node masking at a keep rate. Below 1 attention dropout goes, as in the paper; to
-// have both, set AttentionDropout afterwards.
+// WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in the
+// paper; to have both, set AttentionDropout afterwards.
 func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
 	if p.KeepRate = keepRate; keepRate.Active() {
 		p.AttentionDropout = 0
@@ -197,7 +197,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error that names what the rate is of, unless it is a probability below 1 of being dropped.
+// CheckDropRate returns an error that names what the rate is of, unless the rate is a probability below 1.
 func CheckDropRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)

@@ -74,7 +74,7 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	_, err = m.Represent(b, edges, x, infer.Options{Degrees: []int32{1}})
 	require.EqualError(t, err, "infer: 1 degrees for 3 nodes")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 3, Width: 5, Dense: make([]float32, 15)}, infer.Options{})
-	require.ErrorContains(t, err, "they are of other settings, or for other features")
+	require.ErrorContains(t, err, "they belong to other settings or features")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 2, Width: 3, Dense: make([]float32, 6)}, infer.Options{})
 	require.ErrorContains(t, err, "2 rows of features for 3 nodes")
 	_, err = infer.Untrained(b, m.Model, 0, 1)
@@ -98,7 +98,7 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
 		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
 	} {
-		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}), "infer: the model has no weights /model/w of shape [2 3]: they are of other settings, or for other features")
+		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}), "infer: the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
 	}
 	kept, err = infer.WeightsOf(store)
 	require.NoError(t, err)

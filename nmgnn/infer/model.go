@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Model is a model with its weights, trained or not: what can be run over any graph.
+// Model is a model with its weights, trained or not, which runs over any graph.
 type Model struct {
 	nmgnn.Model
 	// Weights by path.
@@ -28,13 +28,13 @@ type Model struct {
 type Options struct {
 	// Mask says which nodes are masked; nil: none.
 	Mask []bool
-	// Degrees are |N_v|, where the rows of the graph do not tell, as for a part of a larger one; nil: they do.
+	// Degrees holds |N_v| where the rows of the graph do not tell, as in a part of a larger one; nil: they do.
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits. The features
-// are as they come, before any normalization. It compiles a program for this graph each time: to predict many nodes that
-// arrive later, use a cached.Predictor.
+// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits. x holds the
+// features before any normalization. It compiles a program for this graph each time: to predict many nodes that arrive
+// later, use a cached.Predictor.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	store := model.NewStore()
@@ -109,7 +109,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	return exec, nil
 }
 
-// Untrained gives a model for so many features a node the weights that training begins with, as it draws them from
+// Untrained returns a model for a number of features a node with the weights that training begins with, drawn from
 // the seed.
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
 	defer gomlx.Guard(&err, "making a model")

@@ -18,7 +18,7 @@ type Representation struct {
 // Row returns h_v, sharing memory.
 func (r Representation) Row(v int) []float32 { return r.Values[v*r.Width : (v+1)*r.Width] }
 
-// Classes returns the place of the greatest number of each row: the class that logits or probabilities predict.
+// Classes returns the column of the greatest number in each row: the class that logits or probabilities predict.
 func (r Representation) Classes() []int32 {
 	classes := make([]int32, r.Rows)
 	for v := range classes {

@@ -46,8 +46,8 @@ func WeightsOf(store *model.Store) ([]Weight, error) {
 	return all, nil
 }
 
-// SetWeights gives the trained variables of a store their values. It returns an error unless there is one of the right shape
-// for each.
+// SetWeights sets the trained variables of a store. It returns an error unless there is a weight of the right shape for
+// each.
 func SetWeights(store *model.Store, all []Weight) error {
 	weights := make(map[string]Weight, len(all))
 	for _, w := range all {
@@ -59,7 +59,7 @@ func SetWeights(store *model.Store, all []Weight) error {
 		}
 		w, found := weights[v.Path()]
 		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
-			return fmt.Errorf("infer: the model has no weights %s of shape %v: they are of other settings, or for other features", v.Path(), v.Shape().Dimensions)
+			return fmt.Errorf("infer: the model has no weights %s of shape %v: they belong to other settings or features", v.Path(), v.Shape().Dimensions)
 		}
 		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
 			return fmt.Errorf("infer: variable %s: %w", w.Path, gomlx.Error(err))
@@ -68,8 +68,7 @@ func SetWeights(store *model.Store, all []Weight) error {
 	return nil
 }
 
-// FirstValue draws a variable's first values from the seed. It does so on the host, so that they are the same on every
-// backend.
+// FirstValue draws a variable's first values from the seed, on the host, so that they are the same on every backend.
 func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {

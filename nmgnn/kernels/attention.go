@@ -5,11 +5,11 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·h_u over the entries (v, u) of row v, with α the softmax
-// of the scores over the entries of the row. Each head weighs its share of the width, in order.
+// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·h_u over the entries (v, u) of row v, with α the
+// softmax of the scores over the entries of the row. Each head weighs its share of the width, in order.
 type Attention struct {
-	// Scores [slots, heads] are given for each entry, or if nil, are LeakyReLU(source_u + target_v), with the slope below zero:
-	// Source [columns, heads], Target [rows, heads].
+	// Scores [slots, heads] holds the scores of each entry; nil: LeakyReLU(source_u + target_v), with slope Slope below zero: Source
+	// [columns, heads], Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
@@ -69,8 +69,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among marks the entries of e [slots, width] that count, neither padding nor left out by present [slots, 1] (nil: none is);
-// and returns e with [Lowest] in place of the others, out of any maximum's way.
+// Among marks the entries of e [slots, width] that count: those neither padding nor left out by present [slots, 1] (nil:
+// none is). It also returns e with [Lowest] in place of the others, so that they are no row's maximum.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {

@@ -21,12 +21,12 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Ints makes a variable with these dimensions, or nil: Err says why.
+// Ints makes a variable with these dimensions, or returns nil: Err says why.
 func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
 	return c.add(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
 }
 
-// Floats makes a variable with these dimensions, or nil: Err says why.
+// Floats makes a variable with these dimensions, or returns nil: Err says why.
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return c.add(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
 }

@@ -53,7 +53,7 @@ type Options struct {
 // Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
 //
 // Each entry has a slot, and what belongs to the entries is a node [slots, width]. Slots without an entry are padding:
-// anything may stand there, except among weights and what is totalled, which are zero there.
+// anything may stand there, but weights and what is totalled are zero there.
 //
 // Times, Back, Gather, Spread, Total, TotalBack, Highest and Agreement cut their results off from differentiation or leave
 // that to automatic differentiation; [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax], [RowMax], Mean and Attend have gradients of
@@ -97,23 +97,23 @@ type Product interface {
 	Rows() int
 	// Slots returns the number of slots.
 	Slots() int
-	// Ints returns a variable [slots, 1] with a number for each entry, made by of the first time the name is asked for, in
-	// the order of the matrix; padding elsewhere. It panics if the variable cannot be made.
+	// Ints returns a variable [slots, 1] with a number for each entry and padding elsewhere. The first call with a name
+	// calls of, which returns the numbers in the order of the matrix. It panics if the variable cannot be made.
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
-	// Floats is Ints for other numbers; padding has 0.
+	// Floats does the same for other numbers; padding has 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace puts another pattern, with as many rows, columns and entries, in the place of this one, for computations that are
-	// compiled already; what Ints and Floats made is made anew. It returns an error for a pattern that does not fit, for a
-	// product with gradients, and for [ChainKernel], whose programs depend on the pattern.
+	// Replace replaces this pattern by another with as many rows, columns and entries, for computations that are compiled
+	// already, and remakes what Ints and Floats made. It returns an error for a pattern that does not fit, for a product with
+	// gradients, and for [ChainKernel], whose programs depend on the pattern.
 	Replace(m csr.Matrix) error
 }
 
 // Lowest is below every score that can still be exponentiated and subtracted from without overflow.
 const Lowest = -1e30
 
-// New makes a product of a matrix; what it needs goes into variables below path, which are not trained. The matrix's values
-// are left out: pass them as weights. It returns an error for a matrix whose indices leave it, that has more entries than
-// can be numbered, or that the kernel does not know.
+// New returns a product of a matrix. What it needs goes into variables below path, which are not trained. The matrix's
+// values are left out: pass them as weights. It returns an error for a matrix whose indices leave it or that has more
+// entries than can be numbered, and for an unknown kernel.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return nil, err

@@ -11,16 +11,16 @@ import (
 )
 
 // Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own
-// generator gives other numbers on each backend; integers hashed this way are the same everywhere, so a seed means the
-// same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+// generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed means
+// the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
 	fused   bool // package fused hashes
 }
 
-// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With the kernel [FusedKernel]
-// package fused hashes; the numbers are the same.
+// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel], package
+// fused does the hashing; the numbers are the same.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }

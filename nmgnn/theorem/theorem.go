@@ -45,7 +45,7 @@ type Options struct {
 // and compares the root's representations. Replicas get the features, and the mask, of their base. They get its degree too:
 // GCN reads it, SAGE and SGAT divide by it, and leaves of the tree have lost it.
 //
-// A tree above the limit is an [*aggtree.TooLargeError].
+// It returns an [*aggtree.TooLargeError] for a tree above the limit.
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result, error) {
 	check := Result{Root: root, Hops: len(m.Layers)}
 	build := aggtree.Options{Limit: o.Limit}

@@ -14,7 +14,7 @@ type EarlyStopping struct {
 	seen  int
 }
 
-// Observe takes the score of the next epoch and says whether it is the best so far. NaN never is.
+// Observe takes the score of the next epoch and reports whether it is the best so far. NaN never is.
 func (e *EarlyStopping) Observe(score float64) (best bool) {
 	if e.seen == 0 {
 		e.best = math.Inf(1)

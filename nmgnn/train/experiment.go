@@ -13,7 +13,7 @@ import (
 	"nodemask/stats"
 )
 
-// Experiment is what trials are run of: hyperparameters on a data set, in a setting, at a size of the train set. The trials
+// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The trials
 // differ in their seed alone.
 type Experiment struct {
 	Graph      *datasets.Graph
@@ -31,7 +31,7 @@ type Experiment struct {
 	Smoothness bool
 	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting.
 	CacheInference bool
-	// Keep fills a cache after each trial, for new nodes to be predicted from later.
+	// Keep fills a cache after each trial, from which new nodes can be predicted later.
 	Keep bool
 }
 
@@ -76,8 +76,8 @@ type RunOptions struct {
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
 }
 
-// Run runs one trial a seed and returns their results in the order of the seeds. When the context is cancelled, or a
-// trial fails, the results so far come with the error; those missing are nil.
+// Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
+// a trial fails, the results so far come with the error; missing ones are nil.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.check(); err != nil {
 		return nil, err

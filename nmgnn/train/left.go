@@ -2,8 +2,8 @@ package train
 
 import "time"
 
-// TimeLeft returns how long so many further trials will take if each takes as long as those that ran, rounded to seconds;
-// 0: unknown, since none ran yet.
+// TimeLeft returns how long the further trials will take if each takes as long as those that ran, rounded to seconds; 0
+// if none has run yet.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

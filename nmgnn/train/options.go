@@ -64,7 +64,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// OptionsOf returns what the parameters say of training on a view.
+// OptionsOf returns what the parameters say about training on a view.
 func OptionsOf(p hyper.Parameters, view *datasets.View) Options {
 	o := Options{
 		Regulariser:  nmgnn.RegulariserOf(p),

@@ -11,8 +11,8 @@ import (
 )
 
 // Runner runs trials one after the other on one backend. It keeps the program it compiled last for as long as trials
-// can share it: trials of one experiment, and of experiments that mask at other rates. It is not for use by two
-// goroutines at once.
+// can share it: trials of one experiment, and of experiments that mask at other rates. Only one goroutine may use it
+// at a time.
 type Runner struct {
 	backend *backend.Backend
 	program Experiment // what the trainer was made for
@@ -20,12 +20,12 @@ type Runner struct {
 	trainer *Trainer
 }
 
-// NewRunner returns a runner that is to be closed.
+// NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// InParallel calls work once for each of so many jobs at the same time (0: 1), each with a runner of its own, and returns the
-// first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads that they share
-// would wait for one another.
+// InParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
+// returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads that they
+// share would wait for one another.
 func InParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
 	if jobs < 2 {
 		r := NewRunner(b)

@@ -141,9 +141,9 @@ func TestTheKeepRateOfACompiledProgramChangesButMaskingIsNotTurnedOnOrOff(t *tes
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorContains(t, masked.SetKeepRate(off), "keep rate 1 in the place of 0.5: node masking cannot be turned on or off")
+		require.ErrorContains(t, masked.SetKeepRate(off), "keep rate 1 in place of 0.5: node masking cannot be turned on or off")
 		plain := trainerAt(off)
-		require.ErrorContains(t, plain.SetKeepRate(0.5), "keep rate 0.5 in the place of 1: node masking cannot be turned on or off")
+		require.ErrorContains(t, plain.SetKeepRate(0.5), "keep rate 0.5 in place of 1: node masking cannot be turned on or off")
 		require.NoError(t, plain.SetKeepRate(1))
 		require.NoError(t, plain.SetKeepRate(0), "which is 1")
 	}

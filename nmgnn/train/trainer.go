@@ -23,8 +23,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other; trainers
-// of their own may run at the same time on one backend.
+// Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other. Several
+// trainers may run at the same time on one backend.
 type Trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
@@ -192,14 +192,14 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	return exec, nil
 }
 
-// SetKeepRate changes the keep rate for trials to come. The mask is drawn outside the compiled program, but whether there is
-// one is not: it returns an error for a rate that would turn masking on or off.
+// SetKeepRate changes the keep rate for trials to come. It returns an error for a rate that would turn masking on or off:
+// the mask is drawn outside the compiled program, but whether there is one is compiled in.
 func (t *Trainer) SetKeepRate(p hyper.KeepRate) error {
 	if err := p.Check(); err != nil {
 		return fmt.Errorf("train: %w", err)
 	}
 	if p.Active() != t.options.Mask.KeepRate.Active() {
-		return fmt.Errorf("train: keep rate %v in the place of %v: node masking cannot be turned on or off in a compiled program", p.Probability(), t.options.Mask.KeepRate.Probability())
+		return fmt.Errorf("train: keep rate %v in place of %v: node masking cannot be turned on or off in a compiled program", p.Probability(), t.options.Mask.KeepRate.Probability())
 	}
 	t.options.Mask.KeepRate = p
 	return nil

@@ -5,8 +5,8 @@ import (
 	"nodemask/stats"
 )
 
-// Epoch is what was measured in one epoch: the loss that was trained on (with mask and dropout, before the update), and
-// the validation scores after it (without them).
+// Epoch holds what was measured in one epoch: the loss that was trained on (with mask and dropout, before the update),
+// and the validation scores after it (without them).
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1 float64
 }

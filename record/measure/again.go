@@ -12,7 +12,7 @@ import (
 	"nodemask/record"
 )
 
-// Again runs a record's trial again and lists in what the new record differs: nothing on the same device and version. XLA
+// Again runs a record's trial again and lists what differs in the new record: nothing on the same device and version. XLA
 // compiles for the processor that it finds, so elsewhere the last digits of losses may differ, and with them, in time, a
 // few predictions.
 func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Context, data string) (*datasets.Graph, error), old record.Record) (again record.Record, differences []string, err error) {
@@ -60,7 +60,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 	return again, differences, nil
 }
 
-// Tolerance is by how many points of F1 a record may differ that is run again on another processor or version.
+// Tolerance is how many points of F1 a record may differ by when run again on another processor or version.
 const Tolerance = 2.0
 
 // Near reports whether a record run again is the same within [Tolerance].

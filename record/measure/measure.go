@@ -15,21 +15,21 @@ import (
 	"nodemask/record"
 )
 
-// Options say how cells are measured. The zero value of all but Open will do.
+// Options say how cells are measured. All but Open may be left zero.
 type Options struct {
 	Trials int // of each cell; 0: 10
 	Jobs   int // trials side by side; 0: 1
-	// Shard of Shards runs its share of the cells alone, from 0 on; Shards 0 is 1.
+	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that a cell is on.
 	Open func(ctx context.Context, data string) (*datasets.Graph, error)
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
-	// Epoch is called after each epoch of each trial, by the job that it is of; it must be quick.
+	// Epoch is called after each epoch of each trial, by the trial's job; it must be quick.
 	Epoch func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now   func() time.Time // for the date of records; nil: time.Now
-	// Also are cells whose trials are wanted by others, with all that those want to be measured of them: it costs little to
-	// measure along with the same trials, and much to run them again for. Cells that are not run are left out.
+	// Also lists cells that others want, with all that they want measured: measuring it in the same trials costs little,
+	// and running the trials again for it costs much. Cells that are not run are left out.
 	Also []record.Cell
 }
 
@@ -46,8 +46,8 @@ type State struct {
 // The first trial of every cell comes first, so that a part of the work is already a table; then all further trials of each
 // cell together, since they share its compiled program.
 //
-// When the context is cancelled the trials in hand are lost, and no others. Any number of processes may measure into one
-// folder: none runs a trial that another has run or has in hand.
+// When the context is cancelled only the trials in hand are lost. Any number of processes may measure into one folder:
+// none runs a trial that another has run or has in hand.
 func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options) error {
 	also := map[string]record.Cell{}
 	for _, c := range record.Merge(o.Also) {

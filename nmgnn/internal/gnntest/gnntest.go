@@ -23,7 +23,7 @@ func Go(t testing.TB) *backend.Backend {
 	return b
 }
 
-// XLA returns the backend xla:cpu, and skips the test where that is not set up.
+// XLA returns the backend xla:cpu, or skips the test where it is not set up.
 func XLA(t testing.TB) *backend.Backend {
 	t.Helper()
 	b, err := backend.Open("xla:cpu")
@@ -33,8 +33,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a test of its own: where XLA is not set up, only
-// that one is skipped.
+// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only that
+// one is skipped.
 func ForEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	t.Helper()
 	t.Run("go", func(t *testing.T) { test(t, Go(t)) })
@@ -190,7 +190,7 @@ func Flatten[T any](rows [][]T) (flat []T) {
 	return flat
 }
 
-// InDelta requires as many numbers, none further than delta from what is wanted.
+// InDelta requires as many numbers as are wanted, each within delta of its own.
 func InDelta(t testing.TB, want, got []float32, delta float64, format string, args ...any) {
 	t.Helper()
 	require.Len(t, got, len(want), fmt.Sprintf(format, args...))

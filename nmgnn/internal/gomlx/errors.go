@@ -26,8 +26,8 @@ func (b brief) Error() string {
 // Unwrap returns the whole error.
 func (b brief) Unwrap() error { return b.error }
 
-// Guard is to be deferred: it turns the panics by which computations report errors while they are built into an error
-// that says what was being done. Panics with anything but an error are defects of ours, and go on.
+// Guard, when deferred, turns a panic with an error, as building a computation reports it, into an error that says
+// what was being done. A panic with anything else is a defect in this project, and goes on.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:

@@ -90,9 +90,9 @@ func mustDivide(width, heads int) {
 // Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1, and entry i stands
 // in column Columns[i].
 //
-// Its numbers are not checked where it is used, once an epoch and more: who makes it sees to it that offsets ascend from 0 to the
-// number of entries, and that each column is a row of every h that the matrix is multiplied with. Others make kernels read memory
-// that is not theirs.
+// Its numbers are not checked where it is used, at least once an epoch. Whoever makes it must see to it that offsets ascend from
+// 0 to the number of entries, and that each column is a row of every h that the matrix is multiplied with. Otherwise kernels
+// read memory that is not theirs.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -208,15 +208,15 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available returns whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
+// Available reports whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
 func Available(g *Graph) bool {
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }
 
-// Scores are what attention is the softmax of, over each row: E [entries, heads]; or, if E is nil,
-// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1],
-// the slope where that sum is negative.
+// Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil, LeakyReLU(source of the
+// entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1], the slope where that
+// sum is negative.
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -258,7 +258,7 @@ func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
 }
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what LeakyReLU makes them
-// from, given that towards y, g [rows, width]. target [rows, heads] is the sum of d over each row; nil if scores are given as E.
+// from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each row; nil if scores are given as E.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

@@ -3,5 +3,6 @@
 // registers, where the backend alone would make a pass over all entries for each operation.
 //
 // Neither backend lets others add operations. [Register] and [Intercept] make them run these all the same, or return the reason why a
-// version of them cannot. Then methods of [Matrix] put calls of the kernels into a computation. None of them has a gradient of its own.
+// version of them cannot. Then the methods of [Matrix] put calls of the kernels into a computation. None of them has a gradient of its
+// own.
 package fused

@@ -60,8 +60,8 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 	return p, nil
 }
 
-// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It is an error if the backend
-// is not XLA's, or this version of go-xla does not say.
+// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It returns an error if the
+// backend is not XLA's, or this version of go-xla does not say.
 func Platform(b compute.Backend) (string, error) {
 	x, isXLA := b.(*xla.Backend)
 	if !isXLA {

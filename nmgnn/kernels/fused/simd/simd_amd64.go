@@ -2,7 +2,7 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// Have says whether this processor has the instructions (AVX2 and FMA). If not, nothing else here may be called.
+// Have reports whether this processor has the instructions (AVX2 and FMA). If not, nothing else here may be called.
 func Have() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
 //go:noescape

@@ -2,7 +2,7 @@
 
 package simd
 
-// Have returns false: there are no vector instructions for this processor here.
+// Have returns false: this package has no vector instructions for this processor.
 func Have() bool { return false }
 
 const absent = "simd: not written for this processor"
