@@ -33,7 +33,7 @@ setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: fro
 	@scripts/setup.sh
 
 build: ## build bin/nodemask
-	@command -v go >/dev/null || { echo "make: go is not there: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
+	@command -v go >/dev/null || { echo "make: go was not found: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
 	go build -o bin/nodemask ./cmd/nodemask
 
 demo: setup build ## set up, build, and train a GNN with and without node masking

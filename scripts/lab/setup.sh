@@ -73,7 +73,7 @@ warm_cache() {
     CGO_ENABLED=0 step "cellimports cannot be built" go build -ldflags=-s -o "$lab/bin/goimports" ./scripts/lab/cellimports
 }
 
-command -v go >/dev/null || stop "go is not there: install Go 1.26.5 or newer from https://go.dev/dl"
+command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"
 CGO_ENABLED=${CGO_ENABLED:-$(scripts/cgo.sh)}
 export CGO_ENABLED
 # What cells are built with. Without debugging data a cell links in half the time, and without the C library's resolver of
