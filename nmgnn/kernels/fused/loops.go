@@ -426,19 +426,17 @@ type eluArgs struct {
 
 // chunks computes numbers from·chunk … to·chunk-1.
 func (a *eluArgs) chunks(from, to int) {
-	first, end := from*chunk, min(to*chunk, len(a.y))
-	y, x := a.y[first:end], a.x[first:end]
-	y = y[:len(x)]
-	// Both sides of zero are computed, and one is 0 or 1: signs are random, and a processor that guesses them wrong waits.
-	if a.v == nil {
-		for i, x := range x {
-			y[i] = max(x, 0) + (exp(min(x, 0)) - 1)
+	for i := from * chunk; i < min(to*chunk, len(a.y)); i++ {
+		switch x := a.x[i]; {
+		case a.v != nil && x > 0:
+			a.y[i] = a.v[i]
+		case a.v != nil:
+			a.y[i] = a.v[i] * exp(x)
+		case x > 0:
+			a.y[i] = x
+		default:
+			a.y[i] = exp(x) - 1
 		}
-		return
-	}
-	v := a.v[first:end][:len(x)]
-	for i, x := range x {
-		y[i] = v[i] * exp(min(x, 0))
 	}
 }
 
