@@ -136,7 +136,7 @@ func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	require.NoError(t, sound().Check())
 	require.NoError(t, (&Graph{Edges: &csr.Graph{}}).Check(), "a graph without nodes")
 	for want, spoil := range map[string]func(g *Graph){
-		"Edges is nil: expected a graph":                       func(g *Graph) { g.Edges = nil },
+		"no edges (nil): expected a graph":                     func(g *Graph) { g.Edges = nil },
 		"csr: row 0 names node 9":                              func(g *Graph) { g.Edges.Indices[0] = 9 },
 		"some edge is stored in one direction only":            func(g *Graph) { g.Edges = &csr.Graph{Offsets: []int64{0, 1, 1}, Indices: []int32{1}} },
 		"3 rows of features for 2 nodes":                       func(g *Graph) { g.Features.Rows = 3 },

@@ -6,6 +6,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 
 	"nodemask/csr"
@@ -50,7 +51,7 @@ func (g *Graph) Check() error {
 
 func (g *Graph) check() error {
 	if g.Edges == nil {
-		return fmt.Errorf("Edges is nil: expected a graph, even if it has no edges")
+		return errors.New("no edges (nil): expected a graph, even if it has none")
 	}
 	// A reader may have built the rows by hand, so look again.
 	if _, err := csr.New(g.Edges.Offsets, g.Edges.Indices); err != nil {
