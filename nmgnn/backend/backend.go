@@ -114,7 +114,11 @@ type Error struct {
 	Reason  string   // without any path of this machine
 	Looked  []string // the folders that were looked in, or the one that holds the plugin
 	Unknown bool     // there is no backend of that name, on this machine or any other
+	Err     error    // the cause, if it is another error
 }
+
+// Unwrap returns the cause, or nil.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error names the backend and says why it cannot be had.
 func (e *Error) Error() string {
@@ -149,26 +153,31 @@ func Open(id string) (*Backend, error) {
 		id = os.Getenv(compute.ConfigEnvVar)
 	}
 	if id != "" {
-		return openNamed(id)
+		return orError(openNamed(id))
 	}
 	var skipped []*Error
 	var reasons []string
+	var causes []error
 	for _, id := range IDs() {
-		b, err := openNamed(id)
-		if err == nil {
+		b, why := openNamed(id)
+		if why == nil {
 			b.Skipped = skipped
 			return b, nil
 		}
-		var why *Error
-		if !errors.As(err, &why) {
-			why = &Error{ID: id, Reason: err.Error()}
-		}
-		skipped, reasons = append(skipped, why), append(reasons, err.Error())
+		skipped, reasons, causes = append(skipped, why), append(reasons, why.Error()), append(causes, why)
 	}
-	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; ")}
+	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; "), Err: errors.Join(causes...)}
 }
 
-func openNamed(id string) (*Backend, error) {
+// orError keeps the absence of an [*Error] from becoming an error that is not nil.
+func orError(b *Backend, why *Error) (*Backend, error) {
+	if why != nil {
+		return nil, why
+	}
+	return b, nil
+}
+
+func openNamed(id string) (*Backend, *Error) {
 	name, config, _ := strings.Cut(id, ":")
 	switch name {
 	case pure:
@@ -178,12 +187,12 @@ func openNamed(id string) (*Backend, error) {
 		}
 		b, err := gobackend.New(config)
 		if err != nil {
-			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error()}
+			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error(), Err: err}
 		}
 		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercept(b), asked: id}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
-			if b, err := openXLA("cuda"); err == nil {
+			if b, why := openXLA("cuda"); why == nil {
 				return b, nil
 			}
 			config = "cpu"
@@ -194,21 +203,21 @@ func openNamed(id string) (*Backend, error) {
 }
 
 // openXLA opens a plugin by its name or absolute path, with go-xla's options behind commas.
-func openXLA(config string) (*Backend, error) {
+func openXLA(config string) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
 	path := plugin
 	if !filepath.IsAbs(plugin) {
-		var err error
-		if path, err = findPlugin(asked, plugin); err != nil {
-			return nil, err
+		var why *Error
+		if path, why = findPlugin(asked, plugin); why != nil {
+			return nil, why
 		}
 	} else if _, err := os.Stat(path); err != nil {
-		return nil, &Error{ID: asked, Reason: gomlx.Error(err).Error()}
+		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
 	b, platform, err := newXLA(plugin, path, options)
 	if err != nil {
-		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)},
+		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err,
 			Reason: "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))}
 	}
 	opened := &Backend{Backend: b, Plugin: path, asked: asked}
@@ -244,21 +253,23 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		if err := onOneCore(job); err != nil {
 			return nil, err
 		}
-		return openNamed(b.asked)
+		return orError(openNamed(b.asked))
 	}, nil
 }
 
 // findPlugin returns the file of the plugin of that name, or an [*Error] that says where it was looked for.
-func findPlugin(asked, name string) (string, error) {
+func findPlugin(asked, name string) (string, *Error) {
 	if !haveXLA {
-		return "", &Error{ID: asked, Reason: errNoXLA.Error()}
+		return "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
 	}
 	file := fmt.Sprintf("pjrt_c_api_%s_plugin.so", name)
 	folders := pluginFolders(name)
 	for _, folder := range folders {
 		path := filepath.Join(folder, file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return filepath.Abs(path)
+			if path, err := filepath.Abs(path); err == nil {
+				return path, nil
+			}
 		}
 	}
 	if path, found := installedPlugins()[name]; found {

@@ -53,12 +53,12 @@ func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
-	_, err := findPlugin("xla:mine", "mine")
-	require.ErrorContains(t, err, "looked in "+dir)
+	_, why := findPlugin("xla:mine", "mine")
+	require.ErrorContains(t, why, "looked in "+dir)
 	file := filepath.Join(dir, "pjrt_c_api_mine_plugin.so")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
-	path, err := findPlugin("xla:mine", "mine")
-	require.NoError(t, err)
+	path, why := findPlugin("xla:mine", "mine")
+	require.Nil(t, why)
 	require.Equal(t, file, path)
 }
 
@@ -161,4 +161,14 @@ func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
 	require.Contains(t, b.String(), dir)
 	require.Contains(t, b.Slower(), "pjrt_c_api_cpu_plugin.so")
 	require.NotContains(t, b.Slower(), dir)
+}
+
+func TestABackendsErrorKeepsItsCause(t *testing.T) {
+	if !haveXLA {
+		t.Skip("skipped: built without XLA")
+	}
+	_, err := Open("xla:" + filepath.Join(t.TempDir(), "nowhere.so"))
+	var why *Error
+	require.ErrorAs(t, err, &why)
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
