@@ -43,8 +43,9 @@ class Kernel(unittest.TestCase):
         listener = Listener()
         self.addCleanup(listener.socket.close)
         proxies = {name: listener.address for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
-        # What a user may have set, and the go command would ask.
-        settings = {"GOSUMDB": "sum.golang.org", "GOPROXY": "https://proxy.golang.org", "GOPRIVATE": "", "NO_PROXY": "", "no_proxy": ""}
+        # Go's own defaults, by which the go command asks a proxy and a checksum database, whatever is set here.
+        settings = {name: "" for name in ("GOSUMDB", "GOPROXY", "GONOSUMDB", "GOPRIVATE", "NO_PROXY", "no_proxy")}
+        settings["GOENV"] = "off"
         kernel = time_cells.Kernel(PROJECT, **proxies, **settings)
         self.addCleanup(kernel.end)
         kernel.times(time_cells.CELLS[0])

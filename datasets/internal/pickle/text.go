@@ -81,7 +81,7 @@ func (p *unpickler) quoted(s []byte) String {
 	return out
 }
 
-// rawUnicode reads UNICODE's argument, Python's raw-unicode-escape: Latin-1 bytes, \uXXXX and \UXXXXXXXX. The result is
+// rawUnicode reads UNICODE's argument, Python's raw-unicode-escape: Latin-1 bytes, \u with four digits and \U with eight. The result is
 // UTF-8, as for a BINUNICODE.
 func (p *unpickler) rawUnicode(s []byte) String {
 	p.spend(2 * len(s)) // a Latin-1 byte may take two in UTF-8
