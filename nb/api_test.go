@@ -116,7 +116,7 @@ func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
 	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.", summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
-	assert.Equal(t, "Stopped: 2 trials were finished, and are kept. Run the cell again to go on.", summaryOf(2, 4, true, time.Second, ""))
+	assert.Equal(t, "Stopped: 2 trials were finished.", summaryOf(2, 4, true, time.Second, ""))
 }
 
 // printed is what a function prints outside of a notebook.
@@ -146,6 +146,16 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	assert.Len(t, p.chart().Series, 2, "the losses of what is not run again")
 }
 
+func TestTrialsOfThePlaygroundAreNotRunAgainByTrain(t *testing.T) {
+	t.Setenv("NODEMASK_LIVE", t.TempDir())
+	t.Setenv("GOMLX_BACKEND", "go")
+	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label, 1, []record.Cell{cell}) // as the playground does
+	require.NoError(t, err)
+	assert.Equal(t, 1, ran)
+	assert.Contains(t, printed(t, func() { Train(1, cell) }), "none was left to run")
+}
+
 // trainUntilStopped, if set, makes the test binary a cell that trains for long.
 const trainUntilStopped = "NODEMASK_TEST_TRAIN"
 
@@ -172,7 +182,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	require.NoError(t, c.Wait(), "%s", out.String())
 	records, err := store.Load()
 	require.NoError(t, err)
-	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.\n", len(records)), out.String())
+	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. They are kept: run the cell again to go on.\n", len(records)), out.String())
 	assert.Less(t, len(records), 10_000)
 }
 

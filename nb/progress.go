@@ -30,6 +30,7 @@ type Progress struct {
 	curves []*lossCurve
 	status string
 	on     string // what the trials run on
+	kept   bool   // finished trials are in a store
 }
 
 // lossCurve is one trial's losses.
@@ -176,6 +177,9 @@ func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin), p.on)
+	if stopped && p.kept {
+		summary += " They are kept: run the cell again to go on."
+	}
 	c := p.chart()
 	if !gonbui.IsNotebook {
 		fmt.Println(summary)
@@ -192,7 +196,7 @@ func (p *Progress) End(ran int, stopped bool) {
 // summaryOf says in a line what became of a piece of work, and what it ran on.
 func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string {
 	if stopped {
-		return fmt.Sprintf("Stopped: %d trials were finished, and are kept. Run the cell again to go on.", ran)
+		return fmt.Sprintf("Stopped: %d trials were finished.", ran)
 	}
 	if ran == 0 {
 		return fmt.Sprintf("Showing %d saved trials: none was left to run.", of)

@@ -18,11 +18,8 @@ import (
 func Train(trials int, cells ...record.Cell) {
 	ctx, stop := interruptible()
 	defer stop()
-	cells = slices.Clone(cells)
-	for i := range cells {
-		cells[i].History = true // for the losses to be drawn where nothing is left to be run
-	}
 	p := NewProgress(titleOf(cells), trials*len(cells))
+	p.kept = true
 	ran, err := trainInto(ctx, p, Label, trials, cells)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -50,7 +47,9 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 		return 0, err
 	}
 	labels := map[string]string{}
-	for _, c := range cells {
+	cells = slices.Clone(cells)
+	for i, c := range cells {
+		cells[i].History = true // for the losses to be drawn where nothing is left to be run
 		labels[c.Key()] = label(c)
 	}
 	r := worker.Request{Train: &worker.Training{Cells: cells, Trials: trials, Store: store}}

@@ -86,14 +86,20 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// adjusted are the p-values of a table's comparisons by Holm's method, by the entries' cells and metrics.
+// comparison names what an entry is compared with and by what; two entries may share a cell and not this.
+func (e Entry) comparison() string {
+	return e.Cell.Key() + " " + string(e.Metric) + " against " + e.Against.Key()
+}
+
+// adjusted returns the p-values of a table's comparisons by Holm's method, by [Entry.comparison]. One that stands twice counts
+// once.
 func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	var keys []string
 	var p []float64
 	for _, row := range a.Rows {
 		for _, e := range row.Entries {
-			if c, is := e.against(r); is {
-				keys, p = append(keys, e.Cell.Key()+" "+string(e.Metric)), append(p, c.P)
+			if c, is := e.against(r); is && !slices.Contains(keys, e.comparison()) {
+				keys, p = append(keys, e.comparison()), append(p, c.P)
 			}
 		}
 	}
@@ -121,7 +127,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 	}
 	if c, is := e.against(r); is {
 		corrected := ""
-		if p, is := adjusted[e.Cell.Key()+" "+string(e.Metric)]; is {
+		if p, is := adjusted[e.comparison()]; is {
 			c.P, corrected = p, ", corrected"
 		}
 		cell.Bold = c.Better()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -173,4 +174,29 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 		require.False(t, corrected.Bold)
 		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
 	}
+}
+
+func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
+	found, err := Find("table-when")
+	require.NoError(t, err)
+	plain := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.
+	records := append(score(plain, 50, 50, 50), score(plain.Masked(0.5), 52, 51, 51.5)...)
+	records = append(records, score(plain.Fair(), 51, 52, 51.5)...)
+	text := noteOf(t, found[0].Table(record.NewResults(records), TableOptions{Holm: true}), " against "+plain.Key()+",")
+	require.Contains(t, text, "p 0.070 (3 pairs, corrected)", "of two comparisons, however often they stand in the table")
+}
+
+// noteOf returns the first note of a table that contains a text.
+func noteOf(t *testing.T, table plots.Table, text string) string {
+	t.Helper()
+	for _, row := range table.Rows {
+		for _, field := range row {
+			if strings.Contains(field.Note, text) {
+				return field.Note
+			}
+		}
+	}
+	t.Fatalf("no note contains %q", text)
+	return ""
 }

@@ -80,10 +80,8 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 	}
 	check.OnGraph, check.OnTree = onGraph[len(onGraph)-1].Row(int(root)), onTree[len(onTree)-1].Row(0)
 	for i, a := range check.OnGraph {
-		difference := math.Abs(float64(a-check.OnTree[i])) / math.Max(1, math.Abs(float64(a)))
-		if !(difference <= check.Difference) { // a NaN is a difference too
-			check.Difference = difference
-		}
+		// A NaN is a difference too: max keeps it.
+		check.Difference = max(check.Difference, math.Abs(float64(a-check.OnTree[i]))/math.Max(1, math.Abs(float64(a))))
 	}
 	return check, nil
 }

@@ -3,9 +3,14 @@ package theorem
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -106,4 +111,24 @@ func TestATreeAboveTheLimitAndACancelledContextEndTheCheck(t *testing.T) {
 	cancel()
 	_, err = Check(ctx, b, m, g, 0, Options{})
 	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// halfNaN is a layer of two outputs: NaN, and 1.
+type halfNaN struct{}
+
+func (halfNaN) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *Node) *Node {
+	one := Ones(h.Graph(), shapes.Make(dtypes.Float32, near.NumNodes(), 1))
+	return Concatenate([]*Node{Sqrt(Neg(one)), one}, 1)
+}
+
+func TestANaNIsADifferenceWhereverItStands(t *testing.T) {
+	b := gnntest.Go(t)
+	g := randomGraph(t, rand.New(rand.NewPCG(3, 1)), false)
+	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{halfNaN{}}}, 3, 1)
+	require.NoError(t, err)
+	check, err := Check(context.Background(), b, m, g, 0, Options{})
+	require.NoError(t, err)
+	require.True(t, math.IsNaN(float64(check.OnGraph[0])))
+	require.Equal(t, float32(1), check.OnGraph[1])
+	assert.False(t, check.Holds())
 }
