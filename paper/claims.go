@@ -84,12 +84,8 @@ func judge(r *record.Results, holds func(record.Comparison) bool, pairs []pair) 
 	if run < len(pairs) {
 		return Verdict{Outcome: NotRun, Figures: fmt.Sprintf("%d of %d comparisons have at least two trials", run, len(pairs))}
 	}
-	outcome := NotReproduced
-	if yes == run {
-		outcome = Reproduced
-	}
 	of := fmt.Sprintf("holds in %d of %d comparisons, %d trials each", yes, run, least)
-	return Verdict{outcome, of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %s to %s, mean %s", of, signed(slices.Min(differences), 2), signed(slices.Max(differences), 2), signed(stat.Mean(differences, nil), 2))}
+	return Verdict{outcome(yes == run), of + ": " + strings.Join(parts, "; "), fmt.Sprintf("%s; differences from %s to %s, mean %s", of, signed(slices.Min(differences), 2), signed(slices.Max(differences), 2), signed(stat.Mean(differences, nil), 2))}
 }
 
 func probability(p float64) string {
@@ -112,6 +108,8 @@ func gains(data, model string, settings []datasets.Setting, sizes []int, against
 }
 
 func asIs(c record.Cell) record.Cell { return c }
+
+func masked(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }
 
 func claimsOf(a Artifact) []Claim {
 	switch a.ID {
@@ -181,16 +179,16 @@ func claimsOf(a Artifact) []Claim {
 }
 
 func claimsOfGAT(id, data string) []Claim {
-	gained := []int{10, 20, 25, 33, 50} // the sizes at which the paper finds all gains significant
+	gained := Sizes()[:5] // the sizes at which the paper finds all gains significant
 	var claims []Claim
 	for _, model := range []string{"gat", "sgat"} {
 		name := strings.ToUpper(model)
 		claims = append(claims,
 			Claim{ID: id + "/" + model, Text: fmt.Sprintf("%s + NM beats %s at every size up to 50 %%, in both settings (p < 0.05).", name, name), Judge: func(r *record.Results) Verdict {
-				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, asIs))
+				return judge(r, record.Comparison.Better, gains(data, model, datasets.Settings(), gained, asIs))
 			}},
 			Claim{ID: id + "/" + model + "-fair", Ours: true, Text: fmt.Sprintf("%s + NM also beats %[1]s without attention dropout.", name), Judge: func(r *record.Results) Verdict {
-				return judge(r, record.Comparison.Better, gains(data, model, bothSettings(), gained, record.Cell.Fair))
+				return judge(r, record.Comparison.Better, gains(data, model, datasets.Settings(), gained, record.Cell.Fair))
 			}})
 	}
 	if data == "cora" {
@@ -229,14 +227,13 @@ func claimsOfMAD() []Claim {
 	compare := func(metric record.Metric, a, b func(record.Cell) record.Cell) []pair {
 		var pairs []pair
 		for _, model := range []string{"gat", "sgat"} {
-			for _, s := range bothSettings() {
+			for _, s := range datasets.Settings() {
 				plain := record.NewCell("cora", model, s, 10)
 				pairs = append(pairs, pair{name: strings.ToUpper(model) + " " + string(s), a: a(plain), b: b(plain), metric: metric})
 			}
 		}
 		return pairs
 	}
-	masked := func(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }
 	var claims []Claim
 	for _, m := range []struct {
 		id     string
@@ -261,17 +258,17 @@ func claimsOfMAD() []Claim {
 func claimsOfGIN(id, data string) []Claim {
 	sizes := Sizes()
 	text := "GIN + NM beats GIN at every size, in both settings (p < 0.05)."
-	all := func() []pair { return gains(data, "gin", bothSettings(), sizes, asIs) }
+	all := func() []pair { return gains(data, "gin", datasets.Settings(), sizes, asIs) }
 	if data == "pubmed" {
 		text = "GIN + NM beats GIN at every size but transductive 75 and 90 %, in both settings (p < 0.05)."
 		all = func() []pair {
-			return append(gains(data, "gin", bothSettings()[:1], sizes, asIs), gains(data, "gin", bothSettings()[1:], sizes[:5], asIs)...)
+			return append(gains(data, "gin", datasets.Settings()[:1], sizes, asIs), gains(data, "gin", datasets.Settings()[1:], sizes[:5], asIs)...)
 		}
 	}
 	return []Claim{
 		{ID: id + "/gain", Text: text, Judge: func(r *record.Results) Verdict { return judge(r, record.Comparison.Better, all()) }},
 		{ID: id + "/harmless", Ours: true, Text: "GIN + NM is nowhere significantly worse than GIN.", Judge: func(r *record.Results) Verdict {
-			return judge(r, func(c record.Comparison) bool { return !c.Worse() }, gains(data, "gin", bothSettings(), sizes, asIs))
+			return judge(r, func(c record.Comparison) bool { return !c.Worse() }, gains(data, "gin", datasets.Settings(), sizes, asIs))
 		}},
 	}
 }
@@ -279,7 +276,7 @@ func claimsOfGIN(id, data string) []Claim {
 func claimOfGINSmoothness() Claim {
 	return Claim{ID: "table-gin-cora/mad", Text: "MAD of GIN and GIN + NM is almost the same on Cora, 10 % (class probabilities, within 0.05).", Judge: func(r *record.Results) Verdict {
 		var pairs []pair
-		for _, s := range bothSettings() {
+		for _, s := range datasets.Settings() {
 			plain := record.NewCell("cora", "gin", s, 10)
 			pairs = append(pairs, pair{name: string(s), a: plain.Masked(MaskedKeepRate), b: plain, metric: record.MADSoftmax})
 		}
@@ -384,7 +381,7 @@ func claimsOfLoss(id, data string) []Claim {
 		{ID: id + "/regularises", Text: "With node masking, it rises less.", Judge: func(r *record.Results) Verdict {
 			var parts []string
 			holds := true
-			for _, s := range bothSettings() {
+			for _, s := range datasets.Settings() {
 				plain, n := rises(r, record.NewCell(data, "gin", s, 10))
 				masked, m := rises(r, record.NewCell(data, "gin", s, 10).Masked(MaskedKeepRate))
 				if n < 2 || m < 2 {
@@ -401,7 +398,7 @@ func claimsOfLoss(id, data string) []Claim {
 func judgeRise(r *record.Results, data string, keepRate hyper.KeepRate, holds func(percent float64) bool) Verdict {
 	var parts []string
 	all := true
-	for _, s := range bothSettings() {
+	for _, s := range datasets.Settings() {
 		percent, n := rises(r, record.NewCell(data, "gin", s, 10).Masked(keepRate))
 		if n < 2 {
 			return Verdict{Outcome: NotRun, Figures: "not all cells have at least two trials"}
@@ -417,8 +414,8 @@ func claimOfScores(id string) Claim {
 		same, all := 0, 0
 		var parts []string
 		for _, model := range []string{"gin", "gat", "sgat"} {
-			for _, s := range bothSettings() {
-				for _, size := range []int{10, 50} {
+			for _, s := range datasets.Settings() {
+				for _, size := range fewSizes() {
 					plain := record.NewCell("cora", model, s, size)
 					macro := r.Compare(plain.Masked(MaskedKeepRate), record.MacroF1, plain, record.MacroF1)
 					micro := r.Compare(plain.Masked(MaskedKeepRate), record.MicroF1, plain, record.MicroF1)
@@ -446,8 +443,8 @@ func claimsOfRegularisers(id string) []Claim {
 			Text: fmt.Sprintf("Node masking alone does better than %s alone, on GIN and SGAT.", other), Judge: func(r *record.Results) Verdict {
 				var pairs []pair
 				for _, model := range []string{"gin", "sgat"} {
-					for _, s := range bothSettings() {
-						for _, size := range []int{10, 50} {
+					for _, s := range datasets.Settings() {
+						for _, size := range fewSizes() {
 							plain := record.NewCell("cora", model, s, size)
 							against := without(plain.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
 							pairs = append(pairs, pair{name: fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), a: without(plain.Masked(MaskedKeepRate)), b: against, metric: record.MacroF1})
@@ -464,7 +461,7 @@ func claimsOfModels(id string) []Claim {
 	var claims []Claim
 	for _, model := range []string{"gcn", "sage", "gatv2"} {
 		claims = append(claims, Claim{ID: id + "/" + model, Text: fmt.Sprintf("Node masking helps %s too.", hyper.Title(model)), Judge: func(r *record.Results) Verdict {
-			return judge(r, record.Comparison.Better, gains("cora", model, bothSettings(), []int{10, 50}, record.Cell.Fair))
+			return judge(r, record.Comparison.Better, gains("cora", model, datasets.Settings(), fewSizes(), record.Cell.Fair))
 		}})
 	}
 	return claims

@@ -19,7 +19,6 @@ const EffectsID = "effects"
 func Effects(r *record.Results) plots.Forest {
 	f := plots.Forest{ID: EffectsID, Title: "What node masking changes", XLabel: "difference in macro F1 (points)",
 		Caption: "Mean over the sizes of the train set, with a 95 % interval over seeds (their number behind it). Filled: the interval leaves 0 out."}
-	asIs := func(c record.Cell) record.Cell { return c }
 	for _, group := range []struct {
 		name    string
 		models  []string
@@ -30,17 +29,13 @@ func Effects(r *record.Results) plots.Forest {
 		{"GIN + NM against GIN", []string{"gin"}, []string{"cora", "citeseer", "pubmed"}, asIs, Sizes()},
 		{"GAT and SGAT + NM against the model with attention dropout", []string{"gat", "sgat"}, []string{"cora", "citeseer"}, asIs, Sizes()},
 		{"… against the model without attention dropout", []string{"gat", "sgat"}, []string{"cora", "citeseer"}, record.Cell.Fair, Sizes()},
-		{"Other models + NM, without attention dropout", []string{"gcn", "sage", "gatv2"}, []string{"cora"}, record.Cell.Fair, []int{10, 50}},
+		{"Other models + NM, without attention dropout", []string{"gcn", "sage", "gatv2"}, []string{"cora"}, record.Cell.Fair, fewSizes()},
 	} {
 		g := plots.ForestGroup{Name: group.name}
 		for _, model := range group.models {
 			for _, data := range group.data {
-				for _, setting := range bothSettings() {
-					var pairs []pair
-					for _, size := range group.sizes {
-						plain := record.NewCell(data, model, setting, size)
-						pairs = append(pairs, pair{a: plain.Masked(MaskedKeepRate), b: group.against(plain), metric: record.MacroF1})
-					}
+				for _, setting := range datasets.Settings() {
+					pairs := gains(data, model, []datasets.Setting{setting}, group.sizes, group.against)
 					if e, found := pooled(r, pairs); found {
 						e.Label = effectLabel(model, data, setting)
 						g.Rows = append(g.Rows, e)

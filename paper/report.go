@@ -92,8 +92,8 @@ func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
 }
 
 func newSection(a Artifact, r *record.Results, o TableOptions) (section, error) {
-	s := section{Artifact: a, Command: "nodemask reproduce " + a.ID, CellCount: len(a.Cells())}
-	s.Of = 10 * s.CellCount
+	s := section{Artifact: a, Command: a.command(), CellCount: len(a.Cells())}
+	s.Of = paperTrials * s.CellCount
 	var csv string
 	if a.IsChart() {
 		charts := a.Charts(r)

@@ -118,7 +118,7 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
-		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(10)}, math.NaN()
+		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials)}, math.NaN()
 	}
 	summary, digits := stats.Summarize(values), e.Metric.Digits()
 	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N)}

@@ -65,7 +65,7 @@ func TestClaimsAreJudgedByTheData(t *testing.T) {
 	claim := find("table-gin-cora/gain")
 	require.Equal(t, NotRun, claim.Judge(record.NewResults(nil)).Outcome)
 	var records []record.Record
-	for _, s := range bothSettings() {
+	for _, s := range datasets.Settings() {
 		for _, size := range Sizes() {
 			plain := record.NewCell("cora", "gin", s, size)
 			records = append(records, score(plain, 70, 71, 72)...)
@@ -98,7 +98,7 @@ func TestClaimsAreJudgedByTheData(t *testing.T) {
 
 	losses := find("fig-loss-cora/overfits")
 	records = nil
-	for _, s := range bothSettings() {
+	for _, s := range datasets.Settings() {
 		c := record.NewCell("cora", "gin", s, 10)
 		c.History = true
 		for _, r := range score(c, 70, 71) {

@@ -24,7 +24,7 @@ func Summary(artifacts []Artifact, r *record.Results) plots.Table {
 		for _, c := range a.Claims {
 			v := c.Judge(r)
 			t.Rows = append(t.Rows, []plots.Field{
-				{Text: fmt.Sprintf("%s: %s", a.Title, c.Text), Bold: !c.Ours}, {Text: string(v.Outcome)}, {Text: v.InBrief()}, {Text: "nodemask reproduce " + a.ID}})
+				{Text: fmt.Sprintf("%s: %s", a.Title, c.Text), Bold: !c.Ours}, {Text: string(v.Outcome)}, {Text: v.InBrief()}, {Text: a.command()}})
 		}
 	}
 	return t

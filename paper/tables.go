@@ -16,7 +16,7 @@ func tableGAT(id, data string) Artifact {
 			"“no att. dropout” have the second change alone; what is significant is tested against the plain model.",
 		Labels:  []string{"setting", "train"},
 		Columns: []string{"GAT", "GAT, no att. dropout", "GAT + NM", "SGAT", "SGAT, no att. dropout", "SGAT + NM"}}
-	for _, setting := range bothSettings() {
+	for _, setting := range datasets.Settings() {
 		for _, size := range Sizes() {
 			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
 			for _, model := range []string{"gat", "sgat"} {
@@ -55,7 +55,7 @@ func tableMAD() Artifact {
 		}
 		for _, metric := range []record.Metric{record.MADHidden, record.MADLogits, record.MADSoftmax} {
 			row := Row{Labels: []string{name, strings.TrimPrefix(string(metric), "MAD of the ")}}
-			for i, setting := range bothSettings() {
+			for i, setting := range datasets.Settings() {
 				plain := record.NewCell("cora", p.Model, setting, 10)
 				e := Entry{Cell: plain, Metric: metric}
 				switch {
@@ -142,7 +142,7 @@ const keepRateAxis, f1Axis = "keep rate p (probability that a node is kept)", "m
 func figKeepRateGIN() Artifact {
 	a := Artifact{ID: "fig-keep-rate-gin", Title: "GIN + NM on Cora over the keep rate, 10 % to train on", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: "Mean of the trials, with a 95 % confidence interval."}
-	for _, setting := range bothSettings() {
+	for _, setting := range datasets.Settings() {
 		a.Curves = append(a.Curves, overKeepRates(string(setting), record.NewCell("cora", "gin", setting, 10)))
 	}
 	return a
@@ -170,7 +170,7 @@ func figDepth() Artifact {
 func figLoss(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Losses of GIN on " + dataTitle(data) + ", 10 % to train on", XLabel: "epoch", YLabel: "cross-entropy",
 		About: "Mean over the trials that have not stopped yet, for as long as half of them have not."}
-	for _, setting := range bothSettings() {
+	for _, setting := range datasets.Settings() {
 		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {
 			c := record.NewCell(data, "gin", setting, 10).Masked(keep)
 			c.History = true
@@ -198,7 +198,7 @@ func having(change func(*hyper.Parameters)) func(record.Cell) record.Cell {
 func choices() []choice {
 	both := []string{"gin", "gat"}
 	return []choice{
-		{"as in the other tables", both, func(c record.Cell) record.Cell { return c }},
+		{"as in the other tables", both, asIs},
 		{"without dropout of features", both, having(func(s *hyper.Parameters) { s.Dropout = 0 })},
 		{"plain without attention dropout", []string{"gat"}, having(func(s *hyper.Parameters) { s.AttentionDropout = 0 })},
 		{"stopping on validation F1", both, having(func(s *hyper.Parameters) { s.StopOn = hyper.StopOnF1 })},
@@ -219,8 +219,8 @@ func tableWhen() Artifact {
 		About: "Each row changes one choice, for the plain and the masked model alike. Where a choice cannot matter to a cell, the cell is that of the first " +
 			"row. Pairs are read from left to right: plain, then masked.",
 		Labels: []string{"model", "choice"}}
-	for _, size := range []int{10, 50} {
-		for _, s := range bothSettings() {
+	for _, size := range fewSizes() {
+		for _, s := range datasets.Settings() {
 			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size), fmt.Sprintf("%s %d %%, + NM", s, size))
 		}
 	}
@@ -230,8 +230,8 @@ func tableWhen() Artifact {
 				continue
 			}
 			row := Row{Labels: []string{strings.ToUpper(model), choice.name}}
-			for _, size := range []int{10, 50} {
-				for _, s := range bothSettings() {
+			for _, size := range fewSizes() {
+				for _, s := range datasets.Settings() {
 					c := record.NewCell("cora", model, s, size)
 					plain, masked := choice.change(c), choice.change(c.Masked(MaskedKeepRate))
 					if plain.Parameters.MaskOver == hyper.MaskTrain {
@@ -254,8 +254,8 @@ func tableScores() Artifact {
 		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
 		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1", "+ NM: micro F1", "+ NM: accuracy"}}
 	for _, model := range []string{"gin", "gat", "sgat"} {
-		for _, s := range bothSettings() {
-			for _, size := range []int{10, 50} {
+		for _, s := range datasets.Settings() {
+			for _, size := range fewSizes() {
 				plain := record.NewCell("cora", model, s, size)
 				row := Row{Labels: []string{strings.ToUpper(model), string(s), fmt.Sprintf("%d %%", size)}}
 				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
@@ -277,16 +277,16 @@ func sideBySide(a Artifact, variants []struct {
 	of   func(record.Cell) record.Cell
 }, models []string) Artifact {
 	a.Labels = []string{"model", "trained with"}
-	for _, size := range []int{10, 50} {
-		for _, s := range bothSettings() {
+	for _, size := range fewSizes() {
+		for _, s := range datasets.Settings() {
 			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size))
 		}
 	}
 	for _, model := range models {
 		for i, v := range variants {
 			row := Row{Labels: []string{hyper.Title(model), v.name}}
-			for _, size := range []int{10, 50} {
-				for _, s := range bothSettings() {
+			for _, size := range fewSizes() {
+				for _, s := range datasets.Settings() {
 					plain := record.NewCell("cora", model, s, size)
 					e := Entry{Cell: v.of(plain), Metric: record.MacroF1}
 					if i > 0 {
@@ -331,13 +331,13 @@ func tableModels() Artifact {
 			name string
 			of   func(record.Cell) record.Cell
 		}{
-			{"plain", func(c record.Cell) record.Cell { return c.Fair() }},
-			{"node masking", func(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }},
+			{"plain", record.Cell.Fair},
+			{"node masking", masked},
 		}, []string{"gcn", "sage", "gatv2"})
 }
 
 func tableReddit() Artifact {
-	a := tableGIN("table-gin-reddit-like", "reddit-like", []int{10, 20, 25, 33, 50}, []datasets.Setting{datasets.Inductive})
+	a := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], []datasets.Setting{datasets.Inductive})
 	a.Elsewhere = true
 	a.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot be had. Its scores say nothing about Reddit's."
 	return a

@@ -53,8 +53,11 @@ func Axes() []Axis {
 					return err
 				}
 				rate, err := hyper.NewKeepRate(p)
-				c.Parameters.KeepRate = rate
-				return err
+				if err != nil {
+					return err
+				}
+				*c = c.Masked(rate)
+				return nil
 			},
 			words: func(value string) string { return "p = " + value }},
 		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),

@@ -69,16 +69,9 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 	return all
 }
 
-// setAxes gives a cell what was given. Masking comes first, since it takes attention dropout away unless that is given too.
+// setAxes gives a cell what was given, in the order of the axes: masking takes attention dropout away, and one that is given
+// comes behind it.
 func setAxes(c *record.Cell, axes []*axisFlag) error {
-	for _, f := range axes {
-		if f.Flag == "keep-rate" && f.given {
-			if err := f.Axis.Set(c, f.text); err != nil {
-				return err
-			}
-			*c = c.Masked(c.Parameters.KeepRate)
-		}
-	}
 	for _, f := range axes {
 		if f.given {
 			if err := f.Axis.Set(c, f.text); err != nil {

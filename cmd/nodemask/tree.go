@@ -159,11 +159,7 @@ func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
 	}
 	data, err := datasets.Open(ctx, f.data, datasets.OpenOptions{Dir: f.dataDir})
 	if err != nil {
-		var unknown *datasets.NameError
-		if errors.As(err, &unknown) {
-			return nil, misuse{err}
-		}
-		return nil, err
+		return nil, dataError(err)
 	}
 	return &treeGraph{edges: data.Edges, data: data}, nil
 }

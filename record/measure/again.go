@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -22,10 +21,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 	}
 	cell := old.CellOf()
 	x := Experiment(cell, graph)
-	x.SplitSeed, x.Smoothness = old.SplitSeed, old.MAD != nil
-	if old.Resplit {
-		x.Resplit, x.SplitSeed = false, old.SplitSeed
-	}
+	x.SplitSeed, x.Resplit, x.Smoothness = old.SplitSeed, false, old.MAD != nil
 	var result *train.Result
 	err = train.Pinned(ctx, b, 1, func(ctx context.Context, r *train.Runner) (err error) {
 		result, err = r.Trial(ctx, x, old.Seed, nil)
@@ -35,11 +31,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 		return record.Record{}, nil, err
 	}
 	x.Resplit = old.Resplit
-	again = Record(x, b, result)
-	again.Data, again.Cell, again.Source = old.Data, old.Cell, filepath.Base(again.Source)
-	if cell.History {
-		keepHistory(&again, result.History)
-	}
+	again = stored(cell, x, b, result)
 	differ := func(what string, was, is any) {
 		if was != is {
 			differences = append(differences, fmt.Sprintf("%s: %v, now %v", what, was, is))

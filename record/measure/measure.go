@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -188,12 +187,8 @@ func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 			}
 			return fmt.Errorf("%s, seed %d: %w", t.cell.Key(), seed, err)
 		}
-		trial := Record(x, p.backend, result)
-		trial.Data, trial.Cell, trial.Date = t.cell.Data, t.cell.Key(), p.Now().UTC().Format(time.RFC3339)
-		trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
-		if cell.History {
-			keepHistory(&trial, result.History)
-		}
+		trial := stored(cell, x, p.backend, result)
+		trial.Date = p.Now().UTC().Format(time.RFC3339)
 		if err := p.store.Add(trial); err != nil {
 			return err
 		}

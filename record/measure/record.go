@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"path/filepath"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -41,6 +42,17 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 		c.MacroF1Cached = &f1
 	}
 	return c
+}
+
+// stored describes a trial of a cell as results keep it.
+func stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
+	trial := Record(x, b, r)
+	trial.Data, trial.Cell = c.Data, c.Key()
+	trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
+	if c.History {
+		keepHistory(&trial, r.History)
+	}
+	return trial
 }
 
 // keepHistory adds the losses of every epoch to a record.
