@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -12,10 +11,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/worker"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/theorem"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
@@ -92,25 +88,8 @@ func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) er
 	if c.Graph == nil || c.Graph.Edges == nil {
 		return misusef("the request has no graph")
 	}
-	b, err := backend.Open("go") // one run each: not worth compiling
-	if err != nil {
-		return err
-	}
-	for _, name := range hyper.Models() {
-		p, err := hyper.For(name)
-		if err != nil {
-			return err
-		}
-		p.Layers = c.Hops
-		m, err := infer.Untrained(b, nmgnn.Build(p, max(c.Graph.NumClasses(), 2)), c.Graph.Features.Width, 1)
-		if err != nil {
-			return err
-		}
-		check, err := theorem.Check(ctx, b, m, c.Graph, c.Root, theorem.Options{Mask: c.Mask})
-		if err != nil {
-			return fmt.Errorf("theorem 1 for %s: %w", hyper.Title(name), err)
-		}
+	return checkModels(ctx, c.Graph, c.Root, c.Hops, 1, theorem.Options{Mask: c.Mask}, func(name string, check theorem.Result) error {
 		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(), Difference: worker.Number(check.Difference)}})
-	}
-	return nil
+		return nil
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -20,8 +19,8 @@ import (
 // patience is how long a process may go on after it was told to end: less than the five seconds that gonb gives a cell.
 const patience = 4 * time.Second
 
-// Run serves the request with a process of the command, in the project's folder, and calls each with every event, one
-// at a time. It first builds the command if it is out of date.
+// Run serves the request with a process of the project's command, in the working directory, and calls each with every
+// event, one at a time. It first builds the command if it is out of date.
 //
 // When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any other
 // error is the process's own, or says in one line why it could not be built.
@@ -57,7 +56,7 @@ func Run(ctx context.Context, project string, r Request, each func(Event)) error
 	case broken != nil && err == nil:
 		return broken
 	case err != nil:
-		return fmt.Errorf("%s", reason(p.errors.Bytes(), err))
+		return &said{reason(p.errors.Bytes(), err), err}
 	}
 	return nil
 }
@@ -82,9 +81,6 @@ func start(ctx context.Context, project string) (*process, error) {
 	}
 	defer lock.Unlock() //nolint:errcheck // closing a file that was not written to
 	path := filepath.Join(folder, "nodemask")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
 	if err := build(ctx, project, path); err != nil {
 		return nil, err
 	}
@@ -109,23 +105,32 @@ func build(ctx context.Context, project, path string) error {
 	c.WaitDelay = time.Second // for compilers that it started
 	// Flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
 	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-s", "GOWORK=off")
-	said, err := c.CombinedOutput()
+	output, err := c.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("nodemask cannot be built: the go command was not found")
+		return &said{"nodemask cannot be built: the go command was not found", err}
 	case err != nil:
-		return fmt.Errorf("nodemask cannot be built: %s", reason(said, err))
+		return &said{"nodemask cannot be built: " + reason(output, err), err}
 	}
 	return nil
 }
 
+// said is an error in the words of the command that failed.
+type said struct {
+	text  string
+	cause error
+}
+
+func (e *said) Error() string { return e.text }
+func (e *said) Unwrap() error { return e.cause }
+
 // reason returns the line of a failed command's output that says why it failed: what the command nodemask says of itself,
 // else the first that is no heading of the go command's.
-func reason(said []byte, err error) string {
+func reason(output []byte, err error) string {
 	first := ""
-	for line := range strings.SplitSeq(string(said), "\n") {
+	for line := range strings.SplitSeq(string(output), "\n") {
 		line = strings.TrimSpace(line)
 		if text, is := strings.CutPrefix(line, "nodemask: "); is {
 			return text
