@@ -3,6 +3,8 @@ package nmgnn
 import (
 	"fmt"
 
+	"nodemask/nmgnn/internal/gomlx"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -112,7 +114,7 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 		return err
 	}
 	if d.sparse == nil {
-		return d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Dense, x.Rows, x.Width))
+		return gomlx.Error(d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Stored(false).Dense, x.Rows, x.Width)))
 	}
 	return d.sparse.product.Replace(x.Matrix())
 }

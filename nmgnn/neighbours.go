@@ -3,6 +3,8 @@ package nmgnn
 import (
 	"slices"
 
+	"nodemask/nmgnn/internal/gomlx"
+
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -47,7 +49,7 @@ func newAdjacency(store *model.Store, path string, m csr.Matrix, o kernels.Optio
 // setDegrees says what the degrees are where rows hold only a part of the entries.
 func (a *adjacency) setDegrees(degrees []float32) error {
 	if a.degrees != nil {
-		return a.degrees.SetValue(tensors.FromFlatDataAndDimensions(degrees, len(degrees), 1))
+		return gomlx.Error(a.degrees.SetValue(tensors.FromFlatDataAndDimensions(degrees, len(degrees), 1)))
 	}
 	into := kernels.NewConstants(a.store, a.path)
 	a.degrees = into.Floats("degree", degrees, len(degrees), 1)
@@ -56,13 +58,14 @@ func (a *adjacency) setDegrees(degrees []float32) error {
 
 // replace puts another pattern with as many rows and entries in the place of this one's.
 func (a *adjacency) replace(m csr.Matrix) error {
-	if a.self != nil {
-		if err := a.self.replace(m.WithDiagonal()); err != nil {
-			return err
-		}
+	if err := a.product.Replace(m); err != nil {
+		return err
 	}
 	a.matrix = m
-	return a.product.Replace(m)
+	if a.self != nil {
+		return a.self.replace(m.WithDiagonal())
+	}
+	return nil
 }
 
 // NumNodes returns the number of nodes.

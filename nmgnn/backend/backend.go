@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -67,8 +68,12 @@ func (b *Backend) Kernel() kernels.Kernel {
 
 // Slower returns why the backend is slower than it could be on this machine, without any path of it, or "" if it is not.
 func (b *Backend) Slower() string {
-	return b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
+	reason := b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
+	return folders.ReplaceAllString(reason, "$1")
 }
+
+// folders matches the folders of absolute paths, not those of modules.
+var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 func (b *Backend) slower(say func(*Error) string) string {
 	var reasons []string
@@ -84,7 +89,7 @@ func (b *Backend) slower(say func(*Error) string) string {
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds, so on
 // another one numbers may differ in their last digits.
 func (b *Backend) Device() string {
-	text := b.Version()
+	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {
 		text = strings.ReplaceAll(text, b.Plugin, filepath.Base(b.Plugin))
 	}
@@ -111,7 +116,7 @@ func processor() string {
 // Error says that a backend cannot be had, and what to do about it.
 type Error struct {
 	ID      string
-	Reason  string   // without any path of this machine
+	Reason  string
 	Looked  []string // the folders that were looked in, or the one that holds the plugin
 	Unknown bool     // there is no backend of that name, on this machine or any other
 	Err     error    // the cause, if it is another error
@@ -156,15 +161,18 @@ func Open(id string) (*Backend, error) {
 		return orError(openNamed(id))
 	}
 	var skipped []*Error
-	var reasons []string
-	var causes []error
 	for _, id := range IDs() {
 		b, why := openNamed(id)
 		if why == nil {
 			b.Skipped = skipped
 			return b, nil
 		}
-		skipped, reasons, causes = append(skipped, why), append(reasons, why.Error()), append(causes, why)
+		skipped = append(skipped, why)
+	}
+	var causes []error
+	var reasons []string
+	for _, why := range skipped {
+		causes, reasons = append(causes, why), append(reasons, why.Error())
 	}
 	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; "), Err: errors.Join(causes...)}
 }
@@ -321,9 +329,4 @@ func pluginProblem(err error) string {
 // entries that are not zero.
 func (b *Backend) PlanFor(density float64) kernels.Plan {
 	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
-}
-
-// Version names the backend for a record: its ID, platform and GoMLX's own description.
-func (b *Backend) Version() string {
-	return fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 }

@@ -96,7 +96,7 @@ func (p *containerParser) header() ([]byte, error) {
 func (p *containerParser) layout(begin []byte) error {
 	var h containerHeader
 	if err := json.Unmarshal(begin[containerHead:], &h); err != nil {
-		return p.damaged(containerHead, "the header cannot be read: %.120v", err)
+		return p.damaged(containerHead, "the header cannot be read: %.120w", err)
 	}
 	p.kind, p.meta = h.Kind, h.Meta
 	list := json.NewDecoder(bytes.NewReader(h.Sections))
@@ -107,7 +107,7 @@ func (p *containerParser) layout(begin []byte) error {
 	for list.More() {
 		var s section
 		if err := list.Decode(&s); err != nil {
-			return p.damaged(containerHead, "section %d of the header cannot be read: %.120v", len(p.sections), err)
+			return p.damaged(containerHead, "section %d of the header cannot be read: %.120w", len(p.sections), err)
 		}
 		s.at = at
 		if err := p.add(s); err != nil {

@@ -98,9 +98,8 @@ func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit fun
 // padded with; entries of the graph and, if features are sparse, of the features.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
-// batchProgram is the model over a graph of that shape, whose contents are put into variables before each run.
+// batchProgram is the model over a graph of one [batchShape], whose contents are put into variables before each run.
 type batchProgram struct {
-	shape  batchShape
 	store  *model.Store
 	data   *nmgnn.Loaded
 	hidden []*model.Variable // h̃ of the nodes behind the newcomers, for each hidden layer
@@ -163,7 +162,7 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 			copy(rows[at*h.Width:], h.Row(int(u)))
 		}
 		if err := program.hidden[i].SetValue(tensors.FromFlatDataAndDimensions(rows, shape.nodes-shape.newcomers, h.Width)); err != nil {
-			return infer.Representation{}, err
+			return infer.Representation{}, gomlx.Error(err)
 		}
 	}
 	output, err := program.exec.Call1()
@@ -172,19 +171,23 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 	}
 	defer output.MustFinalizeAll()
 	values, err := tensors.CopyFlatData[float32](output)
-	return infer.Representation{Rows: shape.newcomers, Width: len(p.saved.Classes), Values: values}, err
+	return infer.Representation{Rows: shape.newcomers, Width: len(p.saved.Classes), Values: values}, gomlx.Error(err)
 }
 
 // atLeast rounds up to a power of two.
 func atLeast(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 // program is the program for a shape, with a batch's graph and features in its variables.
-func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Features) (*batchProgram, error) {
+func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Features) (_ *batchProgram, err error) {
 	if program := p.programs[shape]; program != nil {
 		return program, program.data.Replace(edges, x)
 	}
-	program := &batchProgram{shape: shape, store: model.NewStore()}
-	var err error
+	program := &batchProgram{store: model.NewStore()}
+	defer func() {
+		if err != nil {
+			program.free()
+		}
+	}()
 	// Only this kernel's shapes depend on nothing but the number of entries.
 	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
 	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x, plan, false); err != nil {
@@ -235,10 +238,16 @@ func firstRows(x *Node, rows int) *Node {
 // Close frees the compiled programs.
 func (p *Predictor) Close() {
 	for _, program := range p.programs {
-		program.exec.Finalize()
-		program.store.Finalize()
+		program.free()
 	}
 	p.programs = nil
+}
+
+func (p *batchProgram) free() {
+	if p.exec != nil {
+		p.exec.Finalize()
+	}
+	p.store.Finalize()
 }
 
 // batchFeatures gathers rows from several places.

@@ -20,7 +20,7 @@ type Model struct {
 	nmgnn.Model
 	// Weights by path.
 	Weights []Weight
-	// NormalizeFeatures divides each row of the features by its sum first.
+	// NormalizeFeatures divides each row of the features by the sum of its absolute values first.
 	NormalizeFeatures bool
 }
 
@@ -142,7 +142,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 			return w, err
 		}
 		if err := v.SetValue(value); err != nil {
-			return w, err
+			return w, gomlx.Error(err)
 		}
 	}
 	w.Weights, err = WeightsOf(store)

@@ -6,6 +6,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/internal/gomlx"
 )
 
 // Constants makes variables of a model that are not trained. Data lives in variables, not in the program, so that it is
@@ -38,7 +40,7 @@ func (c *Constants) add(name string, t *tensors.Tensor) *model.Variable {
 	variable, err := c.store.CreateVariable(model.JoinPath(c.path, name), t)
 	if err != nil {
 		if c.err == nil {
-			c.err = err
+			c.err = gomlx.Error(err)
 		}
 		return nil
 	}
@@ -50,9 +52,6 @@ func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)
 	}
-	size := 1
-	for _, d := range dimensions {
-		size *= d
-	}
-	return Reshape(Iota(g, shapes.Make(dtypes.Uint32, size), 0), dimensions...)
+	shape := shapes.Make(dtypes.Uint32, dimensions...)
+	return Reshape(Iota(g, shapes.Make(dtypes.Uint32, shape.Size()), 0), dimensions...)
 }

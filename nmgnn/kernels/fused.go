@@ -5,6 +5,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/nmgnn/internal/gomlx"
+
 	"nodemask/csr"
 	"nodemask/nmgnn/kernels/fused"
 )
@@ -64,14 +66,14 @@ func (p *fusedPattern) spread(x *Node) *Node {
 
 func (p *fusedPattern) replace(m csr.Matrix) error {
 	if err := p.offsets.SetValue(tensors.FromFlatDataAndDimensions(narrow(m.Offsets), p.rows+1, 1)); err != nil {
-		return err
+		return gomlx.Error(err)
 	}
 	if p.rowVar != nil {
 		if err := p.rowVar.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
-			return err
+			return gomlx.Error(err)
 		}
 	}
-	return p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1))
+	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1)))
 }
 
 // fusedProduct has what package fused does in fewer passes than the parts would take.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"nodemask/nmgnn/internal/gomlx"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -13,8 +15,7 @@ import (
 	"nodemask/csr"
 )
 
-// pattern is what a kernel that XLA compiles itself has to provide for one direction of a matrix; parts makes a [Product] of
-// two.
+// pattern is what a kernel has to provide for one direction of a matrix; parts makes a [Product] of two.
 type pattern interface {
 	times(h, weights *Node) *Node
 	gather(h *Node) *Node
@@ -163,7 +164,7 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return v.SetValue(values()) }}
+	p.lazy[name] = lazy{v, func() error { return gomlx.Error(v.SetValue(values())) }}
 	return v
 }
 

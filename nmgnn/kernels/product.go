@@ -120,10 +120,6 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	}
 	constants := NewConstants(store, path)
 	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
-	if m.NumEntries() == 0 {
-		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
-		return p, nil
-	}
 	var make func(into *Constants, m csr.Matrix) pattern
 	switch o.Kernel {
 	case FusedKernel:
@@ -134,6 +130,10 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		make = func(into *Constants, m csr.Matrix) pattern { return newScatter(into, m) }
 	default:
 		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
+	}
+	if m.NumEntries() == 0 {
+		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
+		return p, nil
 	}
 	p.forward = make(constants, m)
 	p.adjoint = p.forward

@@ -36,8 +36,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
 		return Linear(x, x.Shape().Dimensions[0], drop, drop)
 	}
-	positions := Reshape(Iota(x.Graph(), shapes.Make(dtypes.Uint32, x.Shape().Size()), 0), x.Shape().Dimensions...)
-	return Mul(x, r.Next().Keep(positions, rate))
+	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
 // Next returns the next stream, so that one draw can be made in two orders of its positions.

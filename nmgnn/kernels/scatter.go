@@ -6,6 +6,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/nmgnn/internal/gomlx"
+
 	"nodemask/csr"
 )
 
@@ -58,7 +60,7 @@ func (p *scatterPattern) agreement(x, h *Node, heads int) *Node {
 
 func (p *scatterPattern) replace(m csr.Matrix) error {
 	if err := p.row.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
-		return err
+		return gomlx.Error(err)
 	}
-	return p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1))
+	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1)))
 }

@@ -38,7 +38,7 @@ type Trainer struct {
 	classes  int
 
 	store      *model.Store
-	phases     phasePrograms
+	phases     phaseData
 	epoch      *model.Exec
 	trainOnly  *model.Exec                   // without validation; nil until it is timed
 	timing     *draws                        // of TimeEpochs
@@ -55,7 +55,7 @@ type Trainer struct {
 type phaseLabels struct{ train, validation, test []int32 }
 
 // New compiles m for training on the view's train graph, with validation and test on theirs.
-func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (t *Trainer, err error) {
+func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
 	o = o.withDefaults()
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -69,12 +69,16 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
 	}
-	t = &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
 		deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
+	defer func() {
+		if err != nil {
+			t.store.Finalize()
+		}
+	}()
 	defer gomlx.Guard(&err, "building the model")
 	if err := t.compile(g); err != nil {
-		t.store.Finalize()
 		return nil, err
 	}
 	t.CompileSeconds = time.Since(begin).Seconds()
@@ -120,7 +124,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 
-	t.phases = phasePrograms{train: train, validation: validation, test: test, trainTargets: trainTargets, validationTargets: validationTargets}
+	t.phases = phaseData{train: train, validation: validation, test: test, trainTargets: trainTargets, validationTargets: validationTargets}
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
@@ -130,18 +134,18 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		if t.owns(v) && !v.Trainable && v.HasValue() {
 			value, err := v.Value()
 			if err != nil {
-				return err
+				return gomlx.Error(err)
 			}
 			if t.resting[v.Path()], err = value.LocalClone(); err != nil {
-				return err
+				return gomlx.Error(err)
 			}
 		}
 	}
 	return nil
 }
 
-// phasePrograms is what the programs of a trainer are made from.
-type phasePrograms struct {
+// phaseData holds what the programs of a trainer are made from.
+type phaseData struct {
 	train, validation, test         *nmgnn.Loaded
 	trainTargets, validationTargets targets
 }
@@ -149,14 +153,6 @@ type phasePrograms struct {
 // forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil), Features: phase.Features(graph, false)})
-}
-
-func (t *Trainer) logits(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) *Node {
-	logits := last(t.forward(scope, graph, phase))
-	if got := logits.Shape().Dimensions; got[1] != t.classes {
-		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
-	}
-	return logits
 }
 
 // compileStep compiles one epoch: δ [nodes, 1] and a key [2] for what is drawn on the device → the loss that was trained
@@ -179,7 +175,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 			return []*Node{loss}
 		}
 		// From here on variables hold the updated weights.
-		logits := t.logits(scope, graph, validation)
+		logits := last(t.forward(scope, graph, validation))
 		return []*Node{loss, t.phases.validationTargets.loss(logits), ArgMax(t.phases.validationTargets.rows(logits), 1, dtypes.Int32)}
 	}
 	exec, err := model.NewExec(t.backend.Backend, t.store, step)
@@ -187,6 +183,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
 	}
 	if _, err := exec.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2)); err != nil {
+		exec.Finalize()
 		return nil, fmt.Errorf("train: compiling for %s: %w", t.backend.ID, gomlx.Error(err))
 	}
 	return exec, nil

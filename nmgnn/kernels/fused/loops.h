@@ -350,7 +350,7 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 }
 
 // A bijection of 32 bits in which every bit changes each other about half of the time, with the constants of Chris Wellons'
-// "lowbias32". Random.kept computes the same.
+// "lowbias32". kernels.Stream.Keep computes the same.
 INLINE u8 FN(mix)(u8 x) {
 	x = (x ^ (x >> 16)) * 0x7feb352du;
 	x = (x ^ (x >> 15)) * 0x846ca68bu;
