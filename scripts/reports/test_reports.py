@@ -167,7 +167,13 @@ class Runs(unittest.TestCase):
 
     @unittest.skipUnless(sys.platform == "linux", "needs /proc")
     def test_leftover_processes_are_ended(self):
-        process = subprocess.Popen(["sleep", "60"], env={**os.environ, execute.MARK: "test"})
+        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, execute.MARK: "test"})
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.stdout.close)
+        # Popen returns while the system may still be loading the program; until that is done, its environment reads as empty.
+        process.stdin.write(b"up\n")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.readline(), b"up\n")
         self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 1)
         self.assertEqual(process.wait(timeout=5), -9)
         self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 0)
