@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"slices"
 
 	"nodemask/csr"
 )
@@ -36,17 +37,24 @@ const (
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges: only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
+	// NoValidation: every edge among the nodes that are there, and the validation nodes are gone when the others arrive: "the
+	// relevant nodes", as the paper says.
+	NoValidation Arrivals = "no-validation"
 )
 
-// ParseArrivals reads "all-edges" or "train-edges"; the empty string is "all-edges".
+// AllArrivals lists them.
+func AllArrivals() []Arrivals { return []Arrivals{AllEdges, TrainEdges, NoValidation} }
+
+// ParseArrivals reads one of [AllArrivals]; the empty string is "all-edges".
 func ParseArrivals(s string) (Arrivals, error) {
-	switch arrivals := Arrivals(s); arrivals {
-	case "":
+	arrivals := Arrivals(s)
+	if arrivals == "" {
 		return AllEdges, nil
-	case AllEdges, TrainEdges:
-		return arrivals, nil
 	}
-	return "", fmt.Errorf("datasets: arrivals %q: expected %q or %q", s, AllEdges, TrainEdges)
+	if !slices.Contains(AllArrivals(), arrivals) {
+		return "", fmt.Errorf("datasets: arrivals %q: expected one of %q", s, AllArrivals())
+	}
+	return arrivals, nil
 }
 
 // Phase holds the graph as it is while a model trains, is validated or is tested.
@@ -68,10 +76,11 @@ type View struct {
 //
 // Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the train
 // nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other node
-// (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]).
+// (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]); with [NoValidation] it has no validation
+// nodes.
 //
-// It is an error if the setting or arrivals is unknown, if [TrainEdges] is asked of the transductive setting, where
-// nothing arrives, or if s is not a split of g.
+// It is an error if the setting or arrivals is unknown, if other arrivals than [AllEdges] are asked of the transductive
+// setting, where nothing arrives, or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	setting, err := ParseSetting(string(setting))
 	if err != nil {
@@ -117,7 +126,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 		}
 	}
 	keep := func(v, u int32) bool {
-		return arrivals == AllEdges || set[v] == train || set[u] == train
+		return arrivals != TrainEdges || set[v] == train || set[u] == train
 	}
 	phase := func(nodes, score []int32) (Phase, error) {
 		edges, index, err := g.Edges.InducedWhere(nodes, keep)
@@ -136,9 +145,12 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	if view.Validation, err = phase(known, s.Validation); err != nil {
 		return nil, err
 	}
-	if arrivals == AllEdges {
+	switch arrivals {
+	case AllEdges:
 		view.Test = Phase{Edges: g.Edges, Nodes: all, Score: s.Test}
 		return view, nil
+	case NoValidation:
+		all = slices.DeleteFunc(all, func(v int32) bool { return set[v] == validation })
 	}
 	if view.Test, err = phase(all, s.Test); err != nil {
 		return nil, err

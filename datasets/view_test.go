@@ -69,6 +69,19 @@ func TestTrainEdgesDropsEdgesBetweenArrivals(t *testing.T) {
 	assert.Equal(t, [][2]int32{{0, 1}, {0, 4}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 0}}, pairs(view.Test.Edges))
 }
 
+func TestValidationNodesAreGoneWhenOthersArriveIfAsked(t *testing.T) {
+	g, s := five(t)
+	view, err := NewView(g, s, Inductive, NoValidation)
+	require.NoError(t, err)
+	all, err := NewView(g, s, Inductive, AllEdges)
+	require.NoError(t, err)
+	assert.Equal(t, pairs(all.Validation.Edges), pairs(view.Validation.Edges))
+	// Of 0-1, 1-2, 2-3, 3-4 and 4-0 those of node 3 are gone.
+	assert.Equal(t, []int32{0, 1, 2, 4}, view.Test.Nodes)
+	assert.Equal(t, [][2]int32{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 0}}, pairs(view.Test.Edges), "in local numbers")
+	assert.Equal(t, []int32{1}, view.Test.Score)
+}
+
 func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(4, 25).Draw(t, "nodes")
@@ -95,7 +108,7 @@ func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {
 				g.Labels[v] = Unlabelled
 			}
 		}
-		arrivals := rapid.SampledFrom([]Arrivals{AllEdges, TrainEdges}).Draw(t, "arrivals")
+		arrivals := rapid.SampledFrom(AllArrivals()).Draw(t, "arrivals")
 		view, err := NewView(g, s, Inductive, arrivals)
 		require.NoError(t, err)
 		for name, p := range map[string]Phase{"train": view.Train, "validation": view.Validation, "test": view.Test} {
@@ -106,7 +119,7 @@ func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {
 				case "validation":
 					return in[v] == "train" || in[v] == "validation"
 				}
-				return true
+				return arrivals != NoValidation || in[v] != "validation"
 			}
 			var wantNodes []int32
 			var want [][2]int32
@@ -115,7 +128,7 @@ func TestViewsHoldExactlyTheEdgesOfTheDefinition(t *testing.T) {
 					wantNodes = append(wantNodes, v)
 				}
 				for u := range int32(nodes) {
-					if here(v) && here(u) && edges.HasEdge(v, u) && (arrivals == AllEdges || in[v] == "train" || in[u] == "train") {
+					if here(v) && here(u) && edges.HasEdge(v, u) && (arrivals != TrainEdges || in[v] == "train" || in[u] == "train") {
 						want = append(want, [2]int32{v, u})
 					}
 				}
@@ -147,7 +160,7 @@ func TestNewViewRefusesWhatIsNotASplitOfTheGraph(t *testing.T) {
 	}{
 		{s, "both", "", `setting "both": expected "inductive" or "transductive"`},
 		{s, "", "", `setting "": expected`},
-		{s, Inductive, "none", `arrivals "none": expected "all-edges" or "train-edges"`},
+		{s, Inductive, "none", `arrivals "none": expected one of ["all-edges" "train-edges" "no-validation"]`},
 		{s, Transductive, TrainEdges, "where no node arrives"},
 		{&Split{Train: []int32{5}}, Inductive, "", `the train set names node 5, but graph "five" has 5 nodes`},
 		{&Split{Train: []int32{-1}}, Inductive, "", "the train set names node -1"},

@@ -41,7 +41,7 @@ type computed struct {
 func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) computed {
 	t.Helper()
 	store := model.NewStore()
-	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, plan, true)
+	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, nmgnn.LoadOptions{Plan: plan, Gradients: true})
 	require.NoError(t, err)
 	delta := f.mask
 	if delta == nil {
@@ -108,7 +108,7 @@ func (f fixed) loss(logits *Node) *Node {
 func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int, pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
 	t.Helper()
 	x := datasets.Features{Rows: nodes, Width: 1, Dense: make([]float32, nodes)}
-	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x, plan, true)
+	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x, nmgnn.LoadOptions{Plan: plan, Gradients: true})
 	require.NoError(t, err)
 	return func(r *kernels.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }

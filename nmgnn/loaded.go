@@ -23,20 +23,29 @@ type Loaded struct {
 	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
 }
 
-// Load stores a graph and its features below path. With gradients, what training needs is stored too. It returns an error
-// unless there is a row of features for each node and the kernel takes the graph.
-func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, plan kernels.Plan, gradients bool) (*Loaded, error) {
-	n := edges.NumNodes()
+// LoadOptions say how a graph is stored.
+type LoadOptions struct {
+	Plan      kernels.Plan
+	Gradients bool // store what training needs too
+	// Room is for how many entries of the graph and of sparse features [Loaded.Replace] has room, if the kernel leaves any
+	// ([kernels.Options]).Slots; 0: as many as there are.
+	Room, FeatureRoom int
+}
+
+// Load stores a graph and its features below path. It returns an error unless there is a row of features for each node and
+// the kernel takes the graph.
+func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
+	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
 	if x.Rows != n {
 		return nil, fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, n)
 	}
 	d := &Loaded{}
 	var err error
-	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: edges.IsSymmetric(), Gradients: gradients}); err != nil {
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: edges.IsSymmetric(), Gradients: gradients, Slots: o.Room}); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
-		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients}); err != nil {
+		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom}); err != nil {
 			return nil, fmt.Errorf("nmgnn: the features: %w", err)
 		}
 		return d, nil
@@ -53,10 +62,11 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients.
-func (d *Loaded) WithEdges(path string, edges *csr.Graph) (*Loaded, error) {
+// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients and with
+// room for so many entries (0: as many as there are).
+func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
-	o := kernels.Options{Kernel: d.near.options.Kernel, Symmetric: edges.IsSymmetric()}
+	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
 	var err error
 	if other.near, err = newAdjacency(d.near.store, path, edges.Matrix(), o); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
@@ -108,13 +118,40 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
 
 // Replace replaces the graph and its features by others of the same shapes, for computations that are compiled already. It
-// is for graphs loaded without gradients, and not with [kernels.ChainKernel].
+// returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be computed any more
+// before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
-	if err := d.near.replace(edges.Matrix()); err != nil {
+	if x.Rows != edges.NumNodes() {
+		return fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, edges.NumNodes())
+	}
+	if err := d.ReplaceEdges(edges); err != nil {
 		return err
 	}
-	if d.sparse == nil {
-		return gomlx.Error(d.dense.SetValue(tensors.FromFlatDataAndDimensions(x.Stored(false).Dense, x.Rows, x.Width)))
+	if d.sparse != nil {
+		return d.sparse.product.Replace(x.Matrix())
 	}
-	return d.sparse.product.Replace(x.Matrix())
+	if d.positions != nil && !x.IsSparse() {
+		return kernels.ErrNoFit
+	}
+	values := x.Stored(false).Dense
+	if err := d.dense.SetValue(tensors.FromFlatDataAndDimensions(values, x.Rows, x.Width)); err != nil {
+		return gomlx.Error(err)
+	}
+	if d.denseT != nil {
+		if err := d.denseT.SetValue(tensors.FromFlatDataAndDimensions(transposed(values, x.Rows, x.Width), x.Width, x.Rows)); err != nil {
+			return gomlx.Error(err)
+		}
+	}
+	if d.positions != nil {
+		return gomlx.Error(d.positions.SetValue(tensors.FromFlatDataAndDimensions(densePositions(x), x.Rows, x.Width)))
+	}
+	return nil
+}
+
+// ReplaceEdges replaces the graph alone, under the conditions of [Loaded.Replace].
+func (d *Loaded) ReplaceEdges(edges *csr.Graph) error {
+	if d.near.options.Symmetric && !edges.IsSymmetric() {
+		return kernels.ErrNoFit
+	}
+	return d.near.replace(edges.Matrix())
 }

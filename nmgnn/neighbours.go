@@ -74,7 +74,11 @@ func (n Neighbours) NumNodes() int { return n.matrix.Rows }
 // WithSelf aggregates over v ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {
 	if n.self == nil {
-		self, err := newAdjacency(n.store, n.path+"_and_self", n.matrix.WithDiagonal(), n.options)
+		o := n.options
+		if o.Slots > 0 {
+			o.Slots += n.matrix.Rows
+		}
+		self, err := newAdjacency(n.store, n.path+"_and_self", n.matrix.WithDiagonal(), o)
 		if err != nil {
 			panic(err)
 		}

@@ -108,7 +108,7 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 		b := gnntest.Go(t)
 		store := model.NewStore()
 		edges := gnntest.Undirected(t, len(x), [][2]int32{{0, 1}})
-		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x), plan, true)
+		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x), nmgnn.LoadOptions{Plan: plan, Gradients: true})
 		require.NoError(t, err)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, w *Node) []*Node {
 			r := kernels.NewRandom(key, plan.Kernel)

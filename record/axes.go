@@ -39,12 +39,22 @@ const keepAxis = "keep"
 // Axes lists all axes, in the order of keys.
 func Axes() []Axis {
 	return []Axis{
-		{Name: "arrivals", Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), or only those to train nodes (train-edges)",
+		{Name: "arrivals", Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
 			Set: func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err }},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
 			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
 			Set: func(c *Cell, text string) error { return setBool(&c.Resplit, text) }},
+		{Name: "validation", Flag: "validation", Help: "validation nodes, in percent of the nodes left after the train set",
+			Get: func(c Cell) string { return strconv.Itoa(c.validationPercent()) },
+			Set: func(c *Cell, text string) error {
+				percent, err := strconv.Atoi(text)
+				if err != nil || percent < 1 || percent > 99 {
+					return fmt.Errorf("%q: expected a whole number from 1 to 99", text)
+				}
+				c.ValidationPercent = percent
+				return nil
+			}},
 		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
 			Get: func(c Cell) string { return number(c.Parameters.KeepRate.Probability()) },
 			Set: func(c *Cell, text string) error {
@@ -78,7 +88,7 @@ func Axes() []Axis {
 		boolean("normalize", "raw-features", "false", "do not divide each node's features by the sum of their absolute values", func(p *hyper.Parameters) *bool { return &p.NormalizeFeatures }),
 		count("epochs", "max-epochs", "most epochs of a trial", func(p *hyper.Parameters) *int { return &p.MaxEpochs }),
 		count("patience", "patience", "epochs without a better validation score before a trial stops", func(p *hyper.Parameters) *int { return &p.Patience }),
-		text("stop", "stop-on", "validation score that stopping follows: loss or f1", func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
+		text("stop", "stop-on", "validation score that stopping follows: loss, f1, accuracy, or either of loss and accuracy", func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
 	}
 }
 
@@ -103,6 +113,16 @@ func (c Cell) Choices() []Choice {
 	}
 	return choices
 }
+
+func (c Cell) validationPercent() int {
+	if c.ValidationPercent == 0 {
+		return usualValidation
+	}
+	return c.ValidationPercent
+}
+
+// usualValidation is the percentage of nodes left after the train set that are validation nodes.
+const usualValidation = 10
 
 func (c Cell) arrivals() datasets.Arrivals {
 	if c.Arrivals == "" {

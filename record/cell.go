@@ -19,7 +19,9 @@ type Cell struct {
 	TrainPercent int               `json:"train_percent"`
 	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"` // how new nodes join, in the inductive setting; "" is with all their edges
 	Resplit      bool              `json:"resplit,omitempty"`  // each trial has a split of its own
-	Parameters   hyper.Parameters  `json:"parameters"`
+	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
+	ValidationPercent int              `json:"validation_percent,omitempty"`
+	Parameters        hyper.Parameters `json:"parameters"`
 
 	// Cached also predicts new nodes from cached representations, and History keeps the losses of every epoch. Cells
 	// that differ in these alone are one cell, measured with both.

@@ -10,13 +10,14 @@ import (
 
 // Record is one trial as a line of JSON, with all that it takes to run it again. F1 and accuracy are in percent.
 type Record struct {
-	Cell         string            `json:"cell,omitempty"` // [Cell.Key], in stored results
-	Data         string            `json:"data"`
-	Source       string            `json:"source"`
-	Setting      datasets.Setting  `json:"setting"`
-	TrainPercent int               `json:"train_percent"`
-	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`
-	Resplit      bool              `json:"resplit,omitempty"`
+	Cell              string            `json:"cell,omitempty"` // [Cell.Key], in stored results
+	Data              string            `json:"data"`
+	Source            string            `json:"source"`
+	Setting           datasets.Setting  `json:"setting"`
+	TrainPercent      int               `json:"train_percent"`
+	Arrivals          datasets.Arrivals `json:"arrivals,omitempty"`
+	Resplit           bool              `json:"resplit,omitempty"`
+	ValidationPercent int               `json:"validation_percent,omitempty"`
 	hyper.Parameters
 	Seed      uint64  `json:"seed"`
 	SplitSeed uint64  `json:"split_seed"`
@@ -51,7 +52,7 @@ type Record struct {
 
 // CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
-	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, Parameters: r.Parameters,
+	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
 		Cached: r.MacroF1Cached != nil, History: r.ValidationLosses != nil}
 }
 

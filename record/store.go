@@ -256,6 +256,9 @@ func ParseRecord(line []byte) (Record, error) {
 	if r.TrainPercent < 1 || r.TrainPercent > 99 {
 		return Record{}, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
 	}
+	if r.ValidationPercent < 0 || r.ValidationPercent > 99 {
+		return Record{}, fmt.Errorf("a record with %d%% of the rest to validate with: expected 1 to 99", r.ValidationPercent)
+	}
 	if !slices.Contains(Backends(), r.Backend) {
 		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
 	}

@@ -47,13 +47,13 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 	draw := func(values ...string) string { return rapid.SampledFrom(values).Draw(t, axis.Name) }
 	switch axis.Name {
 	case "arrivals":
-		return draw(string(datasets.AllEdges), string(datasets.TrainEdges))
+		return draw(string(datasets.AllEdges), string(datasets.TrainEdges), string(datasets.NoValidation))
 	case "resplit", "rescale", "learn-epsilon", "normalize":
 		return draw("true", "false")
 	case "over":
 		return draw(string(hyper.MaskAll), string(hyper.MaskTrain))
 	case "stop":
-		return draw(string(hyper.StopOnLoss), string(hyper.StopOnF1))
+		return draw("loss", "f1", "accuracy", "either")
 	case "regulariser":
 		return fmt.Sprintf("%s:%v", rapid.SampledFrom(hyper.Regularisers()).Draw(t, "regulariser"), below1.Draw(t, "rate"))
 	case "keep":
@@ -64,6 +64,8 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 		return fmt.Sprint(rapid.Float64Range(-10, 10).Draw(t, axis.Name))
 	case "lr", "decay":
 		return fmt.Sprint(rapid.Float64Range(1e-12, 1e12).Draw(t, axis.Name))
+	case "validation":
+		return fmt.Sprint(rapid.IntRange(1, 99).Draw(t, axis.Name))
 	case "hidden":
 		return fmt.Sprint(16 * rapid.IntRange(1, 64).Draw(t, axis.Name)) // a multiple of every number of heads
 	case "heads":

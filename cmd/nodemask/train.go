@@ -99,7 +99,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	setting := cell.Setting
 	switch {
-	case setting == datasets.Transductive && cell.Arrivals == datasets.TrainEdges:
+	case setting == datasets.Transductive && cell.Arrivals != "" && cell.Arrivals != datasets.AllEdges:
 		return misusef("--arrivals %s: nodes arrive in the inductive setting only", cell.Arrivals)
 	case f.cacheInference && setting != datasets.Inductive:
 		return misusef("--cache-inference: nodes arrive in the inductive setting only")
@@ -229,8 +229,13 @@ func title(x train.Experiment) string {
 		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
 	}
 	joined := ""
-	if x.Setting == datasets.Inductive && x.Arrivals == datasets.TrainEdges {
-		joined = ", arrivals joined to train nodes only"
+	if x.Setting == datasets.Inductive {
+		switch x.Arrivals {
+		case datasets.TrainEdges:
+			joined = ", arrivals joined to train nodes only"
+		case datasets.NoValidation:
+			joined = ", arrivals without the validation nodes"
+		}
 	}
 	from := ""
 	if x.Graph.Source != "embedded" { // another source may have the nodes in another order, and so split them otherwise

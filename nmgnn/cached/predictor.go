@@ -190,7 +190,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	}()
 	// Only this kernel's shapes depend on nothing but the number of entries.
 	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
-	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x, plan, false); err != nil {
+	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x, nmgnn.LoadOptions{Plan: plan}); err != nil {
 		return nil, err
 	}
 	into := kernels.NewConstants(program.store, "/"+infer.DataScope+"/hidden")

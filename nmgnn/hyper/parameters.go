@@ -45,7 +45,15 @@ type StopOn string
 const (
 	StopOnLoss StopOn = "loss" // the lowest loss
 	StopOnF1   StopOn = "f1"   // the highest macro F1
+	// StopOnAccuracy is the highest accuracy.
+	StopOnAccuracy StopOn = "accuracy"
+	// StopOnEither is what GAT's authors do: patience ends when neither the loss nor the accuracy has been at its best for so
+	// long, and the weights kept are those of the last epoch at which both were.
+	StopOnEither StopOn = "either"
 )
+
+// StopOns lists them.
+func StopOns() []StopOn { return []StopOn{StopOnLoss, StopOnF1, StopOnAccuracy, StopOnEither} }
 
 // MaskOver names the nodes that can be masked.
 type MaskOver string
@@ -191,8 +199,8 @@ func (p Parameters) checkTraining() error {
 
 // Check returns an error unless early stopping knows the score.
 func (s StopOn) Check() error {
-	if s != StopOnLoss && s != StopOnF1 {
-		return fmt.Errorf("no early stopping on %q: expected %q or %q", s, StopOnLoss, StopOnF1)
+	if !slices.Contains(StopOns(), s) {
+		return fmt.Errorf("no early stopping on %q: expected one of %q", s, StopOns())
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if m.NormalizeFeatures {
 		x = x.RowNormalized()
 	}
-	data, err := nmgnn.Load(store, "/"+DataScope, edges, x, b.PlanFor(x.Density()), false)
+	data, err := nmgnn.Load(store, "/"+DataScope, edges, x, nmgnn.LoadOptions{Plan: b.PlanFor(x.Density())})
 	if err != nil {
 		return nil, err
 	}

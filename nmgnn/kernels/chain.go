@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -150,7 +149,7 @@ func (p *chainPattern) slots() int      { return p.size }
 func (p *chainPattern) slotOf() []int32 { return p.entry }
 
 func (p *chainPattern) replace(csr.Matrix) error {
-	return errors.New("kernels: a chain's program depends on its matrix, which cannot be replaced: use another kernel")
+	return fmt.Errorf("%w; a chain's program depends on its matrix: use another kernel", ErrNoFit)
 }
 
 func (p *chainPattern) gather(h *Node) *Node {

@@ -12,23 +12,36 @@ import (
 )
 
 // fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.
+// Padding lies behind the entries, where no row reaches.
 type fusedPattern struct {
-	rows, entries   int
-	offsets, column *model.Variable // [rows+1, 1], [entries, 1]
-	rowVar          *model.Variable // [entries, 1], once asked for
+	rows, room      int
+	matrix          csr.Matrix
+	offsets, column *model.Variable // [rows+1, 1], [room, 1]
+	rowVar          *model.Variable // [room, 1], once asked for
 	makeRow         func() *model.Variable
 }
 
-func newFused(into *Constants, m csr.Matrix) *fusedPattern {
-	p := &fusedPattern{rows: m.Rows, entries: m.NumEntries(), offsets: into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), column: into.Ints("column", m.Indices, m.NumEntries(), 1)}
+func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
+	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
+	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices), p.room, 1)
 	p.makeRow = func() *model.Variable {
-		row := into.Ints("row", m.RowIndices(), m.NumEntries(), 1)
+		row := into.Ints("row", p.padded(p.matrix.RowIndices()), p.room, 1)
 		if into.err != nil {
 			panic(into.err)
 		}
 		return row
 	}
 	return p
+}
+
+// padded adds zeros behind the entries: a row and a column that there are, for those who gather by them.
+func (p *fusedPattern) padded(perEntry []int32) []int32 {
+	if len(perEntry) == p.room {
+		return perEntry
+	}
+	all := make([]int32, p.room)
+	copy(all, perEntry)
+	return all
 }
 
 // narrow is offsets as kernels read them; there are no more entries than int32 can number.
@@ -45,7 +58,7 @@ func (p *fusedPattern) in(g *Graph) fused.Matrix {
 	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
 
-func (p *fusedPattern) slots() int      { return p.entries }
+func (p *fusedPattern) slots() int      { return p.room }
 func (p *fusedPattern) slotOf() []int32 { return nil }
 func (p *fusedPattern) times(h, weights *Node) *Node {
 	return p.in(h.Graph()).Times(h, weights, nil)
@@ -65,15 +78,19 @@ func (p *fusedPattern) spread(x *Node) *Node {
 }
 
 func (p *fusedPattern) replace(m csr.Matrix) error {
+	if m.NumEntries() > p.room {
+		return ErrNoFit
+	}
+	p.matrix = m
 	if err := p.offsets.SetValue(tensors.FromFlatDataAndDimensions(narrow(m.Offsets), p.rows+1, 1)); err != nil {
 		return gomlx.Error(err)
 	}
 	if p.rowVar != nil {
-		if err := p.rowVar.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
+		if err := p.rowVar.SetValue(tensors.FromFlatDataAndDimensions(p.padded(m.RowIndices()), p.room, 1)); err != nil {
 			return gomlx.Error(err)
 		}
 	}
-	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1)))
+	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(p.padded(m.Indices), p.room, 1)))
 }
 
 // fusedProduct has what package fused does in fewer passes than the parts would take.

@@ -106,14 +106,17 @@ func (p *parts) Replace(m csr.Matrix) error {
 	if err := check(m); err != nil {
 		return err
 	}
-	if p.options.Gradients {
-		return errors.New("kernels: a product that was made for gradients cannot be replaced")
-	}
-	if m.Rows != p.matrix.Rows || m.Columns != p.matrix.Columns || m.NumEntries() != p.matrix.NumEntries() {
-		return errors.New("kernels: only a matrix with as many rows, columns and entries can take another's place")
+	if m.Rows != p.matrix.Rows || m.Columns != p.matrix.Columns {
+		return ErrNoFit
 	}
 	if err := p.forward.replace(m); err != nil {
 		return err
+	}
+	if p.options.Gradients && !p.options.Symmetric {
+		transposed, _ := m.Transpose()
+		if err := p.adjoint.replace(transposed); err != nil {
+			return err
+		}
 	}
 	p.matrix = m
 	for _, v := range p.lazy {
@@ -172,6 +175,9 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 func perSlot[T any](p pattern, perEntry []T, padding T) []T {
 	slotOf := p.slotOf()
 	if slotOf == nil {
+		if missing := p.slots() - len(perEntry); missing > 0 {
+			return slices.Concat(perEntry, slices.Repeat([]T{padding}, missing))
+		}
 		return perEntry
 	}
 	spread := slices.Repeat([]T{padding}, p.slots())
@@ -184,14 +190,19 @@ func perSlot[T any](p pattern, perEntry []T, padding T) []T {
 // emptyPattern is a matrix without entries. It has one slot, of padding, since no node is empty.
 type emptyPattern struct{ rows int }
 
-func (p emptyPattern) slots() int               { return 1 }
-func (p emptyPattern) slotOf() []int32          { return []int32{} }
-func (p emptyPattern) times(h, _ *Node) *Node   { return p.zeros(h, p.rows) }
-func (p emptyPattern) gather(h *Node) *Node     { return p.zeros(h, 1) }
-func (p emptyPattern) spread(x *Node) *Node     { return p.zeros(x, 1) }
-func (p emptyPattern) total(e *Node) *Node      { return p.zeros(e, p.rows) }
-func (p emptyPattern) highest(e *Node) *Node    { return AddScalar(p.zeros(e, p.rows), Lowest) }
-func (p emptyPattern) replace(csr.Matrix) error { return nil } // with another one without entries
+func (p emptyPattern) slots() int             { return 1 }
+func (p emptyPattern) slotOf() []int32        { return []int32{} }
+func (p emptyPattern) times(h, _ *Node) *Node { return p.zeros(h, p.rows) }
+func (p emptyPattern) gather(h *Node) *Node   { return p.zeros(h, 1) }
+func (p emptyPattern) spread(x *Node) *Node   { return p.zeros(x, 1) }
+func (p emptyPattern) total(e *Node) *Node    { return p.zeros(e, p.rows) }
+func (p emptyPattern) highest(e *Node) *Node  { return AddScalar(p.zeros(e, p.rows), Lowest) }
+func (p emptyPattern) replace(m csr.Matrix) error {
+	if m.NumEntries() > 0 {
+		return ErrNoFit
+	}
+	return nil
+}
 func (p emptyPattern) agreement(x, _ *Node, heads int) *Node {
 	return Zeros(x.Graph(), shapes.Make(x.DType(), 1, heads))
 }

@@ -48,6 +48,9 @@ type Options struct {
 	Symmetric bool
 	// Gradients asks for products with the transposed matrix too, which gradients need.
 	Gradients bool
+	// Slots makes room for as many entries, so that [Product.Replace] takes any matrix with up to that many. 0, or fewer than
+	// there are: no more than there are. [FusedKernel] alone has room to spare.
+	Slots int
 }
 
 // Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
@@ -102,11 +105,14 @@ type Product interface {
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
 	// Floats does the same for other numbers; padding has 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace replaces this pattern by another with as many rows, columns and entries, for computations that are compiled
-	// already, and remakes what Ints and Floats made. It returns an error for a pattern that does not fit, for a product with
-	// gradients, and for [ChainKernel], whose programs depend on the pattern.
+	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as many
+	// entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made. It
+	// returns [ErrNoFit] for a pattern that does not fit, and always for [ChainKernel], whose programs depend on the pattern.
 	Replace(m csr.Matrix) error
 }
+
+// ErrNoFit says that a compiled computation has no room for another pattern.
+var ErrNoFit = errors.New("kernels: only a matrix with as many rows and columns, and entries that there is room for, can take another's place")
 
 // Lowest is below every score that can still be exponentiated and subtracted from without overflow.
 const Lowest = -1e30
@@ -123,7 +129,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	var make func(into *Constants, m csr.Matrix) pattern
 	switch o.Kernel {
 	case FusedKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newFused(into, m) }
+		make = func(into *Constants, m csr.Matrix) pattern { return newFused(into, m, o.Slots) }
 	case ChainKernel:
 		make = func(into *Constants, m csr.Matrix) pattern { return newChain(into, m) }
 	case ScatterKernel:
@@ -131,7 +137,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	default:
 		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
-	if m.NumEntries() == 0 {
+	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
 		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
 		return p, nil
 	}

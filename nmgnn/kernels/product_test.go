@@ -262,7 +262,7 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 
 				require.ErrorContains(t, p.Replace(fromRows(4, []int32{1}, []int32{0, 2}, []int32{4})), "entry 3 is in column 4")
 				for _, other := range []csr.Matrix{fromRows(4, []int32{1}), fromRows(4, []int32{1, 2, 3, 0}), fromRows(5, []int32{1}, []int32{0, 2}, []int32{3})} {
-					require.ErrorContains(t, p.Replace(other), "only a matrix with as many rows, columns and entries can take another's place")
+					require.ErrorIs(t, p.Replace(other), kernels.ErrNoFit)
 				}
 				require.Equal(t, after, compute(exec), "a matrix that is refused changes nothing")
 			})
@@ -272,11 +272,72 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 
 func TestAProductThatItsProgramDependsOnIsNotReplaced(t *testing.T) {
 	m := fromRows(2, []int32{0}, []int32{1})
-	require.ErrorContains(t, newProduct(t, model.NewStore(), m, kernels.Options{Kernel: kernels.ChainKernel}).Replace(m), "use another kernel")
-	for _, kernel := range []kernels.Kernel{kernels.FusedKernel, kernels.ScatterKernel} {
-		p := newProduct(t, model.NewStore(), m, kernels.Options{Kernel: kernel, Gradients: true})
-		require.ErrorContains(t, p.Replace(m), "made for gradients")
-	}
+	err := newProduct(t, model.NewStore(), m, kernels.Options{Kernel: kernels.ChainKernel}).Replace(m)
+	require.ErrorContains(t, err, "use another kernel")
+	require.ErrorIs(t, err, kernels.ErrNoFit)
+	none := fromRows(2, nil, nil)
+	require.ErrorIs(t, newProduct(t, model.NewStore(), none, kernels.Options{Kernel: kernels.ScatterKernel}).Replace(m), kernels.ErrNoFit)
+}
+
+func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
+	first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}, []int32{1}), fromRows(4, []int32{1}, []int32{0, 2}, []int32{0, 1, 3}, nil)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		// compute returns sums, attention and their gradients, with what is stored for each entry and dropped.
+		compute := func(room int, before ...csr.Matrix) (all []any) {
+			m, store := second, model.NewStore()
+			if len(before) > 0 {
+				m = before[0]
+			}
+			p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true, Slots: room})
+			exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, a, key *Node) []*Node {
+				weights := p.Floats("weights", func(m csr.Matrix) []float32 {
+					values := make([]float32, m.NumEntries())
+					for i, r := range m.RowIndices() {
+						values[i] = float32(10*r+m.Indices[i]) / 7
+					}
+					return values
+				}).NodeValue(h.Graph())
+				random := kernels.NewRandom(key, kernels.FusedKernel)
+				heads := kernels.HeadProducts(h, a)
+				outputs := []*Node{
+					kernels.Sum(p, h, nil, true), kernels.Sum(p, h, p.DropEntries(random.Next(), weights, 1, 0.5), true), kernels.RowMax(p, kernels.Sources(p, h, true), nil, true),
+					p.Attend(kernels.Attention{Source: heads, Target: heads, Slope: 0.2, Values: h, Keep: p.DropEntries(random.Next(), nil, 2, 0.3), Gradients: true}),
+					p.Mean(h, AddScalar(p.Total(kernels.Valid(p, h.Graph())), 1), nil, true),
+				}
+				loss := ScalarZero(h.Graph(), h.DType())
+				for _, y := range outputs {
+					loss = Add(loss, ReduceAllSum(Mul(y, y)))
+				}
+				return append(outputs, Gradient(loss, h, a)...)
+			})
+			require.NoError(t, err)
+			defer exec.Finalize()
+			r := rand.New(rand.NewPCG(1, 2))
+			h, a := tensor(whole(r, 4, 4), 4), tensor(whole(r, 2, 2), 2)
+			call := func() {
+				outputs, err := exec.Call(h, a, []uint32{1, 2})
+				require.NoError(t, err)
+				all = nil
+				for _, o := range outputs {
+					all = append(all, o.Value())
+				}
+			}
+			call()
+			if len(before) > 0 {
+				require.NoError(t, p.Replace(second))
+				call()
+				require.ErrorIs(t, p.Replace(fromRows(4, []int32{0, 1, 2, 3}, []int32{0, 1, 2, 3}, []int32{0, 1}, nil)), kernels.ErrNoFit)
+				after := all
+				call()
+				require.Equal(t, after, all, "a matrix that is refused changes nothing")
+			}
+			return all
+		}
+		want := compute(0)
+		require.Equal(t, want, compute(9))
+		require.Equal(t, want, compute(9, first))
+		require.Equal(t, want, compute(9, fromRows(4, nil, nil, nil, nil)), "from no entries at all")
+	})
 }
 
 func rowsAs32(x rows) [][]float32 {

@@ -59,6 +59,9 @@ func (p *scatterPattern) agreement(x, h *Node, heads int) *Node {
 }
 
 func (p *scatterPattern) replace(m csr.Matrix) error {
+	if m.NumEntries() != p.entries {
+		return ErrNoFit
+	}
 	if err := p.row.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
 		return gomlx.Error(err)
 	}

@@ -38,13 +38,13 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 // training left.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "train: computing representations")
-	return t.represent(t.phases.test)
+	return t.represent(t.test.data)
 }
 
 // Predict returns the class of every node of the test graph, by the weights that training left, without mask or dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting")
-	all, err := t.represent(t.phases.test)
+	all, err := t.represent(t.test.data)
 	if err != nil {
 		return nil, err
 	}
@@ -55,35 +55,45 @@ func (t *Trainer) Predict() (classes []int32, err error) {
 func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "train: filling the cache")
 	train := t.view.Train
-	all, err := t.represent(t.phases.train)
+	all, err := t.represent(t.train.data)
 	if err != nil {
 		return nil, err
 	}
-	features := t.features
-	if len(train.Nodes) != features.Rows {
-		features = features.Select(train.Nodes)
-	}
-	return cached.New(t.graph, train, features, all[:len(all)-1]), nil
+	return cached.New(t.graph, train, t.rows(train), all[:len(all)-1]), nil
 }
 
 // PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
 // cache.
 func (t *Trainer) PredictCached() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting from the cache")
-	if t.arrivals == nil {
+	if t.arrivalsFor != t.view {
 		edges, err := cached.Edges(t.view)
 		if err != nil {
 			return nil, err
 		}
-		if t.arrivals, err = t.phases.test.WithEdges("/"+infer.DataScope+"/cached/edges", edges); err != nil {
+		if t.arrivals == nil {
+			t.arrivals, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/edges", edges, t.allEdges())
+		} else {
+			err = t.arrivals.ReplaceEdges(edges)
+		}
+		if err != nil {
 			return nil, err
 		}
+		t.arrivalsFor = t.view
 	}
 	all, err := t.represent(t.arrivals)
 	if err != nil {
 		return nil, err
 	}
 	return last(all).Classes(), nil
+}
+
+// allEdges is room for the edges of any test graph, if other splits are to find room.
+func (t *Trainer) allEdges() int {
+	if !t.options.Room {
+		return 0
+	}
+	return len(t.graph.Edges.Indices)
 }
 
 // Smoothness measures MAD over all nodes of the test graph, by the weights that training left.

@@ -2,33 +2,66 @@
 // experiments of many trials side by side.
 package train
 
-import "math"
+import (
+	"math"
 
-// EarlyStopping follows a validation score, of which lower is better, and tells when to stop: after Patience epochs in a row
-// without a new best.
+	"nodemask/nmgnn/hyper"
+)
+
+// EarlyStopping follows validation scores and tells when to stop: after Patience epochs in a row without a new best.
 type EarlyStopping struct {
+	On       hyper.StopOn // "": hyper.StopOnLoss
 	Patience int
 
-	best  float64
-	epoch int // of the best, from 1
-	seen  int
+	loss, score  float64 // the best so far; score is the one followed, of which lower is better
+	epoch, seen  int     // epoch of the best, from 1
+	waitingSince int     // epoch after which patience runs
 }
 
-// Observe takes the score of the next epoch and reports whether it is the best so far. NaN never is.
-func (e *EarlyStopping) Observe(score float64) (best bool) {
+// Observe takes the scores of the next epoch and reports whether it is the best so far. NaN never is.
+func (e *EarlyStopping) Observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
-		e.best = math.Inf(1)
+		e.loss, e.score = math.Inf(1), math.Inf(1)
 	}
 	e.seen++
-	if score < e.best {
-		e.best, e.epoch = score, e.seen
+	if e.On == hyper.StopOnEither {
+		return e.observeEither(scores)
+	}
+	score := scores.ValidationLoss
+	switch e.On {
+	case hyper.StopOnF1:
+		score = -scores.ValidationF1
+	case hyper.StopOnAccuracy:
+		score = -scores.ValidationAccuracy
+	}
+	if score < e.score {
+		e.score, e.epoch, e.waitingSince = score, e.seen, e.seen
+		return true
+	}
+	return false
+}
+
+// observeEither goes by what GAT's authors published: ties count, as better accuracies are rare.
+func (e *EarlyStopping) observeEither(scores Epoch) (best bool) {
+	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
+	if lower {
+		e.loss = scores.ValidationLoss
+	}
+	if better {
+		e.score = -scores.ValidationAccuracy
+	}
+	if lower || better {
+		e.waitingSince = e.seen
+	}
+	if lower && better {
+		e.epoch = e.seen
 		return true
 	}
 	return false
 }
 
 // Stop reports whether patience has run out.
-func (e *EarlyStopping) Stop() bool { return e.seen-e.epoch >= e.Patience }
+func (e *EarlyStopping) Stop() bool { return e.seen-e.waitingSince >= e.Patience }
 
-// BestEpoch returns the epoch of the best score, counted from 1; 0 if there was none.
+// BestEpoch returns the epoch of the best scores, counted from 1; 0 if there was none.
 func (e *EarlyStopping) BestEpoch() int { return e.epoch }

@@ -5,15 +5,46 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/hyper"
 )
 
 func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
-	e := EarlyStopping{Patience: 2}
-	require.True(t, e.Observe(3))
-	require.True(t, e.Observe(2))
-	require.False(t, e.Observe(2), "equal is not better")
-	require.False(t, e.Stop())
-	require.False(t, e.Observe(math.NaN()), "NaN is not better")
-	require.True(t, e.Stop())
-	require.Equal(t, 2, e.BestEpoch())
+	for on, score := range map[hyper.StopOn]func(x float64) Epoch{
+		"":                   func(x float64) Epoch { return Epoch{ValidationLoss: x} },
+		hyper.StopOnLoss:     func(x float64) Epoch { return Epoch{ValidationLoss: x} },
+		hyper.StopOnF1:       func(x float64) Epoch { return Epoch{ValidationF1: -x} },
+		hyper.StopOnAccuracy: func(x float64) Epoch { return Epoch{ValidationAccuracy: -x} },
+	} {
+		e := EarlyStopping{On: on, Patience: 2}
+		require.True(t, e.Observe(score(3)))
+		require.True(t, e.Observe(score(2)))
+		require.False(t, e.Observe(score(2)), "equal is not better")
+		require.False(t, e.Stop())
+		require.False(t, e.Observe(score(math.NaN())), "NaN is not better")
+		require.True(t, e.Stop())
+		require.Equal(t, 2, e.BestEpoch())
+	}
+}
+
+func TestStoppingOnEitherWaitsForBothAndKeepsWhereBothAreBest(t *testing.T) {
+	e := EarlyStopping{On: hyper.StopOnEither, Patience: 2}
+	for i, epoch := range []struct {
+		loss, accuracy float64
+		best, stop     bool
+	}{
+		{3, 0.5, true, false},
+		{2, 0.4, false, false}, // the loss alone: patience starts anew
+		{2.5, 0.4, false, false},
+		{2, 0.5, true, false}, // ties count for both
+		{2.5, 0.4, false, false},
+		{math.NaN(), 0.6, false, false}, // the accuracy alone
+		{1, 0.5, false, false},
+		{2, 0.5, false, false},
+		{2, 0.5, false, true},
+	} {
+		require.Equal(t, epoch.best, e.Observe(Epoch{ValidationLoss: epoch.loss, ValidationAccuracy: epoch.accuracy}), "epoch %d", i+1)
+		require.Equal(t, epoch.stop, e.Stop(), "epoch %d", i+1)
+	}
+	require.Equal(t, 4, e.BestEpoch())
 }

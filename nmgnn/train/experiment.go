@@ -26,6 +26,8 @@ type Experiment struct {
 	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
+	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
+	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
@@ -139,7 +141,7 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 		if err != nil {
 			return err
 		}
-		m, err := stats.Evaluate(t.testScored(predictions), t.labels.test, t.classes)
+		m, err := stats.Evaluate(t.testScored(predictions), t.test.labels, t.classes)
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,11 @@ type Options struct {
 	StopOn            hyper.StopOn      // "": hyper.StopOnLoss
 	NormalizeFeatures bool              // divide each node's features by the sum of their absolute values
 	Plan              *kernels.Plan     // how to compute; nil: what the backend does best
+
+	// Also lists further views of the same split, on whose validation graphs [Trainer.Follow] can stop.
+	Also []*datasets.View
+	// Room makes room for the edges of other splits, so that [Trainer.Switch] seldom fails. It changes no number.
+	Room bool
 }
 
 func (o Options) withDefaults() Options {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,13 +12,15 @@ import (
 )
 
 // Runner runs trials one after the other on one backend. It keeps the program it compiled last for as long as trials
-// can share it: trials of one experiment, and of experiments that mask at other rates. Only one goroutine may use it
-// at a time.
+// can share it ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask at
+// other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
 type Runner struct {
 	backend *backend.Backend
-	program Experiment // what the trainer was made for
+	program Experiment // what the trainer trained last
 	split   *datasets.Split
 	trainer *Trainer
+	// readings says that the trainer validates and tests with all kinds of arrivals.
+	readings bool
 }
 
 // NewRunner returns a runner. Close it after use.
@@ -67,7 +70,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64, report fu
 	if err := x.check(); err != nil {
 		return nil, err
 	}
-	if err := r.prepare(x, seed); err != nil {
+	if err := r.prepare(x, seed, false); err != nil {
 		return nil, err
 	}
 	trial, err := r.trainer.Train(ctx, seed, report)
@@ -89,45 +92,70 @@ func (r *Runner) Close() {
 	}
 }
 
-// prepare makes the trainer for a trial, unless the last one will do.
-func (r *Runner) prepare(x Experiment, seed uint64) error {
+// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all kinds
+// of arrivals.
+func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
+	room := x.Resplit || readings
 	if x.Resplit {
 		x.Resplit, x.SplitSeed = false, seed
 	}
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges
 	}
-	if r.trainer != nil && samePrograms(r.program, x) {
-		return r.trainer.SetKeepRate(x.Parameters.KeepRate)
+	split := r.split
+	sameSplit := r.trainer != nil && r.program.Graph == x.Graph && r.program.TrainPercent == x.TrainPercent && r.program.SplitSeed == x.SplitSeed && r.program.ValidationPercent == x.ValidationPercent
+	if !sameSplit {
+		var err error
+		if split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.SplitSeed}); err != nil {
+			return err
+		}
+	}
+	var views []*datasets.View
+	switch {
+	case sameSplit && r.program.Setting == x.Setting && r.program.Arrivals == x.Arrivals && r.readings == readings:
+		views = append([]*datasets.View{r.trainer.view}, r.trainer.options.Also...)
+	case readings:
+		var err error
+		if views, err = readingViews(x.Graph, split, x.Setting); err != nil {
+			return err
+		}
+	default:
+		view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+		if err != nil {
+			return err
+		}
+		views = []*datasets.View{view}
+	}
+	o := OptionsOf(x.Parameters, views[0])
+	o.Also, o.Room = views[1:], room
+	if r.trainer != nil && r.readings == readings && sameModel(r.program, x) {
+		err := r.trainer.Switch(views[0], o)
+		if err == nil {
+			r.program, r.split = x, split
+			return nil
+		}
+		if !errors.Is(err, ErrOtherProgram) {
+			r.Close()
+			return err
+		}
 	}
 	r.Close()
-	split, err := datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, Seed: x.SplitSeed})
+	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, views[0], o)
 	if err != nil {
 		return err
 	}
-	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-	if err != nil {
-		return err
-	}
-	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, OptionsOf(x.Parameters, view))
-	if err != nil {
-		return err
-	}
-	r.program, r.split, r.trainer = x, split, trainer
+	r.program, r.split, r.trainer, r.readings = x, split, trainer, readings
 	return nil
 }
 
-// samePrograms says whether two experiments compile to the same. The mask is drawn outside the program, so the keep rate
-// does not matter as long as there is a mask; nor does what is measured afterwards.
-func samePrograms(a, b Experiment) bool {
+// sameModel says whether two experiments train the same model on the same graph, whatever the split and the rest that
+// [Trainer.Switch] can change.
+func sameModel(a, b Experiment) bool {
 	for _, x := range []*Experiment{&a, &b} {
-		if x.Parameters.KeepRate.Active() {
-			x.Parameters.KeepRate = 0.5 // whichever
-		} else {
-			x.Parameters.KeepRate = 1
-		}
-		x.Parameters.Preset = ""
-		x.Smoothness, x.CacheInference, x.Keep = false, false, false
+		*x = Experiment{Graph: x.Graph, Parameters: x.Parameters}
+		p := &x.Parameters
+		p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
+		p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
 	}
 	return a == b
 }

@@ -1,11 +1,15 @@
 package train
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 )
@@ -46,15 +50,11 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 	require.Equal(t, one.History, none.History)
 
 	for name, change := range map[string]func(*Experiment){
-		"no mask":   func(x *Experiment) { x.Parameters.KeepRate = 1 },
-		"size":      func(x *Experiment) { x.TrainPercent = 30 },
-		"split":     func(x *Experiment) { x.SplitSeed = 2 },
-		"resplit":   func(x *Experiment) { x.Resplit, x.SplitSeed = true, 7 },
-		"arrivals":  func(x *Experiment) { x.Arrivals = datasets.TrainEdges },
-		"setting":   func(x *Experiment) { x.Setting = datasets.Transductive },
-		"dropout":   func(x *Experiment) { x.Parameters.Dropout = 0.1 },
-		"mask over": func(x *Experiment) { x.Parameters.MaskOver = hyper.MaskTrain },
-		"rescale":   func(x *Experiment) { x.Parameters.Rescale = true },
+		"no mask":  func(x *Experiment) { x.Parameters.KeepRate = 1 },
+		"size":     func(x *Experiment) { x.TrainPercent = 30 },
+		"arrivals": func(x *Experiment) { x.Arrivals = datasets.NoValidation },
+		"setting":  func(x *Experiment) { x.Setting = datasets.Transductive },
+		"dropout":  func(x *Experiment) { x.Parameters.Dropout = 0.1 },
 	} {
 		changed := x
 		change(&changed)
@@ -65,4 +65,94 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 		_, err = shared.Trial(t.Context(), x, 1, nil)
 		require.NoError(t, err)
 	}
+}
+
+// onData runs a test on a sparse and a dense data set, in both settings, on all backends.
+func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experiment)) {
+	sparse, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	require.NoError(t, err)
+	dense := *sparse
+	dense.Features = sparse.Features.Stored(false)
+	for name, g := range map[string]*datasets.Graph{"sparse": sparse, "dense": &dense} {
+		for _, setting := range datasets.Settings() {
+			t.Run(fmt.Sprintf("%s, %s", name, setting), func(t *testing.T) {
+				gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+					p, err := hyper.Preset("standard")
+					require.NoError(t, err)
+					p.Hidden, p.MaxEpochs, p.Patience = 8, 12, 3
+					test(t, b, Experiment{Graph: g, Parameters: p.WithMasking(0.5), Setting: setting, TrainPercent: 20, Resplit: true, Smoothness: true, CacheInference: setting == datasets.Inductive})
+				})
+			})
+		}
+	}
+}
+
+func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
+	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
+		for _, model := range []string{"gin", "gat"} {
+			x.Parameters.Model = model
+			x.Parameters.Heads = 2
+			all := x
+			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate, all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
+			all.Parameters.NormalizeFeatures, all.Parameters.StopOn, all.Parameters.Patience = false, hyper.StopOnAccuracy, 5
+			shared := NewRunner(b)
+			defer shared.Close()
+			_, err := shared.Trial(t.Context(), x, 101, nil)
+			require.NoError(t, err)
+			program := shared.trainer
+			seed := uint64(102)
+			for name, changed := range map[string]Experiment{"split": x, "everything": all} {
+				got, err := shared.Trial(t.Context(), changed, seed, nil)
+				require.NoError(t, err, name)
+				require.Same(t, program, shared.trainer, name)
+				alone := NewRunner(b)
+				changed.Resplit, changed.SplitSeed = false, seed
+				want, err := alone.Trial(t.Context(), changed, seed, nil)
+				alone.Close()
+				require.NoError(t, err)
+				got.Seconds, want.Seconds = 0, 0
+				require.Equal(t, want, got, name)
+				seed++
+			}
+		}
+	})
+}
+
+func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T) {
+	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
+		x.Smoothness = false
+		shared, alone := NewRunner(b), NewRunner(b)
+		defer shared.Close()
+		defer alone.Close()
+		for seed := uint64(101); seed < 103; seed++ {
+			trajectory, err := shared.Readings(t.Context(), x, seed)
+			require.NoError(t, err)
+			seen := map[string]bool{}
+			slices.SortStableFunc(trajectory.Readings, func(a, b Reading) int { return strings.Compare(string(a.Arrivals), string(b.Arrivals)) }) // few programs
+			for _, r := range trajectory.Readings {
+				one := x
+				one.Parameters.StopOn, one.Arrivals = r.StopOn, r.Arrivals
+				want, err := alone.Trial(t.Context(), one, seed, nil)
+				require.NoError(t, err)
+				name := fmt.Sprint(r.StopOn, r.Arrivals, r.Cached)
+				require.False(t, seen[name], name)
+				seen[name] = true
+				require.Equal(t, want.SplitHash, trajectory.SplitHash)
+				require.Equal(t, want.BestEpoch, r.BestEpoch, name)
+				require.Equal(t, len(want.History), r.Epochs, name)
+				require.Equal(t, want.Validation, r.Validation, name)
+				require.Equal(t, want.History[want.BestEpoch-1].ValidationLoss, r.ValidationLoss, name)
+				if r.Cached {
+					require.Equal(t, *want.Cached, r.Test, name)
+				} else {
+					require.Equal(t, want.Test, r.Test, name)
+				}
+			}
+			if x.Setting == datasets.Inductive {
+				require.Len(t, seen, 4*3*2)
+			} else {
+				require.Len(t, seen, 4)
+			}
+		}
+	})
 }

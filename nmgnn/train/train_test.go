@@ -123,7 +123,7 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 	trainer := &Trainer{store: model.NewStore(), classes: 2}
 	// The second node is not scored. Logits (1, 1) and (0, ln 3) of classes 0 and 1: ln 2 and ln 4/3, whose mean is ½·ln 8/3.
-	scored, err := trainer.targets("train", []int32{0, 2}, []int32{0, 1})
+	scored, err := trainer.newTargets("some", []int32{0, 2}, []int32{0, 1})
 	require.NoError(t, err)
 	loss, err := model.CallOnce(gnntest.Go(t).Backend, trainer.store, func(_ *model.Scope, logits *Node) *Node {
 		return scored.loss(logits)
@@ -132,26 +132,27 @@ func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
 	require.InDelta(t, math.Log(8.0/3)/2, loss.Value(), 1e-6)
 }
 
-func TestTheKeepRateOfACompiledProgramChangesButMaskingIsNotTurnedOnOrOff(t *testing.T) {
+func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 30, datasets.Transductive)
+	at := func(rate hyper.KeepRate) Options { return OptionsOf(small().WithMasking(rate), view) }
 	trainerAt := func(rate hyper.KeepRate) *Trainer {
 		return trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(rate))
 	}
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorContains(t, masked.SetKeepRate(off), "keep rate 1 in place of 0.5: node masking cannot be turned on or off")
+		require.ErrorIs(t, masked.Switch(view, at(off)), ErrOtherProgram)
 		plain := trainerAt(off)
-		require.ErrorContains(t, plain.SetKeepRate(0.5), "keep rate 0.5 in place of 1: node masking cannot be turned on or off")
-		require.NoError(t, plain.SetKeepRate(1))
-		require.NoError(t, plain.SetKeepRate(0), "which is 1")
+		require.ErrorIs(t, plain.Switch(view, at(0.5)), ErrOtherProgram)
+		require.NoError(t, plain.Switch(view, at(1)))
+		require.NoError(t, plain.Switch(view, at(0)), "which is 1")
 	}
 	for _, wrong := range []hyper.KeepRate{-1, 1.5, hyper.KeepRate(math.NaN())} {
-		require.ErrorContains(t, masked.SetKeepRate(wrong), "expected a probability above 0 and up to 1")
+		require.ErrorContains(t, masked.Switch(view, at(wrong)), "expected a probability above 0 and up to 1")
 	}
 	require.Equal(t, half, trainOnce(t, masked, 1), "a rate that is refused changes nothing")
-	require.NoError(t, masked.SetKeepRate(0.25))
+	require.NoError(t, masked.Switch(view, at(0.25)))
 	require.Equal(t, trainOnce(t, trainerAt(0.25), 1), trainOnce(t, masked, 1), "as if compiled with it")
 }
 

@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +13,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 
+	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels"
@@ -34,25 +33,33 @@ type Trainer struct {
 	plan    kernels.Plan
 	// features of all nodes of the graph, as the model reads them
 	features datasets.Features
-	labels   phaseLabels
 	classes  int
 
-	store      *model.Store
-	phases     phaseData
-	epoch      *model.Exec
-	trainOnly  *model.Exec                   // without validation; nil until it is timed
-	timing     *draws                        // of TimeEpochs
-	represents map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
-	arrivals   *nmgnn.Loaded                 // the test graph as the cache sees it; nil until it is asked for
-	resting    map[string]*tensors.Tensor    // first values of the optimizer's own variables
-	deltaSize  int
+	store       *model.Store
+	train, test phaseData
+	validations []phaseData // of the view, and of those in Options.Also whose validation graphs are others
+	validatedBy []int       // which of validations belongs to the view, and to each in Options.Also
+	epoch       *model.Exec
+	trainOnly   *model.Exec                   // without validation; nil until it is timed
+	timing      *draws                        // of TimeEpochs
+	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
+	arrivals    *nmgnn.Loaded                 // the test graph as the cache sees it; nil until it is asked for
+	arrivalsFor *datasets.View                // that it was made for
+	readings    *readingGraphs                // nil until they are asked for
+	resting     map[string]*tensors.Tensor    // first values of the optimizer's own variables
+	deltaSize   int
 
 	// CompileSeconds is how long building and compiling the program took.
 	CompileSeconds float64
 }
 
-// phaseLabels are the labels of the scored nodes of each phase.
-type phaseLabels struct{ train, validation, test []int32 }
+// phaseData is a phase on the device.
+type phaseData struct {
+	phase   datasets.Phase
+	data    *nmgnn.Loaded
+	labels  []int32 // of the scored nodes
+	targets targets // of those that a loss is computed for
+}
 
 // New compiles m for training on the view's train graph, with validation and test on theirs.
 func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
@@ -63,8 +70,10 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if len(view.Train.Score) == 0 || len(view.Validation.Score) == 0 {
-		return nil, fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(view.Train.Score), len(view.Validation.Score))
+	for _, v := range append([]*datasets.View{view}, o.Also...) {
+		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
+			return nil, fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score), len(v.Validation.Score))
+		}
 	}
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
@@ -86,45 +95,17 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 }
 
 func (t *Trainer) compile(g *datasets.Graph) error {
-	features := g.Features
-	if t.options.NormalizeFeatures {
-		features = features.RowNormalized()
-	}
+	t.features = t.normalized()
 	plan := t.options.Plan
 	if plan == nil {
-		best := t.backend.PlanFor(features.Density())
+		best := t.backend.PlanFor(t.features.Density())
 		plan = &best
 	}
-	t.features, t.plan = features, *plan
-	phases := []datasets.Phase{t.view.Train, t.view.Validation, t.view.Test}
-	data := make([]*nmgnn.Loaded, len(phases))
-	for i, phase := range phases {
-		if same := slices.IndexFunc(phases[:i], func(p datasets.Phase) bool { return p.Edges == phase.Edges }); same >= 0 {
-			data[i] = data[same]
-			continue
-		}
-		x := features
-		if len(phase.Nodes) != features.Rows {
-			x = features.Select(phase.Nodes)
-		}
-		var err error
-		path := fmt.Sprintf("/%s/%s", infer.DataScope, [...]string{"train", "validation", "test"}[i])
-		if data[i], err = nmgnn.Load(t.store, path, phase.Edges, x, *plan, i == 0); err != nil {
-			return err
-		}
-	}
-	train, validation, test := data[0], data[1], data[2]
-	t.labels = phaseLabels{labelsOf(g, t.view.Train), labelsOf(g, t.view.Validation), labelsOf(g, t.view.Test)}
-	trainTargets, err := t.targets("train", t.view.Train.Score, t.labels.train)
-	if err != nil {
+	t.plan = *plan
+	if err := t.load(); err != nil {
 		return err
 	}
-	validationTargets, err := t.targets("validation", t.view.Validation.Score, t.labels.validation)
-	if err != nil {
-		return err
-	}
-
-	t.phases = phaseData{train: train, validation: validation, test: test, trainTargets: trainTargets, validationTargets: validationTargets}
+	var err error
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
@@ -141,25 +122,103 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 			}
 		}
 	}
+	if t.resting[learningRatePath()] == nil {
+		return fmt.Errorf("train: this version of GoMLX does not keep the learning rate in %s", learningRatePath())
+	}
 	return nil
 }
 
-// phaseData holds what the programs of a trainer are made from.
-type phaseData struct {
-	train, validation, test         *nmgnn.Loaded
-	trainTargets, validationTargets targets
+// normalized is the features of all nodes as the model reads them.
+func (t *Trainer) normalized() datasets.Features {
+	if t.options.NormalizeFeatures {
+		return t.graph.Features.RowNormalized()
+	}
+	return t.graph.Features
 }
+
+// rows are the features of a phase's nodes.
+func (t *Trainer) rows(phase datasets.Phase) datasets.Features {
+	if len(phase.Nodes) == t.features.Rows {
+		return t.features
+	}
+	return t.features.Select(phase.Nodes)
+}
+
+// load puts the phases' graphs, features and targets into variables; a graph that two phases share is there once.
+func (t *Trainer) load() error {
+	loaded := map[*csr.Graph]*nmgnn.Loaded{}
+	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
+		if same := loaded[phase.Edges]; same != nil {
+			return same, nil
+		}
+		x, o := t.rows(phase), nmgnn.LoadOptions{Plan: t.plan, Gradients: gradients}
+		if t.options.Room {
+			o.Room = withRoom(len(phase.Edges.Indices), len(t.graph.Edges.Indices))
+			o.FeatureRoom = withRoom(len(x.Values), len(t.features.Values))
+		}
+		data, err := nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", infer.DataScope, name), phase.Edges, x, o)
+		loaded[phase.Edges] = data
+		return data, err
+	}
+	scored := func(name string, phase datasets.Phase, gradients bool) (p phaseData, err error) {
+		p = phaseData{phase: phase, labels: labelsOf(t.graph, phase)}
+		if p.data, err = load(name, phase, gradients); err != nil {
+			return p, err
+		}
+		p.targets, err = t.newTargets(name, phase.Score, p.labels)
+		return p, err
+	}
+	var err error
+	if t.train, err = scored("train", t.view.Train, true); err != nil {
+		return err
+	}
+	validations, by := validationsOf(t.view, t.options.Also)
+	t.validations, t.validatedBy = make([]phaseData, len(validations)), by
+	for i, phase := range validations {
+		name := "validation"
+		if i > 0 {
+			name = fmt.Sprintf("validation%d", i)
+		}
+		if t.validations[i], err = scored(name, phase, false); err != nil {
+			return err
+		}
+	}
+	t.test = phaseData{phase: t.view.Test, labels: labelsOf(t.graph, t.view.Test)}
+	t.test.data, err = load("test", t.view.Test, false)
+	return err
+}
+
+// validationsOf lists the different validation phases of views of one split, and which of them each view has: only arrivals
+// that leave out edges among new nodes make a difference.
+func validationsOf(view *datasets.View, also []*datasets.View) (phases []datasets.Phase, by []int) {
+	at := map[bool]int{}
+	for _, v := range append([]*datasets.View{view}, also...) {
+		apart := v.Arrivals == datasets.TrainEdges
+		i, known := at[apart]
+		if !known {
+			i = len(phases)
+			at[apart] = i
+			phases = append(phases, v.Validation)
+		}
+		by = append(by, i)
+	}
+	return phases, by
+}
+
+// withRoom is how many entries other splits may have where one has n, and all nodes have all.
+func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil), Features: phase.Features(graph, false)})
 }
 
-// compileStep compiles one epoch: δ [nodes, 1] and a key [2] for what is drawn on the device → the loss that was trained
-// on and, with validate, the validation loss after it and the classes predicted for the validation nodes.
+// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
+// that was trained on and, with validate, for each validation graph the loss after it and the classes predicted for its
+// scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	train, validation := t.phases.train, t.phases.validation
-	step := func(scope *model.Scope, delta, key *Node) []*Node {
+	train := t.train.data
+	step := func(scope *model.Scope, delta, key, decay *Node) []*Node {
 		graph := delta.Graph()
 		random := kernels.NewRandom(key, t.plan.Kernel)
 		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: train.Neighbours(true, random), Features: train.Features(graph, true), Random: random}
@@ -169,37 +228,28 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 		if t.options.Regulariser != nil {
 			pass = t.options.Regulariser.Apply(pass)
 		}
-		loss := t.phases.trainTargets.loss(last(t.model.Forward(pass)))
-		t.update(scope, loss)
+		loss := t.train.targets.loss(last(t.model.Forward(pass)))
+		t.update(scope, loss, decay)
+		outputs := []*Node{loss}
 		if !validate {
-			return []*Node{loss}
+			return outputs
 		}
 		// From here on variables hold the updated weights.
-		logits := last(t.forward(scope, graph, validation))
-		return []*Node{loss, t.phases.validationTargets.loss(logits), ArgMax(t.phases.validationTargets.rows(logits), 1, dtypes.Int32)}
+		for _, v := range t.validations {
+			logits := last(t.forward(scope, graph, v.data))
+			outputs = append(outputs, v.targets.loss(logits), ArgMax(v.targets.rows(logits), 1, dtypes.Int32))
+		}
+		return outputs
 	}
 	exec, err := model.NewExec(t.backend.Backend, t.store, step)
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
 	}
-	if _, err := exec.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2)); err != nil {
+	if _, err := exec.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)); err != nil {
 		exec.Finalize()
 		return nil, fmt.Errorf("train: compiling for %s: %w", t.backend.ID, gomlx.Error(err))
 	}
 	return exec, nil
-}
-
-// SetKeepRate changes the keep rate for trials to come. It returns an error for a rate that would turn masking on or off:
-// the mask is drawn outside the compiled program, but whether there is one is compiled in.
-func (t *Trainer) SetKeepRate(p hyper.KeepRate) error {
-	if err := p.Check(); err != nil {
-		return fmt.Errorf("train: %w", err)
-	}
-	if p.Active() != t.options.Mask.KeepRate.Active() {
-		return fmt.Errorf("train: keep rate %v in place of %v: node masking cannot be turned on or off in a compiled program", p.Probability(), t.options.Mask.KeepRate.Probability())
-	}
-	t.options.Mask.KeepRate = p
-	return nil
 }
 
 // owns says whether a variable is changed by training, unlike the data.
@@ -213,16 +263,14 @@ type fromGradients interface {
 }
 
 // update adds Adam's step for the loss, with L2 on all weights.
-func (t *Trainer) update(scope *model.Scope, loss *Node) {
+func (t *Trainer) update(scope *model.Scope, loss, decay *Node) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-	if t.options.WeightDecay > 0 {
-		i := 0
-		for v := range scope.IterVariables() {
-			if v.Trainable && v.InUseByGraph(graph) {
-				gradients[i] = Add(gradients[i], MulScalar(v.NodeValue(graph), t.options.WeightDecay))
-				i++
-			}
+	i := 0
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(graph) {
+			gradients[i] = Add(gradients[i], Mul(v.NodeValue(graph), decay))
+			i++
 		}
 	}
 	adam := optimizer.Adam().LearningRate(t.options.LearningRate).Epsilon(1e-8).Done().(fromGradients)
@@ -245,10 +293,22 @@ type targets struct {
 	classes       int
 }
 
-func (t *Trainer) targets(name string, score, labels []int32) (targets, error) {
+func (t *Trainer) newTargets(name string, score, labels []int32) (targets, error) {
 	v := kernels.NewConstants(t.store, "/"+infer.DataScope+"/targets_"+name)
 	n := len(score)
 	return targets{classes: t.classes, score: v.Ints("score", score, n, 1), labels: v.Ints("label", labels, n, 1)}, v.Err()
+}
+
+// replace puts as many other nodes and labels in the place of these.
+func (t targets) replace(score, labels []int32) error {
+	n := t.score.Shape().Dimensions[0]
+	if len(score) != n {
+		return kernels.ErrNoFit
+	}
+	if err := t.score.SetValue(tensors.FromFlatDataAndDimensions(score, n, 1)); err != nil {
+		return gomlx.Error(err)
+	}
+	return gomlx.Error(t.labels.SetValue(tensors.FromFlatDataAndDimensions(labels, n, 1)))
 }
 
 // rows picks the scored rows: logits [nodes, classes] → [scored, classes].
@@ -275,6 +335,9 @@ func (t *Trainer) Close() {
 	}
 	for _, exec := range t.represents {
 		exec.Finalize()
+	}
+	if t.readings != nil {
+		t.readings.exec.Finalize()
 	}
 	t.store.Finalize()
 }

@@ -8,7 +8,7 @@ import (
 // Epoch holds what was measured in one epoch: the loss that was trained on (with mask and dropout, before the update),
 // and the validation scores after it (without them).
 type Epoch struct {
-	TrainLoss, ValidationLoss, ValidationF1 float64
+	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
 
 // Trial is one training run.

@@ -1,0 +1,239 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/stats"
+)
+
+// Reading is one trained model, stopped and tested in one of the ways that the paper leaves open. A single trial gives all
+// of them.
+type Reading struct {
+	StopOn   hyper.StopOn
+	Arrivals datasets.Arrivals // how new nodes join, for stopping and testing; "" in the transductive setting
+	// Cached computes new nodes from cached representations of the train nodes; nodes that arrive together see one another
+	// as their arrivals say.
+	Cached bool
+
+	BestEpoch, Epochs int // as [Stopped] has them
+	ValidationLoss    float64
+	Validation, Test  stats.Metrics
+}
+
+// Trajectory is a trial with all its readings.
+type Trajectory struct {
+	Seed, SplitSeed uint64
+	SplitHash       string
+	Epochs          int // until the last way of stopping had ended it
+	Readings        []Reading
+	Seconds         float64
+}
+
+// readingViews are the views of a split that readings need: one for each way to arrive.
+func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Setting) ([]*datasets.View, error) {
+	ways := datasets.AllArrivals()
+	if setting == datasets.Transductive {
+		ways = ways[:1]
+	}
+	views := make([]*datasets.View, len(ways))
+	for i, way := range ways {
+		var err error
+		if views[i], err = datasets.NewView(g, split, setting, way); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+// Readings runs one trial from the seed and reads it in every way: stopped by each score, on each view (that of the trainer
+// and those in [Options].Also), with new nodes computed anew and, in the inductive setting, from the cache. Readings
+// are in the order of hyper.StopOns, then views, then without and with the cache.
+func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
+	defer gomlx.Guard(&err, "train: reading a trial")
+	var stops []Stop
+	views := append([]*datasets.View{t.view}, t.options.Also...)
+	for _, on := range hyper.StopOns() {
+		for i := range views {
+			stops = append(stops, Stop{On: on, View: i})
+		}
+	}
+	stopped, err := t.Follow(ctx, seed, stops)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.prepareReadings(views); err != nil {
+		return nil, err
+	}
+	predicted := map[int][][]int32{} // by best epoch, then graph
+	for _, s := range stopped {
+		if predicted[s.BestEpoch] == nil {
+			if predicted[s.BestEpoch], err = t.readings.predict(t.store, s.Weights); err != nil {
+				return nil, err
+			}
+		}
+		for i, graph := range t.readings.graphs {
+			if graph.view != s.View {
+				continue
+			}
+			r := Reading{StopOn: s.On, Cached: graph.cached, BestEpoch: s.BestEpoch, Epochs: s.Epochs, ValidationLoss: s.Best.ValidationLoss, Validation: s.Validation}
+			if t.view.Setting == datasets.Inductive {
+				r.Arrivals = views[s.View].Arrivals
+			}
+			classes := make([]int32, len(t.test.labels))
+			for k, v := range views[s.View].Test.Score {
+				classes[k] = predicted[s.BestEpoch][i][views[s.View].Test.Nodes[v]]
+			}
+			if r.Test, err = stats.Evaluate(classes, t.test.labels, t.classes); err != nil {
+				return nil, err
+			}
+			readings = append(readings, r)
+		}
+	}
+	return readings, nil
+}
+
+// readingGraphs predicts all nodes of the whole graph over several test graphs at once, each of all nodes: those that are
+// not there have no edges, and nobody looks at them.
+type readingGraphs struct {
+	exec   *model.Exec
+	graphs []readingGraph
+	of     *datasets.View // that the graphs were made for
+}
+
+type readingGraph struct {
+	view   int
+	cached bool
+	data   *nmgnn.Loaded
+}
+
+// prepareReadings makes the test graphs of the views, with and without cache, and compiles for them once.
+func (t *Trainer) prepareReadings(views []*datasets.View) error {
+	if t.readings != nil && t.readings.of == t.view {
+		return nil
+	}
+	if len(t.view.Test.Nodes) != t.graph.NumNodes() {
+		return fmt.Errorf("train: readings need a trainer whose view has all nodes to test on: %s does not", t.view.Arrivals)
+	}
+	fresh := t.readings == nil
+	if fresh {
+		t.readings = &readingGraphs{}
+	}
+	next := 0
+	add := func(view int, cached bool, edges *csr.Graph) (err error) {
+		if !fresh {
+			next++
+			return t.readings.graphs[next-1].data.ReplaceEdges(edges)
+		}
+		g := readingGraph{view: view, cached: cached}
+		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)), edges, t.allEdges())
+		t.readings.graphs = append(t.readings.graphs, g)
+		return err
+	}
+	for i, view := range views {
+		edges, err := onAllNodes(view.Test, t.graph.NumNodes())
+		if err != nil {
+			return err
+		}
+		if err := add(i, false, edges); err != nil {
+			return err
+		}
+		if view.Setting != datasets.Inductive {
+			continue
+		}
+		if edges, err = cached.Edges(view); err != nil {
+			return err
+		}
+		if edges, err = onAllNodes(datasets.Phase{Edges: edges, Nodes: view.Test.Nodes}, t.graph.NumNodes()); err != nil {
+			return err
+		}
+		if err := add(i, true, edges); err != nil {
+			return err
+		}
+	}
+	t.readings.of = t.view
+	if !fresh {
+		return nil
+	}
+	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
+		classes := make([]*Node, len(t.readings.graphs))
+		for i, g := range t.readings.graphs {
+			classes[i] = ArgMax(last(t.forward(scope, graph, g.data)), 1, dtypes.Int32)
+		}
+		return classes
+	})
+	if err != nil {
+		return fmt.Errorf("train: %w", gomlx.Error(err))
+	}
+	t.readings.exec = exec
+	return nil
+}
+
+// predict returns the class of every node over each graph, by these weights.
+func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
+	if err := infer.SetWeights(store, weights); err != nil {
+		return nil, err
+	}
+	outputs, err := r.exec.Call()
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+	}
+	defer infer.Finalize(outputs)
+	classes := make([][]int32, len(outputs))
+	for i, output := range outputs {
+		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {
+			return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+		}
+	}
+	return classes, nil
+}
+
+// onAllNodes is a phase's graph with its nodes under the numbers of the whole graph; the others are alone.
+func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
+	if len(phase.Nodes) == nodes {
+		return phase.Edges, nil
+	}
+	var edges []csr.Edge
+	for i, v := range phase.Nodes {
+		for _, u := range phase.Edges.Neighbours(int32(i)) {
+			edges = append(edges, csr.Edge{Node: v, Neighbour: phase.Nodes[u]})
+		}
+	}
+	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: true})
+	return g, err
+}
+
+// Readings runs the trial of a seed and reads it in every way ([Trainer.Readings]). What the experiment says of stopping,
+// arrivals and what is measured afterwards does not matter.
+func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Trajectory, error) {
+	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	if err := r.prepare(x, seed, true); err != nil {
+		return nil, err
+	}
+	readings, err := r.trainer.Readings(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trajectory{Seed: seed, SplitSeed: r.split.Seed, SplitHash: r.split.Hash(), Readings: readings, Seconds: time.Since(begin).Seconds()}
+	for _, reading := range readings {
+		t.Epochs = max(t.Epochs, reading.Epochs)
+	}
+	return t, nil
+}
