@@ -50,3 +50,40 @@ func BenchmarkEpoch(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadings times whole trials of GIN on Cora, each on a split of its own and read in every way.
+func BenchmarkReadings(b *testing.B) {
+	g, err := datasets.Cora()
+	require.NoError(b, err)
+	p, err := hyper.Preset("standard")
+	require.NoError(b, err)
+	for _, setting := range datasets.Settings() {
+		for _, percent := range []int{10, 50, 90} {
+			for _, rate := range []hyper.KeepRate{1, 0.5} {
+				b.Run(fmt.Sprintf("%s/%d/keep=%v", setting, percent, rate), func(b *testing.B) {
+					backend, err := backend.Open("xla:cpu")
+					if err != nil {
+						b.Skipf("skipped: %v", err)
+					}
+					require.NoError(b, Pinned(b.Context(), backend, 1, func(ctx context.Context, r *Runner) error {
+						x := Experiment{Graph: g, Parameters: p.WithMasking(rate), Setting: setting, TrainPercent: percent, Resplit: true}
+						if _, err := r.Readings(ctx, x, 1); err != nil {
+							return err
+						}
+						b.ResetTimer()
+						epochs := 0
+						for i := range b.N {
+							t, err := r.Readings(ctx, x, uint64(2+i))
+							if err != nil {
+								return err
+							}
+							epochs += t.Epochs
+						}
+						b.ReportMetric(float64(epochs)/float64(b.N), "epochs/op")
+						return nil
+					}))
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// Trajectory is one training run with everything that is read off it, as a line of JSON: a score for each way of stopping,
+// each way for new nodes to arrive, and with and without the cache. Its trial has a split of its own, from its seed.
+//
+// The lists are by hyper.StopOns, then by datasets.AllArrivals; in the transductive setting, where nothing arrives, the
+// inner lists have one number. F1 is in percent, rounded to three digits after the point.
+type Trajectory struct {
+	Data         string           `json:"data"`
+	Model        string           `json:"model"`
+	Setting      datasets.Setting `json:"setting"`
+	TrainPercent int              `json:"train_percent"`
+	// Choices are where the training differs from the model's preset: values by [Axis].Name.
+	Choices map[string]string `json:"choices,omitempty"`
+	Seed    uint64            `json:"seed"` // of the trial and of its split
+	Split   string            `json:"split"`
+
+	F1           [][]float64 `json:"f1"`               // macro F1 on the test nodes
+	Cached       [][]float64 `json:"cached,omitempty"` // the same from the cache, in the inductive setting
+	ValidationF1 [][]float64 `json:"validation_f1"`
+	BestEpochs   [][]int     `json:"best_epochs"`
+
+	Epochs   int     `json:"epochs"` // until the last way of stopping had ended it
+	Seconds  float64 `json:"seconds"`
+	Backend  string  `json:"backend"`
+	Version  string  `json:"version"`
+	Protocol string  `json:"protocol"` // hash of the rules that it was run under, fixed before
+}
+
+// Trained returns a cell as a trajectory trains it: what is read off afterwards (stopping, arrivals) is the preset's, and
+// each trial has a split of its own.
+func (c Cell) Trained() Cell {
+	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
+	return c
+}
+
+// TrainedChoices returns where the training of a cell differs from its model's preset, as a [Trajectory] keeps it.
+func (c Cell) TrainedChoices() map[string]string {
+	c = c.Trained()
+	c.Resplit = false
+	choices := map[string]string{}
+	for _, choice := range c.Choices() {
+		choices[choice.Axis.Name] = choice.Value
+	}
+	return choices
+}
+
+// Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot be.
+func (t Trajectory) Cell() (Cell, error) {
+	if !slices.Contains(hyper.Models(), t.Model) {
+		return Cell{}, fmt.Errorf("no model %q", t.Model)
+	}
+	c := NewCell(t.Data, t.Model, t.Setting, t.TrainPercent)
+	c.Resplit = true
+	left := len(t.Choices)
+	for _, axis := range Axes() { // in their order: the keep rate takes attention dropout away, which may be set after
+		if value, is := t.Choices[axis.Name]; is {
+			if err := axis.Set(&c, value); err != nil {
+				return Cell{}, fmt.Errorf("%s: %w", axis.Name, err)
+			}
+			left--
+		}
+	}
+	if left > 0 {
+		return Cell{}, fmt.Errorf("choices %v: expected names of axes", t.Choices)
+	}
+	return c, c.Parameters.Check()
+}
+
+// ParseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores percentages,
+// its parameters valid and its backend one of [Backends].
+func ParseTrajectory(line []byte) (Trajectory, error) {
+	var t Trajectory
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&t); err != nil {
+		return Trajectory{}, fmt.Errorf("not a trajectory: %w", err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+		return Trajectory{}, fmt.Errorf("%d bytes after the trajectory: expected one per line", len(rest))
+	}
+	if _, err := datasets.ParseSetting(string(t.Setting)); err != nil {
+		return Trajectory{}, fmt.Errorf("not a trajectory: %w", err)
+	}
+	if _, err := t.Cell(); err != nil {
+		return Trajectory{}, fmt.Errorf("a trajectory with invalid choices: %w", err)
+	}
+	if t.Data == "" || t.Split == "" || t.Seed == 0 || t.Protocol == "" {
+		return Trajectory{}, errors.New("a trajectory without data, split, seed or protocol")
+	}
+	if t.TrainPercent < 1 || t.TrainPercent > 99 {
+		return Trajectory{}, fmt.Errorf("a trajectory with %d%% to train on: expected 1 to 99", t.TrainPercent)
+	}
+	if !slices.Contains(Backends(), t.Backend) {
+		return Trajectory{}, fmt.Errorf("a trajectory of backend %.40q: expected one of %q", t.Backend, Backends())
+	}
+	lists := [][][]float64{t.F1, t.ValidationF1}
+	if t.Setting == datasets.Inductive {
+		lists = append(lists, t.Cached)
+	} else if t.Cached != nil {
+		return Trajectory{}, errors.New("a transductive trajectory with scores from the cache")
+	}
+	arrivals := NumArrivals(t.Setting)
+	for _, list := range lists {
+		if len(list) != len(hyper.StopOns()) {
+			return Trajectory{}, fmt.Errorf("a trajectory with scores for %d ways of stopping: expected %d", len(list), len(hyper.StopOns()))
+		}
+		for _, scores := range list {
+			if len(scores) != arrivals {
+				return Trajectory{}, fmt.Errorf("a trajectory with scores for %d kinds of arrivals: expected %d", len(scores), arrivals)
+			}
+			for _, score := range scores {
+				if !(score >= 0 && score <= 100) {
+					return Trajectory{}, fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
+				}
+			}
+		}
+	}
+	return t, nil
+}
+
+// NumArrivals returns how many ways to arrive a trajectory is read in.
+func NumArrivals(s datasets.Setting) int {
+	if s == datasets.Transductive {
+		return 1
+	}
+	return len(datasets.AllArrivals())
+}
+
+// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says of
+// programs that append and are killed holds here too.
+type Trajectories struct{ store Store }
+
+// OpenTrajectories opens a folder of trajectories, which is made when something is first added.
+func OpenTrajectories(folder string) *Trajectories { return &Trajectories{Store{folder: folder}} }
+
+// Add appends a trajectory and returns once it is on the disk.
+func (s *Trajectories) Add(t Trajectory) error {
+	line, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	s.store.mutex.Lock()
+	defer s.store.mutex.Unlock()
+	if err := os.MkdirAll(s.store.folder, 0o777); err != nil {
+		return err
+	}
+	return appendLine(s.store.path(t.Data, t.Model), line)
+}
+
+// Lease returns the right to run a cell's trajectories on a backend, or nil if somebody else has it.
+func (s *Trajectories) Lease(key, backend string) (*Lease, error) { return s.store.Lease(key, backend) }
+
+// Load reads all trajectories, in the order of files and lines. What merged files repeat is left out.
+func (s *Trajectories) Load() ([]Trajectory, error) {
+	files, err := os.ReadDir(s.store.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Trajectory
+	known := map[TrialID]bool{}
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != extension {
+			continue
+		}
+		if err := readTrajectories(filepath.Join(s.store.folder, file.Name()), func(t Trajectory) error {
+			id, err := t.ID()
+			if err == nil && !known[id] {
+				known[id] = true
+				all = append(all, t)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Have returns the trials of a data set and model that are there.
+func (s *Trajectories) Have(data, model string) (map[TrialID]bool, error) {
+	have := map[TrialID]bool{}
+	err := readTrajectories(s.store.path(data, model), func(t Trajectory) error {
+		id, err := t.ID()
+		have[id] = true
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return have, nil
+	}
+	return have, err
+}
+
+// ID returns what tells the trajectory's trial from others: the cell is that of [Cell.Trained].
+func (t Trajectory) ID() (TrialID, error) {
+	c, err := t.Cell()
+	return TrialID{c.Key(), t.Seed, t.Backend}, err
+}
+
+func readTrajectories(path string, each func(Trajectory) error) (err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("record: %s: %w", path, errNoFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	lines := bufio.NewReaderSize(f, longestLine)
+	for number := 1; ; number++ {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF {
+			return nil // a line without an end is one that is being written, or never was
+		}
+		var t Trajectory
+		if err == nil {
+			t, err = ParseTrajectory(line)
+		}
+		if err == nil {
+			err = each(t)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: line %d: %w: remove the line, and 'nodemask multiverse' runs the trial again", path, number, err)
+		}
+	}
+}
