@@ -67,23 +67,37 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 }
 
 // PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
-// cache.
-func (t *Trainer) PredictCached() (classes []int32, err error) {
+// cache: together, so that they see one another, or apart, as if each arrived alone.
+func (t *Trainer) PredictCached(together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting from the cache")
-	if t.arrivals == nil {
-		edges, err := cached.Edges(t.view)
-		if err != nil {
-			return nil, err
-		}
-		if t.arrivals, err = t.phases.test.WithEdges("/"+infer.DataScope+"/cached/edges", edges); err != nil {
-			return nil, err
-		}
-	}
-	all, err := t.represent(t.arrivals)
+	all, err := t.representCached(together)
 	if err != nil {
 		return nil, err
 	}
 	return last(all).Classes(), nil
+}
+
+// representCached runs the model over the test graph as the cache sees it.
+func (t *Trainer) representCached(together bool) ([]infer.Representation, error) {
+	if t.arrivals[together] == nil {
+		edges, err := cached.Edges(t.view, together)
+		if err != nil {
+			return nil, err
+		}
+		name := "apart"
+		if together {
+			name = "together"
+		}
+		arrivals, err := t.phases.test.WithEdges("/"+infer.DataScope+"/cached/"+name+"/edges", edges)
+		if err != nil {
+			return nil, err
+		}
+		if t.arrivals == nil {
+			t.arrivals = map[bool]*nmgnn.Loaded{}
+		}
+		t.arrivals[together] = arrivals
+	}
+	return t.represent(t.arrivals[together])
 }
 
 // Smoothness measures MAD over all nodes of the test graph, by the weights that training left.

@@ -43,7 +43,7 @@ type Trainer struct {
 	trainOnly  *model.Exec                   // without validation; nil until it is timed
 	timing     *draws                        // of TimeEpochs
 	represents map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
-	arrivals   *nmgnn.Loaded                 // the test graph as the cache sees it; nil until it is asked for
+	arrivals   map[bool]*nmgnn.Loaded        // the test graph as the cache sees it, by together, once asked for
 	resting    map[string]*tensors.Tensor    // first values of the optimizer's own variables
 	deltaSize  int
 
