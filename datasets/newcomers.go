@@ -6,13 +6,17 @@ import (
 	"slices"
 )
 
-// Newcomers holds nodes that arrive after a model was trained, with their edges to nodes that it knew.
+// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to each
+// other.
 type Newcomers struct {
 	IDs      []string
 	Features Features
 	// Known[v] lists the known nodes that newcomer v is joined to, ascending, each once.
 	Known [][]int32
-	// Ignored counts edges that a cache has no use for: those among newcomers, and those among known nodes.
+	// Linked[v] lists the newcomers that newcomer v is joined to, ascending, each once; nil: none is joined to any.
+	Linked [][]int32
+	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those that
+	// [Newcomers.Apart] left out.
 	Ignored int64
 }
 
@@ -29,7 +33,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 		return nil, err
 	}
 	defer closeEdges()
-	n := &Newcomers{IDs: nodes.ids, Features: nodes.features, Known: make([][]int32, len(nodes.ids))}
+	n := &Newcomers{IDs: nodes.ids, Features: nodes.features, Known: make([][]int32, len(nodes.ids)), Linked: make([][]int32, len(nodes.ids))}
 	number := func(id []byte) (v int32, isNew bool, err error) {
 		if v, isNew = nodes.index[string(id)]; isNew {
 			return v, true, nil
@@ -50,8 +54,11 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 			return err
 		}
 		switch {
-		case vNew == uNew:
+		case !vNew && !uNew || vNew && uNew && v == u:
 			n.Ignored++
+		case vNew && uNew:
+			n.Linked[v] = append(n.Linked[v], u)
+			n.Linked[u] = append(n.Linked[u], v)
 		case vNew:
 			n.Known[v] = append(n.Known[v], u)
 		default:
@@ -62,11 +69,29 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	if err != nil {
 		return nil, err
 	}
-	for v := range n.Known {
-		slices.Sort(n.Known[v])
-		n.Known[v] = slices.Compact(n.Known[v])
+	for _, rows := range [][][]int32{n.Known, n.Linked} {
+		for v := range rows {
+			slices.Sort(rows[v])
+			rows[v] = slices.Compact(rows[v])
+		}
 	}
 	return n, nil
+}
+
+// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as ignored.
+func (n *Newcomers) Apart() *Newcomers {
+	apart := *n
+	apart.Linked = nil
+	apart.Ignored += int64(entries(n.Linked) / 2)
+	return &apart
+}
+
+// entries counts what rows hold.
+func entries(rows [][]int32) (total int) {
+	for _, row := range rows {
+		total += len(row)
+	}
+	return total
 }
 
 func readNewNodes(ctx context.Context, file string, width int, known func(id []byte) (int32, bool)) (*csvNodes, error) {
@@ -92,9 +117,5 @@ func readNewNodes(ctx context.Context, file string, width int, known func(id []b
 
 // String returns how many newcomers and edges there are, for people.
 func (n *Newcomers) String() string {
-	edges := 0
-	for _, known := range n.Known {
-		edges += len(known)
-	}
-	return fmt.Sprintf("%d new nodes with %d edges to known ones", len(n.IDs), edges)
+	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves", len(n.IDs), entries(n.Known), entries(n.Linked)/2)
 }

@@ -20,14 +20,22 @@ func readNewcomers(t *testing.T, nodes, edges string) (*Newcomers, error) {
 	})
 }
 
-func TestNewcomersKeepTheirEdgesToKnownNodes(t *testing.T) {
-	n, err := readNewcomers(t, "x,id,Label,y\n1,ann,cat,0\n0,bob,,2\n", "source,target\n1,ann\nann,0\nann,1\nann,bob\n0,1\n")
+func TestNewcomersKeepTheirEdgesToKnownNodesAndToEachOther(t *testing.T) {
+	n, err := readNewcomers(t, "x,id,Label,y\n1,ann,cat,0\n0,bob,,2\n3,cid,,0\n", "source,target\n1,ann\nann,0\nann,1\nann,bob\n0,1\ncid,ann\nbob,ann\nbob,bob\n")
 	require.NoError(t, err)
-	assert.Equal(t, []string{"ann", "bob"}, n.IDs)
-	assert.Equal(t, []float32{1, 0, 0, 2}, n.Features.Stored(false).Dense, "the label is no feature")
-	assert.Equal(t, [][]int32{{0, 1}, nil}, n.Known)
-	assert.EqualValues(t, 2, n.Ignored, "ann to bob, and 0 to 1")
-	assert.Equal(t, "2 new nodes with 2 edges to known ones", n.String())
+	assert.Equal(t, []string{"ann", "bob", "cid"}, n.IDs)
+	assert.Equal(t, []float32{1, 0, 0, 2, 3, 0}, n.Features.Stored(false).Dense, "the label is no feature")
+	assert.Equal(t, [][]int32{{0, 1}, nil, nil}, n.Known)
+	assert.Equal(t, [][]int32{{1, 2}, {0}, {0}}, n.Linked, "in either order, and once")
+	assert.EqualValues(t, 2, n.Ignored, "0 to 1, and bob to himself")
+	assert.Equal(t, "3 new nodes with 2 edges to known ones and 2 among themselves", n.String())
+
+	apart := n.Apart()
+	assert.Equal(t, n.Known, apart.Known)
+	assert.Nil(t, apart.Linked)
+	assert.EqualValues(t, 4, apart.Ignored, "ann to bob and to cid as well")
+	assert.Equal(t, "3 new nodes with 2 edges to known ones and 0 among themselves", apart.String())
+	assert.Len(t, n.Linked, 3, "the newcomers themselves are left as they were")
 }
 
 func TestNewcomersErrorsNameFileAndLine(t *testing.T) {

@@ -23,7 +23,7 @@ type Cell struct {
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from cached representations, and History keeps the losses of every epoch. Cells
+	// Cached also predicts new nodes from cached representations, together and apart, and History keeps the losses of every epoch. Cells
 	// that differ in these alone are one cell, measured with both.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`

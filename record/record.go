@@ -28,10 +28,13 @@ type Record struct {
 	// Over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
 	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a cache.
-	Nodes         int      `json:"nodes,omitempty"`
-	NodesReached  int      `json:"nodes_reached,omitempty"`
-	NodesCached   int      `json:"nodes_cached,omitempty"`
-	MacroF1Cached *float64 `json:"macro_f1_cached,omitempty"` // with --cache-inference
+	Nodes        int `json:"nodes,omitempty"`
+	NodesReached int `json:"nodes_reached,omitempty"`
+	NodesCached  int `json:"nodes_cached,omitempty"`
+	// With --cache-inference: of new nodes that see one another, and of new nodes that do not. Records before 0.4.0 have
+	// the second alone, under the name that it keeps.
+	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
+	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 
 	ValidationF1 float64 `json:"validation_macro_f1"`
 	Loss         float64 `json:"validation_loss"`
@@ -53,7 +56,7 @@ type Record struct {
 // CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
 	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
-		Cached: r.MacroF1Cached != nil, History: r.ValidationLosses != nil}
+		Cached: r.MacroF1Together != nil && r.MacroF1Apart != nil, History: r.ValidationLosses != nil}
 }
 
 // Line returns the record as it is stored, without the line break.

@@ -38,6 +38,6 @@ func TestTrialsOfOneBackendAreShownTheOneWithMost(t *testing.T) {
 	}
 	results := NewResults(records)
 	require.Equal(t, []float64{50, 51, 52}, results.Values(c, MacroF1), "by seed")
-	require.Empty(t, results.Values(c, MacroF1Cached), "trials that did not measure it are left out")
+	require.Empty(t, results.Values(c, MacroF1Together), "trials that did not measure it are left out")
 	require.Empty(t, results.Trials(c.Masked(0.5)))
 }

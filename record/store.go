@@ -236,8 +236,10 @@ func ParseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
 	}
 	scores := []float64{r.MacroF1, r.MicroF1, r.Accuracy}
-	if r.MacroF1Cached != nil {
-		scores = append(scores, *r.MacroF1Cached)
+	for _, score := range []*float64{r.MacroF1Together, r.MacroF1Apart} {
+		if score != nil {
+			scores = append(scores, *score)
+		}
 	}
 	for _, score := range scores {
 		if !(score >= 0 && score <= 100) {

@@ -26,7 +26,7 @@ func recordOf(c Cell, seed uint64, f1 float64) Record {
 		}
 	}
 	if c.Cached {
-		r.MacroF1Cached = &f1
+		r.MacroF1Together, r.MacroF1Apart = &f1, &f1
 	}
 	if c.History {
 		r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
@@ -218,12 +218,50 @@ func TestMergingAddsWhatIsMissingOnce(t *testing.T) {
 	loaded, err := here.Load()
 	require.NoError(t, err)
 	require.Len(t, loaded, 3)
-	require.NotNil(t, loaded[0].MacroF1Cached)
+	require.NotNil(t, loaded[0].MacroF1Together)
 	added, err = here.Merge(there.folder)
 	require.NoError(t, err)
 	require.Zero(t, added)
 	_, err = here.Merge(filepath.Join(t.TempDir(), "nowhere"))
 	require.ErrorContains(t, err, "no folder")
+}
+
+func TestRecordsWithoutNodesThatSeeOneAnotherDoNotMeasureCaching(t *testing.T) {
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	c.Cached = true
+	both := recordOf(c, 1, 80)
+	old := both
+	old.MacroF1Together = nil
+	line, err := old.Line()
+	require.NoError(t, err)
+	require.Contains(t, string(line), `"macro_f1_cached":80`, "what records before 0.4.0 have is the score apart")
+	read, err := ParseRecord(line)
+	require.NoError(t, err)
+	score, is := MacroF1Apart.Of(read)
+	require.True(t, is)
+	require.Equal(t, 80.0, score)
+	_, is = MacroF1Together.Of(read)
+	require.False(t, is)
+	require.False(t, read.CellOf().Measures(c))
+	require.True(t, both.CellOf().Measures(c))
+
+	store := OpenStore(t.TempDir())
+	require.NoError(t, store.Add(old))
+	require.NoError(t, store.Add(both))
+	loaded, err := store.Load()
+	require.NoError(t, err)
+	require.Equal(t, []Record{both}, loaded, "a record with both takes the place of one with less")
+
+	for _, wrong := range []float64{-1, 101} {
+		for _, spoil := range []func(*Record){func(r *Record) { r.MacroF1Together = &wrong }, func(r *Record) { r.MacroF1Apart = &wrong }} {
+			r := both
+			spoil(&r)
+			line, err := r.Line()
+			require.NoError(t, err)
+			_, err = ParseRecord(line)
+			require.ErrorContains(t, err, "expected 0 to 100 percent")
+		}
+	}
 }
 
 func FuzzRecord(f *testing.F) {

@@ -14,14 +14,18 @@ import (
 
 func newPredictCommand() *cobra.Command {
 	var model, cache, nodes, edges, backendID string
+	var apart bool
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Predict nodes that arrive after training, from a saved model and its cache",
 		Long: `Predict nodes that arrive after training, from a saved model and its cache, one line of JSON a node.
 
-A new node is computed from its own features and from what the cache keeps of the train nodes next to it; the graph is
-not needed any more. Edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the
-features that the model was trained with, in their order; edges have a source and a target, ids in either order.`,
+A new node is computed from its own features, from what the cache keeps of the train nodes next to it, and from the new
+nodes next to it as they are computed; the graph is not needed any more. With --apart each new node is computed as if it
+arrived alone: edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the features
+that the model was trained with, in their order; edges have a source and a target, ids in either order. Each line of JSON
+has the id, the class and its probability, and how many train nodes ("neighbours") and new nodes ("arrivals") it was
+computed from.`,
 		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache cora.cache
   nodemask predict --model cora.model --cache cora.cache --nodes new-nodes.csv --edges new-edges.csv`,
 		Args: misuseArgs(cobra.NoArgs),
@@ -32,6 +36,7 @@ features that the model was trained with, in their order; edges have a source an
 	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
 	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
 	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
+	flags.BoolVar(&apart, "apart", false, "leave out edges among new nodes")
 	flags.StringVar(&backendID, "backend", "", backendHelp)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		for _, name := range []string{"model", "cache", "nodes", "edges"} {
@@ -39,12 +44,12 @@ features that the model was trained with, in their order; edges have a source an
 				return misusef("--%s is missing: expected a file", name)
 			}
 		}
-		return predict(c, model, cache, nodes, edges, backendID)
+		return predict(c, model, cache, nodes, edges, backendID, apart)
 	}
 	return c
 }
 
-func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string) error {
+func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string, apart bool) error {
 	m, err := cached.LoadModel(modelFile)
 	if err != nil {
 		return err
@@ -66,6 +71,9 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return err
 	}
+	if apart {
+		newcomers = newcomers.Apart()
+	}
 	out := bufio.NewWriter(c.OutOrStdout())
 	lines := json.NewEncoder(out)
 	begin := time.Now()
@@ -76,7 +84,11 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return fmt.Errorf("writing the predictions: %w", err)
 	}
 	if newcomers.Ignored > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: among new nodes, or among nodes that the model knew\n", newcomers.Ignored)
+		among := ""
+		if apart {
+			among = "among new nodes, "
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: %samong nodes that the model knew, or of a node with itself\n", newcomers.Ignored, among)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s in %.2f s\n", newcomers, time.Since(begin).Seconds())
 	return nil

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
+	"nodemask/record"
 	"nodemask/stats"
 )
 
@@ -61,39 +63,43 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 	for _, v := range split.Test {
 		isTest[g.NodeIDs[v]] = v
 	}
-	for _, model := range []string{"gin", "gat"} {
-		dir := t.TempDir()
+	best, err := backend.Open("")
+	require.NoError(t, err)
+	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"}} {
+		id, model, dir := run[0], run[1], t.TempDir()
 		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
-		code, out, errs := nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--max-epochs", "8", "--json",
+		code, out, errs := nodemask(t, "train", "--backend", id, "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--max-epochs", "20", "--json",
 			"--cache-inference", "--save-model", saved, "--save-cache", cache)
 		require.Zero(t, code, errs)
-		var trial struct {
-			MacroF1Cached float64 `json:"macro_f1_cached"`
-			Nodes         int     `json:"nodes"`
-			NodesCached   int     `json:"nodes_cached"`
-			MAD           struct{ Hidden, Logits, Softmax float64 }
-		}
+		var trial record.Record
 		require.NoError(t, json.Unmarshal([]byte(out), &trial))
 		require.Equal(t, 2708, trial.Nodes)
 		require.Greater(t, trial.NodesCached, len(split.Test))
 		require.Positive(t, trial.MAD.Hidden)
+		require.NotEqual(t, *trial.MacroF1Together, *trial.MacroF1Apart)
 
-		code, out, errs = nodemask(t, "predict", "--model", saved, "--cache", cache, "--nodes", nodes, "--edges", edges)
-		require.Zero(t, code, errs)
-		require.Contains(t, errs, "edges left out")
-		var predictions, labels []int32
-		for line := range bytes.Lines([]byte(out)) {
-			var p cached.Prediction
-			require.NoError(t, json.Unmarshal(line, &p))
-			if v, found := isTest[p.ID]; found {
-				predictions = append(predictions, int32(slices.Index(g.Classes, p.Class)))
-				labels = append(labels, g.Labels[v])
+		for _, how := range []struct {
+			want      float64
+			leftOut   bool
+			arguments []string
+		}{{*trial.MacroF1Together, false, nil}, {*trial.MacroF1Apart, true, []string{"--apart"}}} {
+			code, out, errs = nodemask(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache, "--nodes", nodes, "--edges", edges}, how.arguments...)...)
+			require.Zero(t, code, errs)
+			require.Equal(t, how.leftOut, strings.Contains(errs, "edges left out: among new nodes, "), errs)
+			var predictions, labels []int32
+			for line := range bytes.Lines([]byte(out)) {
+				var p cached.Prediction
+				require.NoError(t, json.Unmarshal(line, &p))
+				if v, found := isTest[p.ID]; found {
+					predictions = append(predictions, int32(slices.Index(g.Classes, p.Class)))
+					labels = append(labels, g.Labels[v])
+				}
 			}
+			require.Len(t, predictions, len(split.Test))
+			m, err := stats.Evaluate(predictions, labels, g.NumClasses())
+			require.NoError(t, err)
+			require.InDelta(t, how.want, 100*m.MacroF1, 1e-9, "%s %s %v", id, model, how.arguments)
 		}
-		require.Len(t, predictions, len(split.Test))
-		m, err := stats.Evaluate(predictions, labels, g.NumClasses())
-		require.NoError(t, err)
-		require.InDelta(t, trial.MacroF1Cached, 100*m.MacroF1, 1e-9, model)
 
 		// The same model of another run does not take this cache.
 		other := filepath.Join(dir, "other.model")
@@ -133,7 +139,21 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	good, none := file("good.csv", "id,x,y\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
 	code, out, errs := predict(good, none)
 	require.Zero(t, code, errs)
-	require.Equal(t, 2, strings.Count(out, `"neighbours":0`), "nodes without a neighbour are predicted from themselves")
+	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`), "nodes without a neighbour are predicted from themselves")
+
+	m, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	kept, err := cached.LoadCache(cache, m)
+	require.NoError(t, err)
+	linked := file("linked.csv", fmt.Sprintf("source,target\nnew,lonely\nnew,%[1]s\n%[1]s,%[2]s\n", kept.IDs[0], kept.IDs[1]))
+	code, out, errs = predict(good, linked)
+	require.Zero(t, code, errs)
+	require.Equal(t, 2, strings.Count(out, `"arrivals":1`), "they see each other")
+	require.Contains(t, errs, "1 edges left out: among nodes that the model knew, or of a node with itself\n")
+	code, out, errs = nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", good, "--edges", linked, "--apart")
+	require.Zero(t, code, errs)
+	require.Equal(t, 2, strings.Count(out, `"arrivals":0`))
+	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with itself\n")
 	for _, c := range []struct{ nodes, edges, says string }{
 		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: line 1: 1 columns of features beside the id: expected 2"},
 		{file("twice.csv", "id,x,y\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},

@@ -62,7 +62,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
 	flags.StringVar(&f.preset, "preset", "", "hyperparameters that the flags below change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
 	f.axes = addAxes(flags)
-	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes")
+	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes, together (they see one another) and apart (they do not)")
 	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
 	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)

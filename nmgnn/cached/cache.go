@@ -1,11 +1,13 @@
 // Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4, eq. 4):
-// such a node takes its train neighbours' representations as computed on the train graph, instead of having its whole
-// neighbourhood computed again:
+// a new node takes its train neighbours' representations as computed on the train graph, instead of having its whole
+// neighbourhood computed again. New nodes that arrive together also see one another, as they are computed layer by layer:
 //
-//	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v, u in the train graph }) )
+//	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph } ∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// Edges among nodes that arrive together are left out: their other ends have nothing cached. So a new node needs nothing
-// but its own features, its edges to train nodes, and k rows of numbers for each neighbour.
+// ĥ^(0) and h̃^(0) are the features. Nothing cached is ever computed again: a train node never sees a new one, and counts
+// |N_u| of the train graph; a new node counts both kinds of neighbours. So new nodes need their own features, their edges, and
+// k rows of numbers for each train neighbour. For a node that arrives alone this is the paper's eq. 4. The paper does not
+// say what becomes of edges among nodes that arrive together; to leave them out, as if each came alone, is to predict apart.
 package cached
 
 import (
@@ -43,22 +45,30 @@ func nodeID(g *datasets.Graph, v int32) string {
 	return fmt.Sprint(v)
 }
 
-// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph, any other node
-// those among the train nodes. Running a model over it uses the cache for all new nodes at once: train nodes get their
-// h̃, since none of them sees a new node.
-func Edges(view *datasets.View) (*csr.Graph, error) {
-	known := make([]bool, view.Test.Edges.NumNodes())
-	local := make([]int32, len(known))
-	at := map[int32]int32{}
-	for i, v := range view.Test.Nodes {
-		at[v] = int32(i)
-		local[i] = int32(i)
+// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph; any other node has
+// those among the train nodes and, together, those that arrive with it. Running a model over it uses the cache for all new
+// nodes at once: train nodes get their h̃, since none of them sees a new node.
+func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
+	isNew := arrivals(view)
+	local := make([]int32, len(isNew))
+	for v := range local {
+		local[v] = int32(v)
 	}
-	for _, v := range view.Train.Nodes {
-		known[at[v]] = true
-	}
-	edges, _, err := view.Test.Edges.InducedWhere(local, func(_, u int32) bool { return known[u] })
+	edges, _, err := view.Test.Edges.InducedWhere(local, func(v, u int32) bool { return !isNew[u] || together && isNew[v] })
 	return edges, err
+}
+
+// arrivals marks the nodes of the test graph that the train graph lacks.
+func arrivals(view *datasets.View) []bool {
+	train := make(map[int32]bool, len(view.Train.Nodes))
+	for _, v := range view.Train.Nodes {
+		train[v] = true
+	}
+	isNew := make([]bool, len(view.Test.Nodes))
+	for i, v := range view.Test.Nodes {
+		isNew[i] = !train[v]
+	}
+	return isNew
 }
 
 // NodeCounts counts the different nodes that predicting the test nodes needs.
@@ -68,8 +78,8 @@ type NodeCounts struct {
 	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers: what predicting
 	// them without a cache really reads.
 	Reached int `json:"reached"`
-	// Cached counts the nodes outside the train graph, and the train nodes next to a test node: what predicting from the
-	// cache reads.
+	// Cached counts the nodes outside the train graph, validation nodes too, and the train nodes next to one of them: what
+	// predicting all of them from the cache reads.
 	Cached int `json:"cached"`
 }
 
@@ -81,20 +91,7 @@ func CountNodes(view *datasets.View, layers int) NodeCounts {
 	for _, v := range frontier {
 		reached[v] = true
 	}
-	c := NodeCounts{All: edges.NumNodes(), Reached: len(frontier), Cached: edges.NumNodes() - len(view.Train.Nodes)}
-	train := map[int32]bool{}
-	for _, v := range view.Train.Nodes {
-		train[v] = true
-	}
-	next := map[int32]bool{}
-	for _, v := range view.Test.Score {
-		for _, u := range edges.Neighbours(v) {
-			if id := view.Test.Nodes[u]; train[id] && !next[u] {
-				next[u] = true
-				c.Cached++
-			}
-		}
-	}
+	c := NodeCounts{All: edges.NumNodes(), Reached: len(frontier)}
 	for range layers {
 		var found []int32
 		for _, v := range frontier {
@@ -107,6 +104,21 @@ func CountNodes(view *datasets.View, layers int) NodeCounts {
 		}
 		c.Reached += len(found)
 		frontier = found
+	}
+	read := make([]bool, edges.NumNodes())
+	for v, isNew := range arrivals(view) {
+		if !isNew {
+			continue
+		}
+		read[v] = true
+		for _, u := range edges.Neighbours(int32(v)) {
+			read[u] = true
+		}
+	}
+	for _, is := range read {
+		if is {
+			c.Cached++
+		}
 	}
 	return c
 }

@@ -19,11 +19,13 @@ import (
 )
 
 // Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
-// features, and for each of its neighbours the neighbour's features and one row a hidden layer: nothing else of the
+// features, and for each of its train neighbours the neighbour's features and one row a hidden layer: nothing else of the
 // graph, however large it is.
 //
 // Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the model's
-// own layers run. Shapes are rounded up to powers of two, so that few programs are compiled.
+// own layers run. Nodes that are linked, directly or through others that arrive, are in one batch, however many they are; so
+// what is predicted does not depend on the batches. Shapes are rounded up to powers of two, so that few programs are
+// compiled.
 type Predictor struct {
 	backend  *backend.Backend
 	saved    *Model
@@ -38,7 +40,8 @@ type Prediction struct {
 	ID          string  `json:"id"`
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"` // of that class, by the softmax
-	Neighbours  int     `json:"neighbours"`  // train nodes that it was computed from
+	Neighbours  int     `json:"neighbours"`  // train nodes next to it
+	Arrivals    int     `json:"arrivals"`    // new nodes next to it
 }
 
 // NewPredictor returns a predictor, which compiles nothing before its first prediction.
@@ -60,10 +63,8 @@ func (p *Predictor) Known(id []byte) (int32, bool) {
 	return v, found
 }
 
-const largestBatch = 512
-
-// Predict calls emit for each newcomer, in order. It ends with the context's error when that is cancelled, and with emit's
-// if that fails.
+// Predict calls emit for each newcomer, in order. Newcomers see one another along their edges; those of
+// [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that fails.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	features := n.Features
@@ -74,19 +75,29 @@ func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	for from := 0; from < len(n.IDs); from += largestBatch {
+	linked, err := links(n)
+	if err != nil {
+		return err
+	}
+	// Batches may be out of order, where edges join early nodes with late ones: predictions wait for their turn.
+	predictions := make([]Prediction, len(n.IDs))
+	next, done := 0, make([]bool, len(n.IDs))
+	for _, members := range batches(linked) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to := min(from+largestBatch, len(n.IDs))
-		probabilities, err := p.batch(features, n.Known, from, to)
+		probabilities, err := p.batch(features, n.Known, linked, members)
 		if err != nil {
 			return err
 		}
-		for i, class := range probabilities.Classes()[:to-from] {
-			v := from + i
-			err := emit(Prediction{ID: n.IDs[v], Class: p.saved.Classes[class], Probability: float64(probabilities.Row(i)[class]), Neighbours: len(n.Known[v])})
-			if err != nil {
+		for i, class := range probabilities.Classes()[:len(members)] {
+			v := members[i]
+			predictions[v] = Prediction{ID: n.IDs[v], Class: p.saved.Classes[class], Probability: float64(probabilities.Row(i)[class]),
+				Neighbours: len(n.Known[v]), Arrivals: len(linked[v])}
+			done[v] = true
+		}
+		for ; next < len(done) && done[next]; next++ {
+			if err := emit(predictions[next]); err != nil {
 				return err
 			}
 		}
@@ -106,13 +117,16 @@ type batchProgram struct {
 	exec   *model.Exec
 }
 
-// batch computes the class probabilities of newcomers from…to-1; rows beyond them mean nothing.
-func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to int) (infer.Representation, error) {
-	place := map[int32]int32{} // of cached nodes, behind the newcomers
+// batch computes the class probabilities of newcomers, who are not linked to any others, in their order; rows beyond them
+// mean nothing.
+func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, members []int32) (infer.Representation, error) {
+	own := make(map[int32]int32, len(members)) // places of the newcomers
+	place := map[int32]int32{}                 // of cached nodes, behind the newcomers
 	var cached []int32
 	entries := 0
-	for v := from; v < to; v++ {
-		entries += len(known[v])
+	for i, v := range members {
+		own[v] = int32(i)
+		entries += len(known[v]) + len(linked[v])
 		for _, u := range known[v] {
 			if _, there := place[u]; !there {
 				place[u] = int32(len(cached))
@@ -120,7 +134,7 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 			}
 		}
 	}
-	shape := batchShape{newcomers: atLeast(to - from), edges: atLeast(entries + 1)}
+	shape := batchShape{newcomers: atLeast(len(members)), edges: atLeast(entries + 1)}
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
@@ -128,18 +142,22 @@ func (p *Predictor) batch(features datasets.Features, known [][]int32, from, to 
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	x := batchFeatures{width: features.Width, sparse: features.IsSparse()}
-	for v := range shape.nodes {
-		switch u := v - shape.newcomers; {
-		case v < to-from:
-			for _, neighbour := range known[from+v] {
-				edges.Indices = append(edges.Indices, int32(shape.newcomers)+place[neighbour])
+	for row := range shape.nodes {
+		switch at := row - shape.newcomers; {
+		case row < len(members):
+			v := members[row]
+			for _, w := range linked[v] {
+				edges.Indices = append(edges.Indices, own[w])
 			}
-			degrees[v] = float32(len(known[from+v]))
-			x.add(features, from+v)
-		case u >= 0 && u < len(cached):
-			degrees[v] = float32(p.cache.Degrees[cached[u]])
-			x.add(p.cache.Features, int(cached[u]))
-		case v == filler:
+			for _, u := range known[v] {
+				edges.Indices = append(edges.Indices, int32(shape.newcomers)+place[u])
+			}
+			degrees[row] = float32(len(known[v]) + len(linked[v]))
+			x.add(features, int(v))
+		case at >= 0 && at < len(cached):
+			degrees[row] = float32(p.cache.Degrees[cached[at]])
+			x.add(p.cache.Features, int(cached[at]))
+		case row == filler:
 			for len(edges.Indices) < shape.edges {
 				edges.Indices = append(edges.Indices, int32(filler))
 			}

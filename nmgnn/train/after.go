@@ -7,6 +7,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
@@ -63,25 +64,10 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 }
 
 // PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
-// cache.
-func (t *Trainer) PredictCached() (classes []int32, err error) {
+// cache: together, so that they see one another, or apart, as if each arrived alone.
+func (t *Trainer) PredictCached(together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting from the cache")
-	if t.arrivalsFor != t.view {
-		edges, err := cached.Edges(t.view)
-		if err != nil {
-			return nil, err
-		}
-		if t.arrivals == nil {
-			t.arrivals, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/edges", edges, t.allEdges())
-		} else {
-			err = t.arrivals.ReplaceEdges(edges)
-		}
-		if err != nil {
-			return nil, err
-		}
-		t.arrivalsFor = t.view
-	}
-	all, err := t.represent(t.arrivals)
+	all, err := t.representCached(together)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +80,38 @@ func (t *Trainer) allEdges() int {
 		return 0
 	}
 	return len(t.graph.Edges.Indices)
+}
+
+// arrivals is the test graph as the cache sees it.
+type arrivals struct {
+	data *nmgnn.Loaded
+	of   *datasets.View // that it was made for
+}
+
+// representCached runs the model over the test graph as the cache sees it.
+func (t *Trainer) representCached(together bool) ([]infer.Representation, error) {
+	a := t.arrivals[together]
+	if a.of != t.view {
+		edges, err := cached.Edges(t.view, together)
+		if err != nil {
+			return nil, err
+		}
+		if a.data == nil {
+			name := "apart"
+			if together {
+				name = "together"
+			}
+			a.data, err = t.test.data.WithEdges("/"+infer.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
+		} else {
+			err = a.data.ReplaceEdges(edges)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.of = t.view
+		t.arrivals[together] = a
+	}
+	return t.represent(a.data)
 }
 
 // Smoothness measures MAD over all nodes of the test graph, by the weights that training left.

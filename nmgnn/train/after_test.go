@@ -14,9 +14,21 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-func TestNewNodesAreComputedFromCachedNeighboursAndThemselves(t *testing.T) {
+// sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is joined to
+// c and e, f to e and a.
+func sixNodes(t *testing.T) (*datasets.Graph, *datasets.View) {
+	t.Helper()
+	edges := gnntest.Undirected(t, 6, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}})
+	g := &datasets.Graph{Name: "six", Edges: edges, Features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}, {32}}),
+		Labels: []int32{0, 1, 0, 1, 0, 1}, Classes: []string{"even", "odd"}}
+	view, err := datasets.NewView(g, &datasets.Split{Train: []int32{0, 1, 2}, Validation: []int32{3}, Test: []int32{4, 5}}, datasets.Inductive, datasets.AllEdges)
+	require.NoError(t, err)
+	return g, view
+}
+
+func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		g, view := gnntest.FiveNodes(t)
+		g, view := sixNodes(t)
 		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}, g, view, Options{Plan: &plan})
 		require.NoError(t, err)
 		defer trainer.Close()
@@ -33,21 +45,36 @@ func TestNewNodesAreComputedFromCachedNeighboursAndThemselves(t *testing.T) {
 		require.Equal(t, []int32{2, 2, 2}, cache.Degrees)
 		require.Equal(t, []string{"0", "1", "2"}, cache.IDs)
 
-		_, err = trainer.PredictCached()
+		logits := func(last infer.Representation) (first []float32) {
+			for v := range last.Rows {
+				require.Equal(t, -last.Row(v)[0], last.Row(v)[1])
+				first = append(first, last.Row(v)[0])
+			}
+			return first
+		}
+		// a, b and c are as they were on the train graph, whatever arrives beside them: 7, then 7+7+7 = 21.
+		together, err := trainer.representCached(true)
 		require.NoError(t, err)
-		all, err := trainer.represent(trainer.arrivals)
+		// ĥ¹: d 8+4+16 = 28, e 16+8+32 = 56, f 32+16+1 = 49.
+		require.Equal(t, []float32{7, 7, 7, 28, 56, 49}, together[0].Values)
+		// ĥ²: d 28 + h̃¹_c + ĥ¹_e = 28+7+56 = 91, e 56+28+49 = 133, f 49+56+7 = 112.
+		require.Equal(t, []float32{21, 21, 21, 91, 133, 112}, logits(together[1]))
+
+		apart, err := trainer.representCached(false)
 		require.NoError(t, err)
-		// d sees the cached c only, not e: ĥ¹ = 8+4 = 12, ĥ² = 12 + h̃¹_c = 12+7 = 19. e sees nothing: 16, 16.
-		// c is as it was on the train graph: 7, then 7+7+7 = 21, whatever arrives beside it.
-		require.Equal(t, []float32{7, 7, 7, 12, 16}, all[0].Values)
-		require.Equal(t, [][]float32{{21, -21}, {21, -21}, {21, -21}, {19, -19}, {16, -16}},
-			[][]float32{all[1].Row(0), all[1].Row(1), all[1].Row(2), all[1].Row(3), all[1].Row(4)})
+		// d sees the cached c only: ĥ¹ = 8+4 = 12, ĥ² = 12+7 = 19. e sees nothing: 16, 16. f sees a: 32+1 = 33, 33+7 = 40.
+		require.Equal(t, []float32{7, 7, 7, 12, 16, 33}, apart[0].Values)
+		require.Equal(t, []float32{21, 21, 21, 19, 16, 40}, logits(apart[1]))
 
 		full, err := trainer.Representations()
 		require.NoError(t, err)
-		// Without the cache all of d's neighbours are computed anew: d 8+4+16 = 28, c 4+1+2+8 = 15, e 16+8 = 24;
-		// then d 28+15+24 = 67.
-		require.Equal(t, []float32{67, -67}, full[1].Row(3))
+		// Without the cache all are computed anew: a 1+2+4+32 = 39, c 4+1+2+8 = 15; so d 28+15+56 = 99, f 49+56+39 = 144.
+		require.Equal(t, []float32{99, 133, 144}, logits(full[1])[3:])
+		for _, company := range []bool{true, false} {
+			classes, err := trainer.PredictCached(company)
+			require.NoError(t, err)
+			require.Equal(t, []int32{0, 0, 0, 0, 0, 0}, classes)
+		}
 	})
 }
 

@@ -31,7 +31,8 @@ type Experiment struct {
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting.
+	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting:
+	// once with new nodes that see one another, once apart.
 	CacheInference bool
 	// Keep fills a cache after each trial, from which new nodes can be predicted later.
 	Keep bool
@@ -54,7 +55,8 @@ type Result struct {
 	SplitHash string
 	Nodes     *cached.NodeCounts // in the inductive setting
 	MAD       *stats.Smoothness  // if the experiment measures it
-	Cached    *stats.Metrics     // of the test nodes predicted from the cache, if the experiment does that
+	Cached    *stats.Metrics     // of the test nodes predicted from the cache together, if the experiment does that
+	Apart     *stats.Metrics     // likewise, as if each arrived alone
 	Cache     *cached.Cache      // if the experiment keeps it
 }
 
@@ -137,17 +139,25 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 		}
 	}
 	if x.CacheInference {
-		predictions, err := t.PredictCached()
-		if err != nil {
+		var err error
+		if r.Cached, err = t.evaluateCached(true); err != nil {
 			return err
 		}
-		m, err := stats.Evaluate(t.testScored(predictions), t.test.labels, t.classes)
-		if err != nil {
+		if r.Apart, err = t.evaluateCached(false); err != nil {
 			return err
 		}
-		r.Cached = &m
 	}
 	return nil
+}
+
+// evaluateCached scores the test nodes as predicted from the cache.
+func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
+	predictions, err := t.PredictCached(together)
+	if err != nil {
+		return nil, err
+	}
+	m, err := stats.Evaluate(t.testScored(predictions), t.test.labels, t.classes)
+	return &m, err
 }
 
 // Seeds returns the seeds of a number of trials: first, first+1, ….

@@ -154,7 +154,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		if view.Setting != datasets.Inductive {
 			continue
 		}
-		if edges, err = cached.Edges(view); err != nil {
+		if edges, err = cached.Edges(view, true); err != nil {
 			return err
 		}
 		if edges, err = onAllNodes(datasets.Phase{Edges: edges, Nodes: view.Test.Nodes}, t.graph.NumNodes()); err != nil {

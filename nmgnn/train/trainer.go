@@ -43,8 +43,7 @@ type Trainer struct {
 	trainOnly   *model.Exec                   // without validation; nil until it is timed
 	timing      *draws                        // of TimeEpochs
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
-	arrivals    *nmgnn.Loaded                 // the test graph as the cache sees it; nil until it is asked for
-	arrivalsFor *datasets.View                // that it was made for
+	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
 	resting     map[string]*tensors.Tensor    // first values of the optimizer's own variables
 	deltaSize   int
@@ -78,7 +77,7 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
 	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{},
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{},
 		deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
 	defer func() {

@@ -22,6 +22,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 	cell := old.CellOf()
 	x := Experiment(cell, graph)
 	x.SplitSeed, x.Resplit, x.Smoothness = old.SplitSeed, false, old.MAD != nil
+	x.CacheInference = old.MacroF1Together != nil || old.MacroF1Apart != nil
 	var result *train.Result
 	err = train.Pinned(ctx, b, 1, func(ctx context.Context, r *train.Runner) (err error) {
 		result, err = r.Trial(ctx, x, old.Seed, nil)
@@ -43,8 +44,11 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 	differ("best epoch", old.BestEpoch, again.BestEpoch)
 	differ("epochs", old.Epochs, again.Epochs)
 	differ("validation loss", old.Loss, again.Loss)
-	if old.MacroF1Cached != nil && again.MacroF1Cached != nil {
-		differ("macro F1 with caching", *old.MacroF1Cached, *again.MacroF1Cached)
+	for _, m := range []record.Metric{record.MacroF1Together, record.MacroF1Apart} {
+		was, had := m.Of(old)
+		if is, has := m.Of(again); had && has {
+			differ(string(m), was, is)
+		}
 	}
 	if old.MAD != nil && again.MAD != nil {
 		differ("MAD", *old.MAD, *again.MAD)

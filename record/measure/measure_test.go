@@ -69,7 +69,8 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 		require.Len(t, trials, 3, c.Key())
 		for i, r := range trials {
 			require.EqualValues(t, i+1, r.Seed)
-			require.Equal(t, c.Cached, r.MacroF1Cached != nil)
+			require.Equal(t, c.Cached, r.MacroF1Together != nil)
+			require.Equal(t, c.Cached, r.MacroF1Apart != nil)
 			require.Equal(t, c.History, len(r.ValidationLosses) == r.Epochs)
 			require.Equal(t, "2026-11-21T10:00:00Z", r.Date)
 			require.NotRegexp(t, `(^|[ (:])/`, r.Source+" "+r.Device, "no path of this machine")
@@ -97,6 +98,18 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 		require.Len(t, differences, 1)
 		require.False(t, Near(old, again))
 	}
+	// Also one from before new nodes saw one another, which has only the score apart.
+	old := results.Trials(tiny()[0])[0]
+	old.MacroF1Together = nil
+	_, differences, err := Again(t.Context(), b, o.Open, old)
+	require.NoError(t, err)
+	require.Empty(t, differences)
+	other := *old.MacroF1Apart + 1
+	old.MacroF1Apart = &other
+	_, differences, err = Again(t.Context(), b, o.Open, old)
+	require.NoError(t, err)
+	require.Len(t, differences, 1)
+	require.Contains(t, differences[0], "macro F1 with caching, apart: ")
 }
 
 func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
@@ -229,7 +242,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	records, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 1, "cells that others want alone are not run")
-	require.NotNil(t, records[0].MacroF1Cached)
+	require.NotNil(t, records[0].MacroF1Together)
 	require.NotEmpty(t, records[0].ValidationLosses)
 
 	// What is there already is enough for this cell: it is not run again for what others want.

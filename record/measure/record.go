@@ -39,7 +39,11 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	}
 	if r.Cached != nil {
 		f1 := 100 * r.Cached.MacroF1
-		c.MacroF1Cached = &f1
+		c.MacroF1Together = &f1
+	}
+	if r.Apart != nil {
+		f1 := 100 * r.Apart.MacroF1
+		c.MacroF1Apart = &f1
 	}
 	return c
 }
