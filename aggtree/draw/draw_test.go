@@ -11,7 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +24,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
+	"nodemask/csr"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
@@ -182,7 +185,9 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
-		wellFormed(t, write(t, tree, SVG, o))
+		drawing := write(t, tree, SVG, o)
+		wellFormed(t, drawing)
+		apart(t, drawing)
 		_, err = dot.ParseString(write(t, tree, DOT, o))
 		require.NoError(t, err)
 		require.True(t, json.Valid([]byte(write(t, tree, JSON, o))))
@@ -194,6 +199,48 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			}
 		}
 	})
+}
+
+// pills returns the rectangles of the nodes that an SVG draws, the graph's and the tree's.
+func pills(t require.TestingT, text string) (all [][4]float64) {
+	text = regexp.MustCompile(`(?s)<mask .*?</mask>`).ReplaceAllString(text, "")
+	for _, m := range regexp.MustCompile(`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(text, -1) {
+		var r [4]float64
+		for k, number := range m[1:] {
+			var err error
+			r[k], err = strconv.ParseFloat(number, 64)
+			require.NoError(t, err)
+		}
+		r[3] = boxHeight
+		all = append(all, r)
+	}
+	return all
+}
+
+// apart asserts that no two nodes of an SVG overlap.
+func apart(t require.TestingT, text string) {
+	all := pills(t, text)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3], "nodes at %v and %v overlap", a, b)
+		}
+	}
+}
+
+func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *testing.T) {
+	var edges []csr.Edge
+	for v := range int32(30) {
+		for u := range v {
+			edges = append(edges, edge(v, u))
+		}
+	}
+	g := testgraph.Undirected(t, 30, edges...)
+	tree, err := aggtree.Build(context.Background(), g, 0, 3, aggtree.Options{})
+	require.NoError(t, err)
+	text := write(t, tree, SVG, Options{Graph: g, BaseGraph: true})
+	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + 29·29 nodes")
+	require.Greater(t, len(pills(t, text)), 30)
+	apart(t, text)
 }
 
 func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {

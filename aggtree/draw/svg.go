@@ -38,13 +38,10 @@ type svg struct {
 // writeSVG draws the graph at the left, if asked for, the tree beside it, and the legend below.
 func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
-	near := s.near()
 	for i := range s.Tree.Base {
 		s.widen(s.text(int32(i), o.Names))
 	}
-	for _, v := range near.nodes {
-		s.widen(labels.Of(v, o.Names))
-	}
+	near := s.near()
 	points, across, width, height := s.places()
 
 	s.b.WriteString("<g class=\"tree\">\n")
