@@ -97,15 +97,6 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 	return out.Flush()
 }
 
-// fold returns the part of the tree that is drawn.
-func (o Options) fold(t *aggtree.Tree) *folded {
-	fold := foldOptions{Children: o.Children, Nodes: o.Nodes}
-	if o.Ghosts {
-		fold.Graph, fold.Mask = o.Graph, o.Mask
-	}
-	return newFolded(t, fold)
-}
-
 // title returns what the drawing is called.
 func (o Options) title(t *aggtree.Tree) string {
 	if o.Title != "" {

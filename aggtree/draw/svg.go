@@ -109,7 +109,7 @@ func extent(points []Point) (size Point) {
 
 // pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
 func (s *svg) pad(depth int) float64 {
-	if s.Tree.Group == nil || depth < 1 || depth < s.full.Hops-mostBoxes {
+	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
 	}
 	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
