@@ -9,6 +9,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
+	"nodemask/plots"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.
@@ -128,8 +129,8 @@ func (s *svg) write(w *bufio.Writer, width, height float64, title, description s
 // open writes the beginning of the file. The drawing takes its colours from the page, or where it is a page of its own,
 // from the reader's choice of light or dark.
 func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
-	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif\">\n",
-		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize)
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n",
+		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize, plots.FontFamily)
 	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
 	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
 	for k, colour := range palette {
