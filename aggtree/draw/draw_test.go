@@ -138,6 +138,17 @@ func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
 	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, Text, d.options))
 }
 
+func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
+	g, _ := PaperGraph()
+	o := Options{Graph: g}
+	classes := []string{"red", "green"}
+	coloured := o.ByClass([]int32{0, 1, -1, 0, 1, 0}, classes)
+	assert.Equal(t, []int{0, 1, -1, 0, 1, 0}, coloured.Colours)
+	assert.Equal(t, classes, coloured.Classes)
+	assert.Equal(t, o, o.ByClass([]int32{0, 1}, classes))
+	assert.Equal(t, Options{}, Options{}.ByClass(nil, classes))
+}
+
 func TestJSONHasTheWholeTree(t *testing.T) {
 	d := paperDrawings(t)[4]
 	d.options.Nodes = 3
