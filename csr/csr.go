@@ -288,11 +288,7 @@ func (g *Graph) IsSymmetric() bool {
 // index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
 // order the rows need no sorting.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
-	index, err = g.indexOf(nodes)
-	if err != nil {
-		return nil, nil, err
-	}
-	return g.filter(nodes, func(v, u int32) bool { return true }, index), index, nil
+	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
 // InducedWhere returns what [Graph.Induced] does, without the edges for which keep(v, u), in g's numbers, is false.

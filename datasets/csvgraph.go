@@ -64,12 +64,12 @@ func openCSV(ctx context.Context, path string) (*csvtable.Table, func() error, e
 }
 
 func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
-	nodes, err := newCSVNodes(nodeTable)
+	label, err := nodeTable.Column("label")
 	if err != nil {
 		return err
 	}
-	if nodes.labelColumn < 0 {
-		_, err := nodeTable.Column("label")
+	nodes, err := newCSVNodes(nodeTable, label)
+	if err != nil {
 		return err
 	}
 	if err := nodes.read(func([]byte) error { return nil }); err != nil {
@@ -123,13 +123,13 @@ type csvNodes struct {
 	features Features
 }
 
-// newCSVNodes finds the columns.
-func newCSVNodes(t *csvtable.Table) (*csvNodes, error) {
+// newCSVNodes finds the columns beside the one of the labels, which is -1 if there is none.
+func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 	id, err := t.Column("id")
 	if err != nil {
 		return nil, err
 	}
-	n := &csvNodes{table: t, idColumn: id, labelColumn: t.Find("label"), index: map[string]int32{}}
+	n := &csvNodes{table: t, idColumn: id, labelColumn: label, index: map[string]int32{}}
 	for i := range t.Header {
 		if i != n.idColumn && i != n.labelColumn {
 			n.featureColumns = append(n.featureColumns, i)
@@ -156,7 +156,7 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		if first, found := n.index[string(id)]; found {
 			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 		}
-		if v > maxNodes {
+		if v >= maxNodes {
 			return t.Errorf("more than %d nodes", maxNodes)
 		}
 		n.ids = append(n.ids, string(id))

@@ -100,7 +100,7 @@ func readNewNodes(ctx context.Context, file string, width int, known func(id []b
 		return nil, err
 	}
 	defer closeTable()
-	nodes, err := newCSVNodes(table)
+	nodes, err := newCSVNodes(table, table.Find("label"))
 	if err != nil {
 		return nil, err
 	}

@@ -38,19 +38,19 @@ func pickledFeatures(v any) (Features, error) {
 	f := Features{Rows: int(rows), Width: int(width), Offsets: make([]int64, 1, rows+1)}
 	f.Columns = make([]int32, 0, indices.Len())
 	f.Values = make([]float32, 0, indices.Len())
-	begin := int64(0)
-	for v := range int(rows) + 1 {
-		end := indptr.Int(v)
-		if end < begin || end > int64(indices.Len()) || v == 0 && end != 0 {
-			return Features{}, fmt.Errorf("row %d of the matrix ends at %d: expected %d to %d", v-1, end, begin, indices.Len())
-		}
-		if v == 0 {
-			continue
+	begin := indptr.Int(0)
+	if begin != 0 {
+		return Features{}, fmt.Errorf("the matrix's indptr starts at %d: expected 0", begin)
+	}
+	for v := range int(rows) {
+		end := indptr.Int(v + 1)
+		if end < begin || end > int64(indices.Len()) {
+			return Features{}, fmt.Errorf("row %d of the matrix ends at %d: expected %d to %d", v, end, begin, indices.Len())
 		}
 		for i := begin; i < end; i++ {
 			c := indices.Int(int(i))
 			if c < 0 || c >= width {
-				return Features{}, fmt.Errorf("row %d of the matrix names column %d: expected 0 to %d", v-1, c, width-1)
+				return Features{}, fmt.Errorf("row %d of the matrix names column %d: expected 0 to %d", v, c, width-1)
 			}
 			if x := float32(data.Float(int(i))); x != 0 {
 				f.Columns = append(f.Columns, int32(c))

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,29 @@ func TestMatricesOfEveryProtocolAreRead(t *testing.T) {
 		f, err := pickledFeatures(v)
 		require.NoError(t, err, name)
 		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}, f, name)
+	}
+}
+
+func TestRowsOfAMatrixMustFollowEachOtherFromTheFirstValueOn(t *testing.T) {
+	offsets := func(numbers ...byte) []byte {
+		var b []byte
+		for _, n := range numbers {
+			b = append(b, n, 0, 0, 0)
+		}
+		return b
+	}
+	file := testPickle(t, "python2-matrix")
+	require.Equal(t, 1, bytes.Count(file, offsets(0, 1, 1, 3)))
+	for says, indptr := range map[string][]byte{
+		"the matrix's indptr starts at 1: expected 0":    offsets(1, 1, 1, 3),
+		"row 0 of the matrix ends at 4: expected 0 to 3": offsets(0, 4, 1, 3),
+		"row 1 of the matrix ends at 0: expected 1 to 3": offsets(0, 1, 0, 3),
+		"the matrix has 3 values, but its rows end at 2": offsets(0, 1, 1, 2),
+	} {
+		v, err := pickle.Read(bytes.Replace(file, offsets(0, 1, 1, 3), indptr, 1))
+		require.NoError(t, err)
+		_, err = pickledFeatures(v)
+		require.EqualError(t, err, says)
 	}
 }
 

@@ -117,6 +117,8 @@ func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.", summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
 	assert.Equal(t, "Stopped: 2 trials were finished.", summaryOf(2, 4, true, time.Second, ""))
+	assert.Equal(t, "Showing 1 saved trial: none was left to run.", summaryOf(0, 1, false, time.Second, ""))
+	assert.Equal(t, "Stopped: 1 trial was finished.", summaryOf(1, 4, true, time.Second, ""))
 }
 
 // printed is what a function prints outside of a notebook.
@@ -182,7 +184,7 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	require.NoError(t, c.Wait(), "%s", out.String())
 	records, err := store.Load()
 	require.NoError(t, err)
-	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. They are kept: run the cell again to go on.\n", len(records)), out.String())
+	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. What is finished is kept: run the cell again to go on.\n", len(records)), out.String())
 	assert.Less(t, len(records), 10_000)
 }
 

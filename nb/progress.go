@@ -178,7 +178,7 @@ func (p *Progress) End(ran int, stopped bool) {
 	defer p.mutex.Unlock()
 	summary := summaryOf(ran, p.total, stopped, time.Since(p.begin), p.on)
 	if stopped && p.kept {
-		summary += " They are kept: run the cell again to go on."
+		summary += " What is finished is kept: run the cell again to go on."
 	}
 	c := p.chart()
 	if !gonbui.IsNotebook {
@@ -193,13 +193,21 @@ func (p *Progress) End(ran int, stopped bool) {
 	gonbui.Sync()
 }
 
+// ifOne returns one if n is 1, else more.
+func ifOne(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // summaryOf says in a line what became of a piece of work, and what it ran on.
 func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string {
 	if stopped {
-		return fmt.Sprintf("Stopped: %d trials were finished.", ran)
+		return fmt.Sprintf("Stopped: %d %s finished.", ran, ifOne(ran, "trial was", "trials were"))
 	}
 	if ran == 0 {
-		return fmt.Sprintf("Showing %d saved trials: none was left to run.", of)
+		return fmt.Sprintf("Showing %d saved %s: none was left to run.", of, ifOne(of, "trial", "trials"))
 	}
 	text := fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
 	if on != "" {

@@ -71,11 +71,5 @@ func drawing(g *datasets.Graph) draw.Options {
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {
 		o.Names = g.NodeIDs
 	}
-	if len(g.Labels) == g.Edges.NumNodes() {
-		o.Classes, o.Colours = g.Classes, make([]int, len(g.Labels))
-		for v, label := range g.Labels {
-			o.Colours[v] = int(label)
-		}
-	}
-	return o
+	return o.ByClass(g.Labels, g.Classes)
 }

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 type Forest struct {
 	ID, Title, Caption string
 	XLabel             string  // of the effects, with the unit
-	Width              float64 // in CSS pixels; 0: 760
+	Width              float64 // in CSS pixels; 0: 760. A narrow plot is drawn wider if its words leave the effects too little
 	Groups             []ForestGroup
 }
 
@@ -60,7 +59,7 @@ func (f Forest) Check() error {
 		}
 	}
 	if rows == 0 {
-		return fmt.Errorf("plots: forest plot %q: %w", f.ID, errors.New("no effects"))
+		return fmt.Errorf("plots: forest plot %q: no effects: expected at least one", f.ID)
 	}
 	return nil
 }
@@ -86,33 +85,32 @@ func (f Forest) SVG() ([]byte, error) {
 	if width == 0 {
 		width = defaultForestWidth
 	}
-	var title []string
-	if oneLine(f.Title) != "" {
-		title = wrap(f.Title, boldSlack*titleSize, width-2*margin)
-	}
-	top := margin + float64(len(title))*lineHeight*titleSize
 	labels, numbers := 0.0, 0.0
 	low, high := 0.0, 0.0
-	rows := 0
-	for _, g := range f.Groups {
+	height := float64(len(f.Groups)) * (forestRow + forestGap)
+	rows := make([][]forestWords, len(f.Groups))
+	for i, g := range f.Groups {
 		for _, e := range g.Rows {
-			labels, numbers = max(labels, textWidth(e.Label, tickSize)), max(numbers, textWidth(e.numbers(), tickSize))
+			w := forestWords{wrap(e.Label, tickSize, width/3), wrap(e.numbers(), tickSize, width/3)}
+			labels, numbers = max(labels, widest(w.label, tickSize)), max(numbers, widest(w.numbers, tickSize))
 			low, high = min(low, e.Low), max(high, e.High)
-			rows++
+			height += w.height()
+			rows[i] = append(rows[i], w)
 		}
 	}
-	left := margin + min(labels, width/3) + yTickLabel
+	left := margin + labels + yTickLabel
 	right := max(width-margin-numbers-forestNumbers, left+width/4)
-	bottom := top + float64(rows)*forestRow + float64(len(f.Groups))*(forestRow+forestGap)
-	height := bottom + xTickLabel + xLabelGap + labelDescent + margin
+	width = max(width, right+forestNumbers+numbers+margin)
+	title := newHeading(f.Title, width)
+	top := margin + title.height()
+	bottom := top + height
+	height = bottom + xTickLabel + xLabelGap + labelDescent + margin
 	x := newAxis(low, high, max((right-left)/stepX, 2), false)
 	at := func(v float64) float64 { return left + x.part(v)*(right-left) }
 
 	var d drawing
 	d.start(f.ID, f.Title, f.description(), []int{0, 1}, width, height)
-	for i, line := range title {
-		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
-	}
+	title.draw(&d)
 	var grid strings.Builder
 	for _, v := range x.ticks() {
 		grid.WriteString(polyline([]point{{at(v), bottom}, {at(v), top + forestGap}}))
@@ -124,26 +122,40 @@ func (f Forest) SVG() ([]byte, error) {
 	}
 	d.text(point{(left + right) / 2, bottom + xTickLabel + xLabelGap}, labelSize, centred, oneLine(f.XLabel))
 	y := top
-	for _, g := range f.Groups {
+	for i, g := range f.Groups {
 		y += forestGap + forestRow
 		d.text(point{margin, y - forestRow/2 + middle*tickSize}, tickSize, bold, oneLine(g.Name))
-		for _, e := range g.Rows {
-			y += forestRow
-			f.drawRow(&d, e, point{left, y - forestRow/2}, right, at)
+		for k, e := range g.Rows {
+			w := rows[i][k]
+			f.drawRow(&d, e, w, point{left, y + w.height()/2}, right, at)
+			y += w.height()
 		}
 	}
 	d.WriteString("</svg>\n")
 	return d.Bytes(), nil
 }
 
+// forestWords are the lines at the left and at the right of an effect.
+type forestWords struct{ label, numbers []string }
+
+// height returns the height of the effect's row.
+func (w forestWords) height() float64 {
+	return forestRow + float64(max(len(w.label), len(w.numbers))-1)*legendLine
+}
+
 // drawRow draws an effect at the height of p, whose labels end at p.
-func (f Forest) drawRow(d *drawing, e Effect, p point, right float64, at func(float64) float64) {
+func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right float64, at func(float64) float64) {
 	colour := 0
 	if e.Value < 0 {
 		colour = 1
 	}
 	l := look{colour: colour, open: !e.clear()}
-	d.text(point{p.x - yTickLabel, p.y + middle*tickSize}, tickSize, toTheLeft, wrap(e.Label, tickSize, p.x-margin)[0])
+	lines := func(x float64, attributes string, lines []string) {
+		for i, line := range lines {
+			d.text(point{x, p.y + middle*tickSize + (float64(i)-float64(len(lines)-1)/2)*legendLine}, tickSize, attributes, line)
+		}
+	}
+	lines(p.x-yTickLabel, toTheLeft, w.label)
 	line := stroke(colour, 2)
 	if l.open {
 		line = stroke(colour, 1.5)
@@ -164,7 +176,7 @@ func (f Forest) drawRow(d *drawing, e Effect, p point, right float64, at func(fl
 		d.path(line, parts)
 	}
 	d.path(l.markers(), l.marker(point{at(e.Value), p.y}))
-	d.text(point{right + forestNumbers, p.y + middle*tickSize}, tickSize, "", e.numbers())
+	lines(right+forestNumbers, "", w.numbers)
 }
 
 // numbers are the effect and its interval, as text.

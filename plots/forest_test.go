@@ -4,6 +4,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,6 +51,39 @@ func TestAForestPlotFillsThePointsWhoseIntervalLeavesZeroOut(t *testing.T) {
 	assert.NotContains(t, string(svg), `<path class="fill1"`)
 }
 
+func TestAForestPlotShowsAllWordsWithinItsWidth(t *testing.T) {
+	texts := regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" font-size="12"( text-anchor="end")?>([^<]*)`)
+	for _, width := range []float64{0, 200, 760} {
+		f := forest()
+		f.Width = width
+		f.Groups[0].Rows[0].Label = "a label of many words that does not fit a third of the width of the plot, and goes on"
+		f.Groups[0].Rows[1].Note = "(a note of many words that does not fit beside the effects, and goes on)"
+		svg, err := f.SVG()
+		require.NoError(t, err)
+		size := regexp.MustCompile(`viewBox="0 0 ([^ ]+) `).FindStringSubmatch(string(svg))
+		drawn, err := strconv.ParseFloat(size[1], 64)
+		require.NoError(t, err)
+		var words []string
+		seen := map[string]bool{}
+		for _, m := range texts.FindAllStringSubmatch(string(svg), -1) {
+			words = append(words, m[4])
+			assert.False(t, seen[m[1]+","+m[2]], "two lines at %s, %s", m[1], m[2])
+			seen[m[1]+","+m[2]] = true
+			x, err := strconv.ParseFloat(m[1], 64)
+			require.NoError(t, err)
+			length := 6 * float64(len([]rune(m[4]))) // at least, in pixels
+			if m[3] != "" {
+				assert.GreaterOrEqual(t, x-length, 0.0, m[4])
+			} else {
+				assert.LessOrEqual(t, x+length, drawn, m[4])
+			}
+		}
+		all := strings.Join(words, " ")
+		assert.Contains(t, all, f.Groups[0].Rows[0].Label)
+		assert.Contains(t, all, f.Groups[0].Rows[1].Note)
+	}
+}
+
 func TestAForestPlotIsATableToo(t *testing.T) {
 	table := forest().Table()
 	require.NoError(t, table.Check())
@@ -57,7 +93,7 @@ func TestAForestPlotIsATableToo(t *testing.T) {
 
 func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*plots.Forest){
-		"no effects":                       func(f *plots.Forest) { f.Groups = nil },
+		"no effects: expected at":          func(f *plots.Forest) { f.Groups = nil },
 		`"Cora, inductive" is 3: expected`: func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 },
 		"NaN: expected a finite number":    func(f *plots.Forest) { f.Groups[1].Rows[0].Low = math.NaN() },
 		"a width of 10 pixels":             func(f *plots.Forest) { f.Width = 10 },

@@ -35,11 +35,10 @@ func (c Chart) SVG() ([]byte, error) {
 		height = defaultHeight
 	}
 
-	var title []string
+	title := newHeading(c.Title, width)
 	above := float64(margin)
-	if oneLine(c.Title) != "" {
-		title = wrap(c.Title, boldSlack*titleSize, width-2*margin)
-		above += float64(len(title))*lineHeight*titleSize + margin/2
+	if len(title) > 0 {
+		above += title.height() + margin/2
 	}
 	looks := looks(c.Series)
 	legend := newLegend(c.Series, looks, width-2*margin)
@@ -54,9 +53,7 @@ func (c Chart) SVG() ([]byte, error) {
 		used[i] = l.colour
 	}
 	d.start(c.ID, c.Title, c.description(), used, width, height)
-	for i, line := range title {
-		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
-	}
+	title.draw(&d)
 	legend.draw(&d, point{margin, legendTop})
 	f := c.newFrame(width, height, above)
 	f.draw(&d)
@@ -116,6 +113,25 @@ func (c Chart) description() string {
 	return strings.Join(parts, " ")
 }
 
+// heading is what is written above a drawing, in lines; nil: nothing.
+type heading []string
+
+// newHeading breaks a title to fit a drawing of that width.
+func newHeading(text string, width float64) heading {
+	if oneLine(text) == "" {
+		return nil
+	}
+	return wrap(text, boldSlack*titleSize, width-2*margin)
+}
+
+func (h heading) height() float64 { return float64(len(h)) * lineHeight * titleSize }
+
+func (h heading) draw(d *drawing) {
+	for i, line := range h {
+		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
+	}
+}
+
 // drawing is an SVG being written.
 type drawing struct{ bytes.Buffer }
 
@@ -139,7 +155,7 @@ func (d *drawing) start(id, title, description string, used []int, width, height
 	}
 	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
 	fmt.Fprintf(d, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `, px(width), px(height))
-	fmt.Fprintf(d, "fill=\"%s\" font-family=\"%s\">\n", ink, fontFamily)
+	fmt.Fprintf(d, "fill=\"%s\" font-family=\"%s\">\n", ink, FontFamily)
 	fmt.Fprintf(d, "<title id=\"%s-title\">%s</title>\n", id, escape(title))
 	fmt.Fprintf(d, "<desc id=\"%s-desc\">%s</desc>\n", id, escape(description))
 	// By itself the drawing is the root and has no text around it to take the colour from.

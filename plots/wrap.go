@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// fontFamily is whatever the reader's system uses.
-const fontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
+// FontFamily is whatever the reader's system uses, as CSS and SVG write it, for other drawings beside these.
+const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 const (
 	fontSlack = 1.28 // how much wider than Arial the reader's font may be: DejaVu Sans Bold is
@@ -40,6 +40,15 @@ func textWidth(s string, size float64) float64 {
 		}
 	}
 	return fontSlack * size * float64(sum) / 1000
+}
+
+// widest returns the width of the widest of the lines.
+func widest(lines []string, size float64) float64 {
+	width := 0.0
+	for _, line := range lines {
+		width = max(width, textWidth(line, size))
+	}
+	return width
 }
 
 // wrap breaks s into lines of at most width: at spaces, and within words that are longer. There is at least one line.

@@ -71,6 +71,19 @@ type Options struct {
 	Title string
 }
 
+// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each node
+// of Graph it returns o as it is.
+func (o Options) ByClass(labels []int32, classes []string) Options {
+	if o.Graph == nil || len(labels) != o.Graph.NumNodes() {
+		return o
+	}
+	o.Classes, o.Colours = classes, make([]int, len(labels))
+	for v, label := range labels {
+		o.Colours[v] = int(label)
+	}
+	return o
+}
+
 // Write writes a tree in a format. The same tree and options give the same bytes. It returns an error for an unknown
 // format or an empty tree, or the writer's error.
 func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
@@ -95,15 +108,6 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 		return fmt.Errorf("draw: unknown format %q: expected one of %v", format, Formats())
 	}
 	return out.Flush()
-}
-
-// fold returns the part of the tree that is drawn.
-func (o Options) fold(t *aggtree.Tree) *folded {
-	fold := foldOptions{Children: o.Children, Nodes: o.Nodes}
-	if o.Ghosts {
-		fold.Graph, fold.Mask = o.Graph, o.Mask
-	}
-	return newFolded(t, fold)
 }
 
 // title returns what the drawing is called.

@@ -11,7 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +24,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/testgraph"
+	"nodemask/csr"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
@@ -135,6 +138,17 @@ func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
 	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, Text, d.options))
 }
 
+func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
+	g, _ := PaperGraph()
+	o := Options{Graph: g}
+	classes := []string{"red", "green"}
+	coloured := o.ByClass([]int32{0, 1, -1, 0, 1, 0}, classes)
+	assert.Equal(t, []int{0, 1, -1, 0, 1, 0}, coloured.Colours)
+	assert.Equal(t, classes, coloured.Classes)
+	assert.Equal(t, o, o.ByClass([]int32{0, 1}, classes))
+	assert.Equal(t, Options{}, Options{}.ByClass(nil, classes))
+}
+
 func TestJSONHasTheWholeTree(t *testing.T) {
 	d := paperDrawings(t)[4]
 	d.options.Nodes = 3
@@ -182,7 +196,9 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
-		wellFormed(t, write(t, tree, SVG, o))
+		drawing := write(t, tree, SVG, o)
+		wellFormed(t, drawing)
+		apart(t, drawing)
 		_, err = dot.ParseString(write(t, tree, DOT, o))
 		require.NoError(t, err)
 		require.True(t, json.Valid([]byte(write(t, tree, JSON, o))))
@@ -194,6 +210,48 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			}
 		}
 	})
+}
+
+// pills returns the rectangles of the nodes that an SVG draws, the graph's and the tree's.
+func pills(t require.TestingT, text string) (all [][4]float64) {
+	text = regexp.MustCompile(`(?s)<mask .*?</mask>`).ReplaceAllString(text, "")
+	for _, m := range regexp.MustCompile(`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(text, -1) {
+		var r [4]float64
+		for k, number := range m[1:] {
+			var err error
+			r[k], err = strconv.ParseFloat(number, 64)
+			require.NoError(t, err)
+		}
+		r[3] = boxHeight
+		all = append(all, r)
+	}
+	return all
+}
+
+// apart asserts that no two nodes of an SVG overlap.
+func apart(t require.TestingT, text string) {
+	all := pills(t, text)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3], "nodes at %v and %v overlap", a, b)
+		}
+	}
+}
+
+func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *testing.T) {
+	var edges []csr.Edge
+	for v := range int32(30) {
+		for u := range v {
+			edges = append(edges, edge(v, u))
+		}
+	}
+	g := testgraph.Undirected(t, 30, edges...)
+	tree, err := aggtree.Build(context.Background(), g, 0, 3, aggtree.Options{})
+	require.NoError(t, err)
+	text := write(t, tree, SVG, Options{Graph: g, BaseGraph: true})
+	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + 29·29 nodes")
+	require.Greater(t, len(pills(t, text)), 30)
+	apart(t, text)
 }
 
 func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {

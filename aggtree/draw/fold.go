@@ -6,21 +6,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
-	"nodemask/csr"
 )
-
-// foldOptions says how much of a tree is drawn. The zero value draws up to 12 children a node and 150 nodes in all.
-type foldOptions struct {
-	// Children is the largest number of children drawn of a node, one that stands for the rest included; 0: 12, at
-	// least 2.
-	Children int
-	// Nodes is the largest number of nodes drawn in all; 0: 150, at least 2.
-	Nodes int
-	// Graph and Mask are those that the tree was built from. If both are given, neighbours that the mask hides are
-	// drawn too, as ghosts.
-	Graph *csr.Graph
-	Mask  []bool
-}
 
 // folded is the part of a tree that is drawn.
 type folded struct {
@@ -34,6 +20,8 @@ type folded struct {
 	More []int
 	// Ghost marks neighbours that the mask hides.
 	Ghost []bool
+	// Cached marks a tree whose root's children come from a cache.
+	Cached bool
 }
 
 // text returns the label of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37
@@ -60,7 +48,7 @@ func (f *folded) remark(i int32) string {
 
 // isCached reports whether i is the top of a cached subtree.
 func (f *folded) isCached(i int32) bool {
-	return f.Tree.Group != nil && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
+	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
 // members returns u and its descendants, at most depth levels further down.
@@ -74,9 +62,9 @@ func (f *folded) members(u int32, depth int) []int32 {
 	return all
 }
 
-// newFolded reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
+// fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
 // first children, as many of each as there is room for, and puts one node in the place of the rest and all below them.
-func newFolded(t *aggtree.Tree, o foldOptions) *folded {
+func (o Options) fold(t *aggtree.Tree) *folded {
 	if o.Children == 0 {
 		o.Children = 12
 	}
@@ -85,7 +73,10 @@ func newFolded(t *aggtree.Tree, o foldOptions) *folded {
 	}
 	o.Nodes = max(o.Nodes, 2)
 	o.Children = min(max(o.Children, 2), o.Nodes)
-	f := &folder{Tree: t, foldOptions: o, below: make([]int, t.NumNodes()), out: &folded{Tree: &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)}}}
+	f := &folder{Tree: t, o: o, below: make([]int, t.NumNodes()), out: &folded{
+		Tree:   &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)},
+		Cached: t.Group != nil,
+	}}
 	if t.NumNodes() == 0 {
 		return f.out
 	}
@@ -98,7 +89,7 @@ func newFolded(t *aggtree.Tree, o foldOptions) *folded {
 
 type folder struct {
 	*aggtree.Tree
-	foldOptions
+	o     Options
 	below []int // nodes below each
 	out   *folded
 }
@@ -128,39 +119,19 @@ func (f *folder) run() {
 	for len(out.FirstChild) <= len(out.Base) {
 		out.FirstChild = append(out.FirstChild, int32(len(out.Base)))
 	}
-	if f.Group != nil {
-		out.Group = make([]int32, len(out.Base))
-		for i, parent := range out.Parent {
-			switch {
-			case parent < 0:
-				out.Group[i] = -1
-			case parent == 0:
-				out.Group[i] = int32(i) - 1
-			default:
-				out.Group[i] = out.Group[parent]
-			}
-		}
-	}
 }
 
 func (f *folder) add(d drawn, parent int32) {
 	t := f.out.Tree
 	t.Base, t.Parent = append(t.Base, d.base), append(t.Parent, parent)
 	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more), append(f.out.Ghost, d.ghost)
-	if f.Hidden != nil {
-		hidden := int32(0)
-		if d.node >= 0 {
-			hidden = f.Hidden[d.node]
-		}
-		t.Hidden = append(t.Hidden, hidden)
-	}
 }
 
 // most returns the largest number of children of each node of a level that leaves room for all of them, and for one
 // node below each child that has children of its own.
 func (f *folder) most(first, end int32) int {
-	for most := f.foldOptions.Children; most > 0; most-- {
-		room := f.Nodes - len(f.out.Node)
+	for most := f.o.Children; most > 0; most-- {
+		room := f.o.Nodes - len(f.out.Node)
 		for i := first; i < end && room >= 0; i++ {
 			for _, d := range f.children(f.out.Node[i], most) {
 				if room--; d.node >= 0 && f.hasBelow(d.node) {
@@ -181,12 +152,12 @@ func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)
 // ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
-	if f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.Graph.NumNodes() {
+	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.o.Graph.NumNodes() {
 		return nil
 	}
 	var hidden []int32
-	for _, u := range f.Graph.Neighbours(int32(base)) {
-		if int(u) < len(f.Mask) && f.Mask[u] {
+	for _, u := range f.o.Graph.Neighbours(int32(base)) {
+		if int(u) < len(f.o.Mask) && f.o.Mask[u] {
 			hidden = append(hidden, u)
 		}
 	}

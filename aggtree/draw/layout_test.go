@@ -175,9 +175,9 @@ func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
 func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := foldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
-		f := newFolded(tree, o)
-		require.Equal(t, f, newFolded(tree, o))
+		o := Options{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
+		f := o.fold(tree)
+		require.Equal(t, f, o.fold(tree))
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {
@@ -200,9 +200,9 @@ func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
 
 func TestASmallTreeIsNotFolded(t *testing.T) {
 	tree := fromParents([][]int{{12}, {12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12}})
-	f := newFolded(tree, foldOptions{})
+	f := Options{}.fold(tree)
 	assert.Equal(t, tree, f.Tree)
-	f = newFolded(fromParents([][]int{{49}}), foldOptions{})
+	f = Options{}.fold(fromParents([][]int{{49}}))
 	assert.Equal(t, 13, f.Tree.NumNodes())
 	assert.Equal(t, "+38", f.text(12, nil))
 }
@@ -213,8 +213,8 @@ func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 		mask := testgraph.AnyMask(t, g)
 		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		o := foldOptions{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask}
-		f := newFolded(tree, o)
+		o := Options{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask, Ghosts: true}
+		f := o.fold(tree)
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {

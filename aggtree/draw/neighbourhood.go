@@ -23,7 +23,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes breadth first, by number, whether masked or not. It is empty unless Options.BaseGraph is set.
+// near finds the nodes breadth first, by number, whether masked or not, and arranges them. All nodes have one width, so
+// the tree's labels have to have widened it before. It is empty unless Options.BaseGraph is set.
 func (s *svg) near() neighbourhood {
 	g, t := s.o.Graph, s.full
 	if !s.o.BaseGraph || g == nil {
@@ -69,11 +70,6 @@ func (s *svg) near() neighbourhood {
 	}
 	for _, v := range n.nodes {
 		s.widen(labels.Of(v, s.o.Names))
-	}
-	for _, base := range s.Tree.Base {
-		if base >= 0 {
-			s.widen(labels.Of(base, s.o.Names))
-		}
 	}
 	n.arrange(parent, level, s.width)
 	return n

@@ -27,7 +27,6 @@ type sketched struct {
 // graphSketch draws a graph round its first node.
 func graphSketch(g *csr.Graph, names []string) sketch {
 	s := svg{o: Options{Names: names, Graph: g, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
-	s.folded = newFolded(&aggtree.Tree{Hops: 0, Base: []int32{0}, Parent: []int32{-1}, FirstChild: []int32{1, 1}, Level: []int32{0, 1}}, foldOptions{})
 	near := s.near()
 	out := sketch{nodes: make([]sketched, g.NumNodes())}
 	for i, v := range near.nodes {

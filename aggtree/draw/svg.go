@@ -9,6 +9,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/internal/labels"
+	"nodemask/plots"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.
@@ -38,13 +39,10 @@ type svg struct {
 // writeSVG draws the graph at the left, if asked for, the tree beside it, and the legend below.
 func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 	s := &svg{folded: o.fold(t), o: o, full: t, id: elementID(o.ID), looks: newLooks(t, o), width: leastWidth}
-	near := s.near()
 	for i := range s.Tree.Base {
 		s.widen(s.text(int32(i), o.Names))
 	}
-	for _, v := range near.nodes {
-		s.widen(labels.Of(v, o.Names))
-	}
+	near := s.near()
 	points, across, width, height := s.places()
 
 	s.b.WriteString("<g class=\"tree\">\n")
@@ -112,7 +110,7 @@ func extent(points []Point) (size Point) {
 
 // pad returns how far the dotted box round a cached subtree of a depth is from its nodes; 0: there is no box.
 func (s *svg) pad(depth int) float64 {
-	if s.Tree.Group == nil || depth < 1 || depth < s.full.Hops-mostBoxes {
+	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
 	}
 	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
@@ -131,8 +129,8 @@ func (s *svg) write(w *bufio.Writer, width, height float64, title, description s
 // open writes the beginning of the file. The drawing takes its colours from the page, or where it is a page of its own,
 // from the reader's choice of light or dark.
 func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
-	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif\">\n",
-		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize)
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n",
+		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize, plots.FontFamily)
 	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
 	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
 	for k, colour := range palette {

@@ -14,6 +14,7 @@ import (
 
 	"nodemask/aggtree/internal/labels"
 	"nodemask/csr"
+	"nodemask/plots"
 )
 
 // bundle is the script, which 'npm ci && npm run build' makes of src. It begins with the licence of the parts of d3
@@ -101,7 +102,7 @@ func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error
 <title>%s</title>
 <style>
 :root{color-scheme:light dark;background:#fff;color:#1a1a1a}
-body{margin:0 auto;padding:16px;max-width:1500px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif}
+body{margin:0 auto;padding:16px;max-width:1500px;font-family:%s}
 h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 @media (max-width:600px){body{padding:8px}}
 @media (prefers-color-scheme:dark){:root{background:#121212;color:#e8e8e8}}
@@ -110,7 +111,7 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 <body>
 <main>
 <h1>%[1]s</h1>
-`, html.EscapeString(labels.Printable(title)))
+`, html.EscapeString(labels.Printable(title)), plots.FontFamily)
 	p.write(out)
 	out.WriteString("</main>\n</body>\n</html>\n")
 	return out.Flush()
@@ -136,14 +137,14 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	}
 	tree, err := firstTree(g, root, hops, o.Mask) // which also checks the arguments
 	if err != nil {
-		return nil, fmt.Errorf("explorer: %w", err)
+		return nil, err
 	}
 	p := &piece{alt: altText(tree, o.Names)}
 	if o.ID != "" {
 		p.id = labels.ID(o.ID)
 	}
 	if p.image, err = o.image(g, tree); err != nil {
-		return nil, fmt.Errorf("explorer: %w", err)
+		return nil, err
 	}
 	// Marshal escapes <, > and &, so that no name can end the element.
 	if p.data, err = json.Marshal(o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries))); err != nil {

@@ -51,9 +51,15 @@ func run(args []string) int {
 	return 1
 }
 
-// flagError returns a flag's error with what was expected in place of which of Go's functions could not read it.
+// flagError returns a flag's error with what was expected in place of which of Go's functions could not read it, and with
+// the value once.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		if f, is := invalid.GetFlag().Value.(*axisFlag); is && f.Switch == "" { // whose errors name the value
+			return fmt.Errorf("--%s: %w", f.Flag, invalid.Unwrap())
+		}
+	}
 	var number *strconv.NumError
 	if !errors.As(err, &invalid) || !errors.As(err, &number) {
 		return err

@@ -214,11 +214,8 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		return f.writeCount(ctx, w, g)
 	}
 	o := draw.Options{Names: g.names, Graph: g.edges, Mask: g.mask, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
-	if g.data != nil && len(g.data.Labels) == g.edges.NumNodes() {
-		o.Classes, o.Colours = g.data.Classes, make([]int, len(g.data.Labels))
-		for v, label := range g.data.Labels {
-			o.Colours[v] = int(label)
-		}
+	if g.data != nil {
+		o = o.ByClass(g.data.Labels, g.data.Classes)
 	}
 	if f.format == formatHTML {
 		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate, Seed: f.seed}

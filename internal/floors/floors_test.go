@@ -45,7 +45,7 @@ var rooms = map[string][]string{
 
 	"aggtree":          {"csr"},
 	"aggtree/draw":     {"aggtree", "csr", "plots"},
-	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr"},
+	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "plots"},
 
 	"nmgnn/hyper":            nil,
 	"nmgnn/kernels/fused":    nil,

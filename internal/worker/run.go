@@ -98,13 +98,19 @@ func start(ctx context.Context, project string) (*process, error) {
 	return p, p.Start()
 }
 
+// The command has flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
+// scripts/lab/setup.sh builds it with the same.
+const (
+	goFlags = "GOFLAGS=-buildvcs=false -ldflags=-s"
+	goWork  = "GOWORK=off"
+)
+
 // build makes the command, unless it is what its sources would give.
 func build(ctx context.Context, project, path string) error {
 	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/nodemask")
 	c.Dir = project
 	c.WaitDelay = time.Second // for compilers that it started
-	// Flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
-	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-s", "GOWORK=off")
+	c.Env = append(os.Environ(), goFlags, goWork)
 	output, err := c.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:

@@ -97,6 +97,17 @@ func TestTheCommandIsNeverOlderThanItsSources(t *testing.T) {
 	}
 }
 
+func TestSetupBuildsTheCommandWithTheFlagsOfACell(t *testing.T) {
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	script, err := os.ReadFile(filepath.Join(root, "scripts", "lab", "setup.sh"))
+	require.NoError(t, err)
+	flags, found := strings.CutPrefix(goFlags, "GOFLAGS=")
+	require.True(t, found)
+	// Other flags would have the first cell build everything anew.
+	require.Contains(t, string(script), fmt.Sprintf("    GOFLAGS=%q %s step \"nodemask cannot be built\" go build -o .nodemask/bin/ ./cmd/nodemask\n", flags, goWork))
+}
+
 func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
 	project := t.TempDir()
 	for body, want := range map[string]string{

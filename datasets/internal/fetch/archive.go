@@ -72,7 +72,7 @@ func unpack(ctx context.Context, archive, file string) (err error) {
 		}
 		defer func() { err = errors.Join(err, w.Cleanup()) }()
 		if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
-			return fmt.Errorf("%s: unpacking %s: %w", archive, name, diskError(file, err))
+			return fmt.Errorf("%s: unpacking %s: %w", archive, name, diskError(file, "the archive is kept", err))
 		}
 		// Reading on to the end makes zip check the checksum.
 		if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {

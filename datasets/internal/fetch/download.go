@@ -63,12 +63,12 @@ func (f *Fetcher) download(ctx context.Context, part, name string, source Source
 			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, ctx.Err())
 		}
 		var final errFinal
-		if errors.As(err, &final) || n > f.o.Retries {
+		if errors.As(err, &final) || n > f.o.retries {
 			return fmt.Errorf("%s: %s: %w", name, source.URL, err)
 		}
-		pause := f.o.Backoff(n)
-		f.note("%s: %v: trying again in %v (%d of %d)", name, err, pause, n, f.o.Retries)
-		if err := f.o.Wait(ctx, pause); err != nil {
+		pause := min(time.Second<<min(n-1, 10), 30*time.Second)
+		f.note("%s: %v: trying again in %v (%d of %d)", name, err, pause, n, f.o.retries)
+		if err := f.o.wait(ctx, pause); err != nil {
 			return fmt.Errorf("%s: stopped: %w. What arrived is kept and continued next time", name, err)
 		}
 	}
@@ -149,10 +149,10 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 	}
 	if resp.StatusCode == http.StatusOK {
 		if err := w.Truncate(0); err != nil {
-			return diskError(part, err)
+			return diskError(part, partKept, err)
 		}
 		if err := writeValidator(part, validatorOf(resp)); err != nil {
-			return diskError(part, err)
+			return diskError(part, partKept, err)
 		}
 	}
 	if _, err := w.Seek(have, io.SeekStart); err != nil {
@@ -162,7 +162,7 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		return err
 	}
 	if err := w.Sync(); err != nil {
-		return diskError(part, err)
+		return diskError(part, partKept, err)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, part, name string, size, hav
 			return errFinal{fmt.Errorf("the server sends more than the %d bytes expected", limit)}
 		}
 		if _, err := w.Write(buf[:n]); err != nil {
-			return diskError(part, err)
+			return diskError(part, partKept, err)
 		}
 		done += int64(n)
 		if n > 0 {
@@ -241,10 +241,13 @@ func (f *Fetcher) copy(w io.Writer, body io.Reader, part, name string, size, hav
 	}
 }
 
-// diskError puts a full disk into words; no repeat helps against it.
-func diskError(part string, err error) error {
+// partKept is what errors of a broken download promise.
+const partKept = "what arrived is kept"
+
+// diskError puts a full disk into words, and says what is kept nonetheless; no repeat helps against it.
+func diskError(file, kept string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; what arrived is kept (%w)", filepath.Dir(part), err)}
+		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)", filepath.Dir(file), kept, err)}
 	}
 	return errFinal{err}
 }

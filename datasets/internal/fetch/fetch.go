@@ -21,20 +21,17 @@ type Options struct {
 	// Client makes the requests. Nil: one that requires TLS 1.2 and gives up on a silent server. In any case redirects are
 	// followed only to https.
 	Client *http.Client
-	// Retries limits how often a failed request is repeated. 0: 4 times; negative: never.
-	Retries int
-	// Backoff returns the pause before the nth repeat, counted from 1. Nil: 1, 2, 4… seconds, 30 at most.
-	Backoff func(n int) time.Duration
-	// Wait pauses, or returns the context's error if that is done first. Nil: by the clock.
-	Wait func(ctx context.Context, d time.Duration) error
 	// Progress is called as bytes of a file arrive; total is -1 if the server does not say. Nil: not at all.
 	Progress func(file string, done, total int64)
 	// Note gets lines worth telling: files already there, repeats, checksums of files that have none published. Nil:
 	// dropped.
 	Note func(line string)
 
-	open    func(path string) (partFile, error) // tests: a disk that fills up
-	silence time.Duration                       // tests: how long a server may send nothing
+	// What tests set.
+	retries int                                              // of a failed request; 0: 4, negative: none
+	wait    func(ctx context.Context, d time.Duration) error // pauses, or returns the context's error if that is done first
+	open    func(path string) (partFile, error)              // a disk that fills up
+	silence time.Duration                                    // how long a server may send nothing
 }
 
 // partFile is a file being written.
@@ -64,14 +61,11 @@ func New(o Options) *Fetcher {
 	client := *o.Client
 	client.CheckRedirect = onlyHTTPS
 	o.Client = &client
-	if o.Retries == 0 {
-		o.Retries = 4
+	if o.retries == 0 {
+		o.retries = 4
 	}
-	if o.Backoff == nil {
-		o.Backoff = func(n int) time.Duration { return min(time.Second<<min(n-1, 10), 30*time.Second) }
-	}
-	if o.Wait == nil {
-		o.Wait = wait
+	if o.wait == nil {
+		o.wait = wait
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}

@@ -89,7 +89,7 @@ func newFetching(t *testing.T, h *host) *fetching {
 	f := &fetching{dir: t.TempDir(), source: Source{URL: h.URL + "/a.bin", Size: int64(len(content)), SHA256: sumOf(content)}}
 	f.o = Options{
 		Client: h.Client(),
-		Wait:   func(ctx context.Context, d time.Duration) error { f.waits = append(f.waits, d); return ctx.Err() },
+		wait:   func(ctx context.Context, d time.Duration) error { f.waits = append(f.waits, d); return ctx.Err() },
 		Note:   func(line string) { f.notes = append(f.notes, line) },
 	}
 	return f
@@ -168,7 +168,7 @@ func TestFetchContinuesWhenTheServerStopsHalfWay(t *testing.T) {
 func TestTheNextFetchContinuesWhatTheLastLeft(t *testing.T) {
 	h := serve(t, halfway(`"1"`), whole(`"1"`, content))
 	f := newFetching(t, h)
-	f.o.Retries = -1
+	f.o.retries = -1
 	requireOneLine(t, f.run(t.Context()), "a.bin", "the server stopped after 650000 of 1300000 bytes")
 	f.requireNothing(t)
 	require.NoError(t, f.run(t.Context()))
@@ -325,7 +325,7 @@ func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
 		return &fullDisk{partFile: file, room: 300_000}, err
 	}
 	err := f.run(t.Context())
-	requireOneLine(t, err, "the disk of "+f.dir+" is full: make room and run the same command")
+	requireOneLine(t, err, "the disk of "+f.dir+" is full: make room and run the same command; what arrived is kept (")
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	f.requireNothing(t)
 	assert.Empty(t, f.waits, "waiting makes no room")
