@@ -52,6 +52,11 @@ func Chart(c plots.Chart) {
 	HTML(image(svg, alt), Must1(c.CSV()))
 }
 
+// Specification shows a specification curve to look into, or in plain text its readings.
+func Specification(s plots.Specification) {
+	HTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
+}
+
 // image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer
 // takes the colour of the text around it, so it gets a background that its ink can be seen on.
 func image(svg []byte, alt string) string {

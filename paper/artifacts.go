@@ -45,6 +45,7 @@ type Artifact struct {
 	About string // what it shows, and what to know to read it
 
 	Labels, Columns []string // of a table
+	Blocks          []int    // ascending: columns, from 0, at which a page may break the table
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve

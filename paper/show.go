@@ -34,11 +34,16 @@ func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
 		}
 	}
 	for i, column := range a.Columns {
+		if slices.Contains(a.Blocks, i) {
+			t.Blocks = append(t.Blocks, len(t.Header))
+		}
 		t.Header = append(t.Header, column)
 		if published[i] {
+			t.Under = append(t.Under, len(t.Header), len(t.Header)+1)
 			t.Header = append(t.Header, "paper", "Δ")
 		}
 	}
+	t.Sections = len(a.Labels) > 1
 	var adjusted map[string]float64
 	if o.Holm {
 		adjusted = a.adjusted(r)

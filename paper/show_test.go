@@ -132,7 +132,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	require.NoError(t, WriteReport(&page, all, records, TableOptions{}))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
-	require.Contains(t, text, "51.00 ± 1.00")
+	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
 	require.Equal(t, 1, strings.Count(text, "http://")+strings.Count(text, "https://")-strings.Count(text, `xmlns="http://`)-strings.Count(text, `xmlns:xlink="http://`),
 		"the only address is the paper's")
 	require.NotContains(t, text, "<script")

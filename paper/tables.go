@@ -15,7 +15,7 @@ func tableGAT(id, data string) Artifact {
 		About: "Node masking comes without attention dropout, so masking and dropping attention dropout are two changes at once. The columns " +
 			"“no att. dropout” have the second change alone; what is significant is tested against the plain model.",
 		Labels:  []string{"setting", "train"},
-		Columns: []string{"GAT", "GAT, no att. dropout", "GAT + NM", "SGAT", "SGAT, no att. dropout", "SGAT + NM"}}
+		Columns: []string{"GAT", "GAT, no att. dropout", "GAT + NM", "SGAT", "SGAT, no att. dropout", "SGAT + NM"}, Blocks: []int{3}}
 	for _, setting := range datasets.Settings() {
 		for _, size := range Sizes() {
 			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
@@ -78,7 +78,10 @@ func tableMAD() Artifact {
 func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifact {
 	a := Artifact{ID: id, Title: "Macro F1 of GIN on " + dataTitle(data), Labels: []string{"train"}, Elsewhere: data == "reddit",
 		About: "In the inductive setting nodes arrive with all their edges."}
-	for _, setting := range settings {
+	for i, setting := range settings {
+		if i > 0 {
+			a.Blocks = append(a.Blocks, len(a.Columns))
+		}
 		a.Columns = append(a.Columns, string(setting)+": GIN", string(setting)+": GIN + NM")
 	}
 	for _, size := range sizes {
@@ -104,7 +107,7 @@ func tableScale(id, data string) Artifact {
 			"within two hops; with caching they are the nodes outside the train set and the train nodes next to one of them. Nodes that arrive together " +
 			"see one another, as they do without caching; in the columns “apart” the edges among them are left out.",
 		Labels:  []string{"train"},
-		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes", "apart: GIN", "apart: GIN + NM"}}
+		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes", "apart: GIN", "apart: GIN + NM"}, Blocks: []int{3}}
 	for _, size := range Sizes() {
 		plain := record.NewCell(data, "gin", datasets.Inductive, size)
 		plain.Cached = true
@@ -220,10 +223,10 @@ func tableWhen() Artifact {
 	a := Artifact{ID: "table-when", Title: "When does node masking help? Macro F1 on Cora, over what the paper leaves open",
 		About: "Each row changes one choice, for the plain and the masked model alike. Where a choice cannot matter to a cell, the cell is that of the first " +
 			"row. Pairs are read from left to right: plain, then masked.",
-		Labels: []string{"model", "choice"}}
+		Labels: []string{"model", "choice"}, Blocks: []int{2, 4, 6}}
 	for _, size := range fewSizes() {
 		for _, s := range datasets.Settings() {
-			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size), fmt.Sprintf("%s %d %%, + NM", s, size))
+			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%: plain", s, size), fmt.Sprintf("%s %d %%: + NM", s, size))
 		}
 	}
 	for _, model := range []string{"gin", "gat"} {
@@ -254,7 +257,7 @@ func tableWhen() Artifact {
 func tableScores() Artifact {
 	a := Artifact{ID: "table-scores", Title: "Macro F1, micro F1 and accuracy on Cora",
 		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
-		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1", "+ NM: micro F1", "+ NM: accuracy"}}
+		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1", "+ NM: micro F1", "+ NM: accuracy"}, Blocks: []int{3}}
 	for _, model := range []string{"gin", "gat", "sgat"} {
 		for _, s := range datasets.Settings() {
 			for _, size := range fewSizes() {
@@ -278,7 +281,7 @@ func sideBySide(a Artifact, variants []struct {
 	name string
 	of   func(record.Cell) record.Cell
 }, models []string) Artifact {
-	a.Labels = []string{"model", "trained with"}
+	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, size := range fewSizes() {
 		for _, s := range datasets.Settings() {
 			a.Columns = append(a.Columns, fmt.Sprintf("%s %d %%", s, size))

@@ -6,6 +6,9 @@ import (
 )
 
 func (t Table) html() string {
+	if len(t.Under) > 0 || len(t.Blocks) > 0 || t.Sections {
+		return t.htmlFigure()
+	}
 	var b strings.Builder
 	b.WriteString("<table")
 	if t.ID != "" {

@@ -22,6 +22,12 @@ type Table struct {
 	Footer             []Field // a last row about the others, such as their means, as long as Header; nil: none
 	Groups             []int   // ascending: rows, from 0, that have a rule above them; the first needs none
 	TextColumns        int     // the first so many columns are labels, aligned left; the others are numbers, aligned right. 0: 1
+
+	// How HTML makes a wide table narrow enough for its page. The other formats keep all columns side by side.
+
+	Under    []int // ascending: columns, from 0, that are written small under the column before them, such as what it is compared with
+	Blocks   []int // ascending: columns, from 0, that begin a table of their own, beside the one before or below it; each has all labels
+	Sections bool  // the first column is a heading above the rows that share it
 }
 
 // Format names a way to write a [Table].
@@ -42,7 +48,8 @@ func Formats() []Format {
 }
 
 // Check returns nil if t has a header, every row and any footer are as long as the header, TextColumns is between 0 and
-// that length, and Groups names rows below the first.
+// that length, Groups names rows below the first, Under and Blocks name columns of numbers after the first and none that the
+// other does, and Sections leaves a label in each row.
 func (t Table) Check() error {
 	if len(t.Header) == 0 {
 		return fmt.Errorf("plots: table %q has no header", t.ID)
@@ -63,8 +70,27 @@ func (t Table) Check() error {
 			return fmt.Errorf("plots: table %q: groups begin at rows %v: expected ascending numbers from 1 to %d", t.ID, t.Groups, len(t.Rows)-1)
 		}
 	}
+	first := t.labels() + 1
+	for _, columns := range [][]int{t.Under, t.Blocks} {
+		for i, column := range columns {
+			if column < first || column >= len(t.Header) || i > 0 && column <= columns[i-1] {
+				return fmt.Errorf("plots: table %q: columns %v under others or at the head of a block: expected ascending numbers from %d to %d", t.ID, columns, first, len(t.Header)-1)
+			}
+		}
+	}
+	for _, column := range t.Under {
+		if slices.Contains(t.Blocks, column) {
+			return fmt.Errorf("plots: table %q: column %d begins a block and is under the one before: expected one of both", t.ID, column)
+		}
+	}
+	if t.Sections && t.labels() < 2 {
+		return fmt.Errorf("plots: table %q: sections take the only column of labels: expected at least 2", t.ID)
+	}
 	return nil
 }
+
+// labels is how many columns have labels.
+func (t Table) labels() int { return max(t.TextColumns, 1) }
 
 // Render returns t in the format f. Whatever is in a cell comes out as that text, never as markup or as something that
 // steers the terminal; only csv, which is for programs, keeps control characters.
@@ -74,7 +100,8 @@ func (t Table) Check() error {
 //     and the footer is its last row.
 //   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
 //   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
-//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key.
+//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A table
+//     with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -96,7 +123,7 @@ func (t Table) Render(f Format) (string, error) {
 }
 
 // isText tells whether column i, from 0, has labels rather than numbers.
-func (t Table) isText(i int) bool { return i < max(t.TextColumns, 1) }
+func (t Table) isText(i int) bool { return i < t.labels() }
 
 // lines returns the rows, and the footer if there is one.
 func (t Table) lines() [][]Field {

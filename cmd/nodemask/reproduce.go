@@ -70,9 +70,9 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return misuse{err}
 	}
-	var shard, shards int
-	if n, err := fmt.Sscanf(f.shard, "%d/%d", &shard, &shards); n != 2 || err != nil || shard < 1 || shard > shards || f.shard != fmt.Sprintf("%d/%d", shard, shards) {
-		return misusef("--shard %s: expected i/n with i from 1 to n", f.shard)
+	shard, shards, err := parseShard(f.shard)
+	if err != nil {
+		return err
 	}
 	switch {
 	case f.trials < 1 || f.trials > 1_000_000:

@@ -48,7 +48,7 @@ func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
 	require.Zero(t, code, diagnostics)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "79.00 ± 0.71")
+	require.Contains(t, string(text), `79.00<small style="opacity:.8"> ± 0.71</small>`)
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(page), ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left, "no temporary file stays")

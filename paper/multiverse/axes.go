@@ -191,3 +191,12 @@ func Cells(axes []Axis, data, model string, sizes []int) ([]record.Cell, error) 
 	}
 	return record.Merge(cells), nil
 }
+
+// Sizes returns the sizes of the train set that readings are compared at, in percent.
+func Sizes() []int { return []int{10, 25, 50, 90} }
+
+// Splits is the number of splits of each size, and FirstSplit the seed of the first one.
+const (
+	Splits     = 10
+	FirstSplit = 100
+)

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
+	"nodemask/paper"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+	"nodemask/record/measure"
+)
+
+// multiverseFlags are the flags of multiverse.
+type multiverseFlags struct {
+	data, model            string
+	sizes                  []int
+	splits, jobs, batch    int
+	backend, shard, folder string
+	dataDir                string
+	list, status           bool
+	again                  int
+}
+
+func newMultiverseCommand() *cobra.Command {
+	var f multiverseFlags
+	c := &cobra.Command{
+		Use:   "multiverse",
+		Short: "Train every reading of the paper, or what is missing of them",
+		Long: `Train every reading of the paper, or what is missing of them.
+
+The paper leaves most choices open. This trains all combinations that its text allows, with and without node masking, by the rules of
+paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and
+several may share a folder.`,
+		Example: `  nodemask multiverse --list
+  nodemask multiverse --data cora --model gin --jobs 2
+  nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
+  nodemask multiverse --again 20`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.data, "data", "cora", "data set")
+	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
+	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
+	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each")
+	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
+	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the readings")
+	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results")
+	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
+	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
+	flags.IntVar(&f.again, "again", 0, "run as many trials again, chosen by chance among those that are there, and compare")
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	return c
+}
+
+func (f *multiverseFlags) run(c *cobra.Command) error {
+	axes, err := multiverse.AxesOf(f.model)
+	if err != nil {
+		return misusef("--model: %w", err)
+	}
+	switch {
+	case f.splits < 1 || f.splits > multiverse.Splits:
+		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
+	case f.jobs < 1:
+		return misusef("--jobs %d: expected at least 1", f.jobs)
+	case f.batch < 1:
+		return misusef("--batch %d: expected at least 1", f.batch)
+	case f.again < 0:
+		return misusef("--again %d: expected at least 1", f.again)
+	}
+	for _, size := range f.sizes {
+		if size < 1 || size > 99 {
+			return misusef("--sizes: %d: expected 1 to 99 percent", size)
+		}
+	}
+	shard, shards, err := parseShard(f.shard)
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return f.printAxes(c, axes)
+	}
+	cells, err := multiverse.Cells(axes, f.data, f.model, f.sizes)
+	if err != nil {
+		return err
+	}
+	store := record.OpenTrajectories(f.folder)
+	switch {
+	case f.again > 0:
+		return f.runAgain(c, store)
+	case f.status:
+		return f.printStatus(c, store, cells)
+	}
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
+	}
+	w := c.ErrOrStderr()
+	var last time.Time
+	err = measure.MissingTrajectories(c.Context(), b, store, cells, measure.TrajectoryOptions{
+		Seeds: train.Seeds(multiverse.FirstSplit, f.splits), Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Protocol: paper.ProtocolHash(),
+		Progress: func(s measure.TrajectoryState) {
+			if time.Since(last) < 10*time.Second && s.Done < s.Total {
+				return
+			}
+			last = time.Now()
+			left := ""
+			if s.Left > 0 {
+				left = fmt.Sprintf(", about %v left", s.Left)
+			}
+			fmt.Fprintf(w, "%d of %d trials%s; last: %s, %s, %d%%, split %d, %d epochs in %.2f s\n", s.Done, s.Total, left, s.Last.Model, s.Last.Setting, s.Last.TrainPercent, s.Last.Seed, s.Last.Epochs, s.Last.Seconds)
+		},
+	})
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
+	}
+	return err
+}
+
+// parseShard reads "i/n".
+func parseShard(text string) (shard, shards int, err error) {
+	if n, err := fmt.Sscanf(text, "%d/%d", &shard, &shards); n != 2 || err != nil || shard < 1 || shard > shards || text != fmt.Sprintf("%d/%d", shard, shards) {
+		return 0, 0, misusef("--shard %s: expected i/n with i from 1 to n", text)
+	}
+	return shard, shards, nil
+}
+
+func (f *multiverseFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
+	g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
+	return g, dataError(err)
+}
+
+func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) error {
+	w := bufio.NewWriter(c.OutOrStdout())
+	for _, axis := range axes {
+		where := ""
+		switch {
+		case axis.Masked:
+			where = "; with masking"
+		case axis.Plain:
+			where = "; without masking"
+		}
+		if axis.Setting != "" {
+			where += "; " + string(axis.Setting)
+		}
+		if axis.Read {
+			where += "; read off each trial"
+		}
+		names := make([]string, len(axis.Options))
+		for i, option := range axis.Options {
+			names[i] = option.Name
+		}
+		fmt.Fprintf(w, "%s (%s%s)\n    %s\n    the paper: %s\n", axis.Title, axis.Name, where, strings.Join(names, " | "), axis.Paper)
+	}
+	for _, setting := range datasets.Settings() {
+		fmt.Fprintf(w, "%s: %d readings\n", setting, len(multiverse.Readings(axes, setting)))
+	}
+	return w.Flush()
+}
+
+func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectories, cells []record.Cell) error {
+	all, err := store.Load()
+	if err != nil {
+		return err
+	}
+	there := map[string]int{}
+	for _, t := range all {
+		cell, err := t.Cell()
+		if err != nil {
+			return err
+		}
+		if t.Seed >= multiverse.FirstSplit && t.Seed < multiverse.FirstSplit+uint64(f.splits) {
+			there[cell.Key()]++
+		}
+	}
+	done, complete := 0, 0
+	for _, cell := range cells {
+		n := min(there[cell.Key()], f.splits)
+		done += n
+		if n == f.splits {
+			complete++
+		}
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+	return err
+}
+
+// runAgain runs trials again that are there.
+func (f *multiverseFlags) runAgain(c *cobra.Command, store *record.Trajectories) error {
+	all, err := store.Load()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(t record.Trajectory) bool { return t.Data != f.data || t.Model != f.model })
+	if len(all) == 0 {
+		return misusef("--again: %s has no trials of %s on %s", f.folder, f.model, f.data)
+	}
+	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(os.Getpid())))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	opened := map[string]*backend.Backend{}
+	differ, n := 0, min(f.again, len(all))
+	for _, old := range all[:n] {
+		b := opened[old.Backend]
+		if b == nil {
+			if b, err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
+				return err
+			}
+			opened[old.Backend] = b
+		}
+		_, differences, err := measure.TrajectoryAgain(c.Context(), b, f.open, old)
+		if err != nil {
+			return err
+		}
+		cell, err := old.Cell()
+		if err != nil {
+			return err
+		}
+		said := "the same to the last digit"
+		if len(differences) > 0 {
+			differ++
+			said = "DIFFERS: " + strings.Join(differences, "; ")
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s, split %d: %s\n", cell.Key(), old.Seed, said)
+	}
+	if differ > 0 {
+		return fmt.Errorf("%d of %d trials came out otherwise, as another processor or version may have it", differ, n)
+	}
+	return nil
+}

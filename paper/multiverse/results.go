@@ -1,0 +1,385 @@
+package multiverse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// Results holds trajectories by what was trained.
+type Results struct {
+	trials map[string]map[uint64]record.Trajectory // by the cell's key, then seed
+}
+
+// NewResults sorts trajectories. It returns an error if one cannot be.
+func NewResults(all []record.Trajectory) (*Results, error) {
+	r := &Results{trials: map[string]map[uint64]record.Trajectory{}}
+	for _, t := range all {
+		id, err := t.ID()
+		if err != nil {
+			return nil, err
+		}
+		if r.trials[id.Cell] == nil {
+			r.trials[id.Cell] = map[uint64]record.Trajectory{}
+		}
+		r.trials[id.Cell][t.Seed] = t
+	}
+	return r, nil
+}
+
+// Question is what is asked of results: a model on a data set in a setting, over sizes of the train set.
+type Question struct {
+	Axes        []Axis
+	Data, Model string
+	Setting     datasets.Setting
+	Sizes       []int
+}
+
+// Ask returns the question of a model on a data set in a setting, at all sizes. It returns an error for a model that has no
+// readings.
+func Ask(data, model string, setting datasets.Setting) (Question, error) {
+	axes, err := AxesOf(model)
+	return Question{axes, data, model, setting, Sizes()}, err
+}
+
+// Effect is what masking does in one reading.
+type Effect struct {
+	Reading Reading
+	// Differences [size][split] of macro F1, masked minus plain, in points.
+	Differences   [][]float64
+	Plain, Masked []float64 // mean macro F1 in percent, by size
+	// Pooled tests the mean over sizes, with splits as units.
+	Pooled stats.TTest
+}
+
+// Effects holds the effects of all readings on the same splits.
+type Effects struct {
+	Question
+	Splits  []uint64 // that every training has
+	Effects []Effect // in the order of Readings
+}
+
+// key finds what is read of a reading's arm.
+type key struct {
+	cell           string
+	stop, arrivals int
+}
+
+func (q Question) key(r Reading, arm Arm, size int) (key, error) {
+	c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
+	if err != nil {
+		return key{}, err
+	}
+	k := key{cell: c.Trained().Key(), stop: slices.Index(hyper.StopOns(), c.Parameters.StopOn)}
+	if q.Setting == datasets.Inductive && c.Arrivals != "" {
+		k.arrivals = slices.Index(datasets.AllArrivals(), c.Arrivals)
+	}
+	return k, nil
+}
+
+// splits are the seeds that every training of the arms has.
+func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
+	var common map[uint64]bool
+	for _, reading := range Readings(q.Axes, q.Setting) {
+		for _, size := range q.Sizes {
+			for _, arm := range arms {
+				k, err := q.key(reading, arm, size)
+				if err != nil {
+					return nil, err
+				}
+				trials := r.trials[k.cell]
+				if common == nil {
+					common = map[uint64]bool{}
+					for seed := range trials {
+						common[seed] = true
+					}
+				}
+				for seed := range common {
+					if _, is := trials[seed]; !is {
+						delete(common, seed)
+					}
+				}
+			}
+		}
+	}
+	var seeds []uint64
+	for seed := range common {
+		seeds = append(seeds, seed)
+	}
+	slices.Sort(seeds)
+	return seeds, nil
+}
+
+// Effects returns what masking does in every reading, on the splits that all of them have; without effects if those are
+// fewer than two.
+func (r *Results) Effects(q Question) (*Effects, error) {
+	all := &Effects{Question: q}
+	var err error
+	if all.Splits, err = r.splits(q, Plain, Masked); err != nil || len(all.Splits) < 2 {
+		return all, err
+	}
+	for _, reading := range Readings(q.Axes, q.Setting) {
+		e := Effect{Reading: reading}
+		for _, size := range q.Sizes {
+			scores := map[Arm][]float64{}
+			for _, arm := range []Arm{Plain, Masked} {
+				k, err := q.key(reading, arm, size)
+				if err != nil {
+					return nil, err
+				}
+				for _, seed := range all.Splits {
+					scores[arm] = append(scores[arm], r.trials[k.cell][seed].F1[k.stop][k.arrivals])
+				}
+			}
+			differences := make([]float64, len(all.Splits))
+			for i := range differences {
+				differences[i] = scores[Masked][i] - scores[Plain][i]
+			}
+			e.Differences = append(e.Differences, differences)
+			e.Plain, e.Masked = append(e.Plain, mean(scores[Plain])), append(e.Masked, mean(scores[Masked]))
+		}
+		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
+			return nil, fmt.Errorf("multiverse: %s: %w", reading.Words(q.Axes, q.Setting), err)
+		}
+		all.Effects = append(all.Effects, e)
+	}
+	return all, nil
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// PerSplit returns an effect's mean over sizes, by split.
+func (e Effect) PerSplit() []float64 {
+	means := make([]float64, len(e.Differences[0]))
+	for _, differences := range e.Differences {
+		for i, d := range differences {
+			means[i] += d / float64(len(e.Differences))
+		}
+	}
+	return means
+}
+
+// significant is the paper's level.
+const significant = 0.05
+
+// Sign returns 1 or -1 for a pooled effect that is significantly above or below zero, else 0.
+func (e Effect) Sign() int {
+	switch {
+	case e.Pooled.P >= significant:
+		return 0
+	case e.Pooled.MeanDifference > 0:
+		return 1
+	}
+	return -1
+}
+
+// Joint tests the pooled effects of all readings together, by turning the signs of whole splits.
+func (e *Effects) Joint() (stats.Joint, error) {
+	effects := make([][]float64, len(e.Effects))
+	for i, effect := range e.Effects {
+		effects[i] = effect.PerSplit()
+	}
+	return stats.JointTest(effects, stats.JointOptions{})
+}
+
+// Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter in
+// the setting.
+func (e *Effects) Explained() (names []string, v stats.Variance, err error) {
+	var y []float64
+	var factors [][]int
+	var matter []int
+	for i, axis := range e.Axes {
+		if axis.Setting == "" || axis.Setting == e.Setting {
+			matter = append(matter, i)
+			names = append(names, axis.Name)
+		}
+	}
+	for _, effect := range e.Effects {
+		y = append(y, effect.Pooled.MeanDifference)
+		var row []int
+		for _, i := range matter {
+			row = append(row, effect.Reading[i])
+		}
+		factors = append(factors, row)
+	}
+	v, err = stats.Explained(y, factors)
+	return names, v, err
+}
+
+// Fit says how near the plain arm of a reading comes to the paper's plain columns.
+type Fit struct {
+	Reading Reading // its nodes to mask do not matter
+	// Inductive, Transductive and Both are root mean squares over sizes of mean macro F1 minus the published one, in points.
+	Inductive, Transductive, Both float64
+	CacheCost                     float64 // macro F1 lost by predicting from the cache, mean over inductive sizes
+	Calibrated                    bool
+}
+
+// Published returns the paper's macro F1 without masking, in percent.
+type Published func(setting datasets.Setting, trainPercent int) (percent float64, found bool)
+
+// Calibration holds the fits of all readings, best first.
+type Calibration struct {
+	Fits   []Fit
+	Limit  float64 // of Inductive and Transductive, in points
+	Splits []uint64
+}
+
+// The rule of the protocol.
+const (
+	firstLimit, limitStep = 3.0, 0.5
+	leastCalibrated       = 5
+	mostCacheCost         = 3.0
+)
+
+// Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the cost of
+// caching counts too. Without results for at least two splits there are no fits.
+func (r *Results) Calibrate(data, model string, published Published, cache bool) (*Calibration, error) {
+	inductive, err := Ask(data, model, datasets.Inductive)
+	if err != nil {
+		return nil, err
+	}
+	transductive := inductive
+	transductive.Setting = datasets.Transductive
+	seeds, err := r.splits(inductive, Plain)
+	if err != nil {
+		return nil, err
+	}
+	others, err := r.splits(transductive, Plain)
+	if err != nil {
+		return nil, err
+	}
+	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
+	c := &Calibration{Limit: firstLimit, Splits: seeds}
+	if len(seeds) < 2 {
+		return c, nil
+	}
+	for _, reading := range Readings(inductive.Axes, datasets.Inductive) {
+		if plain := reading.plain(inductive.Axes); !slices.Equal(plain, reading) {
+			continue // the same plain arm as another, or a baseline that is not the paper's
+		}
+		fit := Fit{Reading: reading}
+		total := 0.0
+		for _, q := range []Question{inductive, transductive} {
+			sum, n := 0.0, 0
+			for _, size := range q.Sizes {
+				want, found := published(q.Setting, size)
+				if !found {
+					continue
+				}
+				k, err := q.key(reading, Plain, size)
+				if err != nil {
+					return nil, err
+				}
+				var f1, cost float64
+				for _, seed := range seeds {
+					t := r.trials[k.cell][seed]
+					f1 += t.F1[k.stop][k.arrivals] / float64(len(seeds))
+					if q.Setting == datasets.Inductive {
+						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))
+					}
+				}
+				sum += (f1 - want) * (f1 - want)
+				fit.CacheCost += cost / float64(len(q.Sizes))
+				n++
+			}
+			if n == 0 {
+				return nil, fmt.Errorf("multiverse: nothing is published of %s on %s, %s", model, data, q.Setting)
+			}
+			rms := math.Sqrt(sum / float64(n))
+			if q.Setting == datasets.Inductive {
+				fit.Inductive = rms
+			} else {
+				fit.Transductive = rms
+			}
+			total += rms * rms / 2
+		}
+		fit.Both = math.Sqrt(total)
+		c.Fits = append(c.Fits, fit)
+	}
+	slices.SortStableFunc(c.Fits, func(a, b Fit) int {
+		switch {
+		case a.Both < b.Both:
+			return -1
+		case a.Both > b.Both:
+			return 1
+		}
+		return 0
+	})
+	for ; ; c.Limit += limitStep {
+		passed, possible := 0, 0
+		for i, f := range c.Fits {
+			costs := !cache || f.CacheCost >= 0 && f.CacheCost <= mostCacheCost
+			c.Fits[i].Calibrated = costs && f.Inductive <= c.Limit && f.Transductive <= c.Limit
+			if c.Fits[i].Calibrated {
+				passed++
+			}
+			if costs {
+				possible++
+			}
+		}
+		if passed >= min(leastCalibrated, possible) {
+			return c, nil
+		}
+	}
+}
+
+// plain is a reading without what matters to masked trials alone, and with the first option, the paper's, of what matters
+// to plain ones alone: all that the calibration looks at.
+func (r Reading) plain(axes []Axis) Reading {
+	p := slices.Clone(r)
+	for i, axis := range axes {
+		if axis.Masked || axis.Plain {
+			p[i] = 0
+		}
+	}
+	return p
+}
+
+// Best returns the best calibrated fit, and whether there is one.
+func (c *Calibration) Best() (Fit, bool) {
+	for _, f := range c.Fits {
+		if f.Calibrated {
+			return f, true
+		}
+	}
+	return Fit{}, false
+}
+
+// Has reports whether a reading is calibrated in a setting: in the transductive one, if it is with any arrivals.
+func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool {
+	r = r.plain(axes)
+	for _, f := range c.Fits {
+		if !f.Calibrated {
+			continue
+		}
+		same := true
+		for i, axis := range axes {
+			if axis.Setting == "" || axis.Setting == setting {
+				same = same && f.Reading[i] == r[i]
+			}
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// Calibrated returns the effects of calibrated readings alone.
+func (e *Effects) Calibrated(c *Calibration) *Effects {
+	some := *e
+	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return !c.Has(e.Axes, e.Setting, effect.Reading) })
+	return &some
+}

@@ -1,0 +1,212 @@
+package plots
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Specification describes a specification curve: the effect of one thing in every reading of an experiment, sorted, and below
+// it what each reading chooses (Simonsohn, Simmons and Nelson 2020, "Specification curve analysis").
+type Specification struct {
+	ID, Title, Caption string
+	YLabel             string  // of the effects, with the unit
+	Width              float64 // in CSS pixels; 0: 1100
+	MarkName           string  // what marked readings are, for the legend; "": marked
+	Axes               []SpecificationAxis
+	Readings           []SpecificationReading // in any order
+}
+
+// SpecificationAxis describes something that every reading chooses.
+type SpecificationAxis struct {
+	Name    string
+	Options []string
+}
+
+// SpecificationReading holds the effect in one reading, with its interval.
+type SpecificationReading struct {
+	Effect, Low, High float64
+	Choices           []int  // for each axis an option, from 0
+	Marked            bool   // stands out
+	Text              string // what to say of it beside its choices; may be empty
+}
+
+// bearing says on which side of no effect an interval lies.
+type bearing int
+
+const (
+	neither bearing = iota // the interval includes 0
+	above
+	below
+)
+
+func (r SpecificationReading) bearing() bearing {
+	switch {
+	case r.Low > 0:
+		return above
+	case r.High < 0:
+		return below
+	default:
+		return neither
+	}
+}
+
+// Check returns an error unless there is a reading and an axis, every axis has an option, every reading chooses one option of
+// each axis, all numbers are finite, and each effect lies in its interval. Width is 0 or from 480 to 10,000.
+func (s Specification) Check() error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("plots: specification curve %q: %w", s.ID, err)
+	}
+	return nil
+}
+
+func (s Specification) check() error {
+	if s.Width != 0 && !(s.Width >= minSpecificationWidth && s.Width <= maxSide) {
+		return fmt.Errorf("a width of %v pixels: expected %d to %d", s.Width, minSpecificationWidth, maxSide)
+	}
+	if len(s.Readings) == 0 {
+		return errors.New("no readings: expected at least 1")
+	}
+	if len(s.Axes) == 0 {
+		return errors.New("no axes: expected at least 1")
+	}
+	for _, a := range s.Axes {
+		if len(a.Options) == 0 {
+			return fmt.Errorf("axis %q has no options: expected at least 1", a.Name)
+		}
+	}
+	for i, r := range s.Readings {
+		for _, v := range []float64{r.Effect, r.Low, r.High} {
+			if !(math.Abs(v) <= maxValue) {
+				return fmt.Errorf("reading %d: %v: expected a finite number of at most %g", i+1, v, maxValue)
+			}
+		}
+		if slack := 1e-9 * max(math.Abs(r.Low), math.Abs(r.High)); r.Low > r.Effect+slack || r.Effect > r.High+slack {
+			return fmt.Errorf("reading %d: the effect is %v: expected it between %v and %v", i+1, r.Effect, r.Low, r.High)
+		}
+		if len(r.Choices) != len(s.Axes) {
+			return fmt.Errorf("reading %d has %d choices: expected one for each of %d axes", i+1, len(r.Choices), len(s.Axes))
+		}
+		for k, option := range r.Choices {
+			if option < 0 || option >= len(s.Axes[k].Options) {
+				return fmt.Errorf("reading %d: option %d of axis %q: expected 0 to %d", i+1, option, s.Axes[k].Name, len(s.Axes[k].Options)-1)
+			}
+		}
+	}
+	return nil
+}
+
+// sorted returns the readings by ascending effect; those that tie, by what they choose.
+func (s Specification) sorted() []SpecificationReading {
+	readings := slices.Clone(s.Readings)
+	slices.SortStableFunc(readings, func(a, b SpecificationReading) int {
+		return cmp.Or(cmp.Compare(a.Effect, b.Effect), slices.Compare(a.Choices, b.Choices))
+	})
+	return readings
+}
+
+// Table returns the readings by ascending effect, each with its options, effect and interval.
+func (s Specification) Table() Table {
+	t := Table{ID: s.ID, Title: s.Title, Caption: s.Caption, TextColumns: len(s.Axes) + 1}
+	for _, a := range s.Axes {
+		t.Header = append(t.Header, a.Name)
+	}
+	t.Header = append(t.Header, "note", "effect", "low", "high")
+	for _, r := range s.sorted() {
+		var row []Field
+		for k, option := range r.Choices {
+			row = append(row, Field{Text: s.Axes[k].Options[option]})
+		}
+		note := r.Text
+		if r.Marked {
+			note = strings.TrimSuffix(s.markName()+": "+r.Text, ": ")
+		}
+		row = append(row, Field{Text: note})
+		for _, v := range []float64{r.Effect, r.Low, r.High} {
+			row = append(row, Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (s Specification) markName() string {
+	if name := oneLine(s.MarkName); name != "" {
+		return name
+	}
+	return "marked"
+}
+
+// summary says how many of the readings there are, their median, and the share above 0.
+func (s Specification) summary() string {
+	var effects []float64
+	positive := 0
+	for _, r := range s.Readings {
+		effects = append(effects, r.Effect)
+		if r.Effect > 0 {
+			positive++
+		}
+	}
+	readings := "readings"
+	if len(effects) == 1 {
+		readings = "reading"
+	}
+	return fmt.Sprintf("%d %s: median %s, %.0f %% above 0", len(effects), readings, signedNumber(middleOf(effects)), 100*float64(positive)/float64(len(effects)))
+}
+
+// middleOf is the median of values.
+func middleOf(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return values[(len(values)-1)/2]/2 + values[len(values)/2]/2
+}
+
+// signedNumber writes v with its sign and two decimals.
+func signedNumber(v float64) string {
+	if math.Abs(v) < 0.005 {
+		return "0.00"
+	}
+	return minus(fmt.Sprintf("%+.2f", v))
+}
+
+// ofOption returns the effects of the readings that choose an option.
+func (s Specification) ofOption(axis, option int) []float64 {
+	var effects []float64
+	for _, r := range s.Readings {
+		if r.Choices[axis] == option {
+			effects = append(effects, r.Effect)
+		}
+	}
+	return effects
+}
+
+// description returns the caption, and what the drawing shows for those who do not see it.
+func (s Specification) description() string {
+	var counts [3]int
+	marked := 0
+	for _, r := range s.Readings {
+		counts[r.bearing()]++
+		if r.Marked {
+			marked++
+		}
+	}
+	parts := []string{s.summary() + ".", fmt.Sprintf("The interval is above 0 in %d, includes 0 in %d and is below 0 in %d; %d are %s.", counts[above], counts[neither], counts[below], marked, s.markName())}
+	if caption := oneLine(s.Caption); caption != "" {
+		parts = append([]string{caption}, parts...)
+	}
+	for k, a := range s.Axes {
+		var options []string
+		for option, name := range a.Options {
+			median := "no reading"
+			if effects := s.ofOption(k, option); len(effects) > 0 {
+				median = signedNumber(middleOf(effects))
+			}
+			options = append(options, oneLine(name)+" "+median)
+		}
+		parts = append(parts, "Median by "+oneLine(a.Name)+": "+strings.Join(options, ", ")+".")
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,257 @@
+package stats
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fixtures is testdata/joint_fixtures.json, which make_joint_fixtures.py beside it computes with SciPy.
+type fixtures struct {
+	Joint []struct {
+		Effects                                                   [][]float64
+		Median, Positive, Negative, MedianP, PositiveP, NegativeP float64
+	}
+	Explained []struct {
+		Y           []float64
+		Factors     [][]int
+		Alone, Lost []float64
+		Additive    float64
+	}
+	Pooled []struct {
+		Differences            [][]float64
+		Mean, SD, P, Low, High float64
+	}
+	Detectable []struct {
+		SD, Delta float64
+		N         int
+	}
+}
+
+func readFixtures(t *testing.T) (f fixtures) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/joint_fixtures.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &f))
+	require.NotEmpty(t, f.Joint)
+	require.NotEmpty(t, f.Explained)
+	require.NotEmpty(t, f.Pooled)
+	require.NotEmpty(t, f.Detectable)
+	return f
+}
+
+func TestTheJointTestIsThatOfAllSignPatternsInExactFractions(t *testing.T) {
+	for _, want := range readFixtures(t).Joint {
+		got, err := JointTest(want.Effects, JointOptions{})
+		require.NoError(t, err)
+		splits := len(want.Effects[0])
+		assert.Equal(t, len(want.Effects), got.Readings)
+		assert.Equal(t, splits, got.Splits)
+		assert.True(t, got.Exact)
+		assert.Equal(t, 1<<splits, got.Patterns)
+		assert.InDelta(t, want.Median, got.Median, 1e-9)
+		assert.InDelta(t, want.Positive, got.Positive, 1e-9)
+		assert.InDelta(t, want.Negative, got.Negative, 1e-9)
+		assert.InDelta(t, want.MedianP, got.MedianP, 1e-9)
+		assert.InDelta(t, want.PositiveP, got.PositiveP, 1e-9)
+		assert.InDelta(t, want.NegativeP, got.NegativeP, 1e-9)
+	}
+}
+
+func TestTheJointTestOfThreeSplitsByHand(t *testing.T) {
+	// One reading 1, 2, 4. Sums over the 8 patterns: ±7, ±5, ±3, ±1, so only two are as far from 0 as 7. The mean is 7/3,
+	// v = 7/3, t = (7/3)/√(7/9) = 2.65 < 4.30: not significant, and every pattern has as many significant readings.
+	r, err := JointTest([][]float64{{1, 2, 4}}, JointOptions{})
+	require.NoError(t, err)
+	require.Equal(t, Joint{Readings: 1, Splits: 3, Median: 7.0 / 3, MedianP: 0.25, PositiveP: 1, NegativeP: 1, Patterns: 8, Exact: true}, r)
+}
+
+func TestOfManySplitsTheJointTestDrawsPatternsAndCountsTheObservedOne(t *testing.T) {
+	effects := make([][]float64, 3)
+	for r := range effects {
+		for j := range 20 {
+			effects[r] = append(effects[r], 5+float64(r)+float64(j%3))
+		}
+	}
+	// The observed pattern is the most extreme of 2^20: none of 999 drawn ones is likely to reach it.
+	r, err := JointTest(effects, JointOptions{Flips: 999, Seed: 1})
+	require.NoError(t, err)
+	assert.False(t, r.Exact)
+	assert.Equal(t, 1000, r.Patterns)
+	assert.Equal(t, 0.001, r.MedianP)
+	assert.InDelta(t, 0.025, r.PositiveP, 0.02, "all three are significant in half of the 5 % where one is")
+	assert.Equal(t, 1.0, r.Positive)
+	assert.Equal(t, 1.0, r.NegativeP)
+
+	again, err := JointTest(effects, JointOptions{Flips: 999, Seed: 1})
+	require.NoError(t, err)
+	assert.Equal(t, r, again, "the same seed, the same result")
+}
+
+func TestDrawnPatternsAgreeWithAllOfThem(t *testing.T) {
+	// 14 splits are one too many to go through; a last split without differences leaves the statistics of 13 as they are, but
+	// for the number of splits. Of 40,000 draws, a p-value of 0.1 is off by 0.0015 (one standard error).
+	random := rand.New(rand.NewPCG(5, 0))
+	var of13, of14 [][]float64
+	for range 7 {
+		var reading []float64
+		for range 13 {
+			reading = append(reading, 0.4+random.NormFloat64())
+		}
+		of13 = append(of13, reading)
+		of14 = append(of14, append(append([]float64(nil), reading...), 0))
+	}
+	exact, err := JointTest(of13, JointOptions{})
+	require.NoError(t, err)
+	drawn, err := JointTest(of14, JointOptions{Flips: 40_000, Seed: 3})
+	require.NoError(t, err)
+	require.True(t, exact.Exact)
+	require.False(t, drawn.Exact)
+	require.Less(t, exact.MedianP, 0.5)
+	require.InDelta(t, exact.MedianP, drawn.MedianP, 0.01)
+}
+
+func TestTurningAllSignsSwapsTheShares(t *testing.T) {
+	effects := readFixtures(t).Joint[0].Effects
+	turned := make([][]float64, len(effects))
+	for r := range effects {
+		for _, d := range effects[r] {
+			turned[r] = append(turned[r], -d)
+		}
+	}
+	a, err := JointTest(effects, JointOptions{})
+	require.NoError(t, err)
+	b, err := JointTest(turned, JointOptions{})
+	require.NoError(t, err)
+	b.Median, b.Positive, b.Negative, b.PositiveP, b.NegativeP = -b.Median, b.Negative, b.Positive, b.NegativeP, b.PositiveP
+	require.Equal(t, a, b)
+}
+
+func TestTheJointTestRefusesWhatHasNoAnswer(t *testing.T) {
+	for message, effects := range map[string][][]float64{
+		"stats: joint test: no readings: expected at least 1":                                                    nil,
+		"stats: joint test: 1 splits: expected at least 2":                                                       {{1}},
+		"stats: joint test: reading 1 has 3 splits, the first has 2: expected equally many":                      {{1, 2}, {1, 2, 3}},
+		"stats: joint test: reading 0, split 1 is NaN: expected a finite number":                                 {{1, math.NaN()}},
+		"stats: joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200, 1}},
+	} {
+		_, err := JointTest(effects, JointOptions{})
+		require.EqualError(t, err, message)
+	}
+	_, err := JointTest([][]float64{{1, 2}}, JointOptions{Flips: -1})
+	require.EqualError(t, err, "stats: joint test: -1 flips: expected at least 1, or 0 for 9999")
+}
+
+func BenchmarkJointTestOf500ReadingsAnd10Splits(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 0))
+	effects := make([][]float64, 500)
+	for r := range effects {
+		for range 10 {
+			effects[r] = append(effects[r], random.NormFloat64())
+		}
+	}
+	for b.Loop() {
+		if _, err := JointTest(effects, JointOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestExplainedVarianceIsThatOfNumPy(t *testing.T) {
+	for _, want := range readFixtures(t).Explained {
+		got, err := Explained(want.Y, want.Factors)
+		require.NoError(t, err)
+		require.Len(t, got.Axes, len(want.Alone))
+		assert.InDelta(t, want.Additive, got.Additive, 1e-9)
+		for axis, share := range got.Axes {
+			assert.InDelta(t, want.Alone[axis], share.Alone, 1e-9)
+			assert.InDelta(t, want.Lost[axis], share.Lost, 1e-9)
+		}
+	}
+}
+
+func TestExplainedVarianceOfABalancedTableByHand(t *testing.T) {
+	// Mean 3.5. First axis: means 1.5 and 5.5, 4·2² = 16. Second: 2.5 and 4.5, 4·1² = 4. Total 6.25+2.25+0.25+12.25 = 21;
+	// the 1 that is left is how they work together.
+	v, err := Explained([]float64{1, 2, 4, 7}, [][]int{{0, 0}, {0, 1}, {1, 0}, {1, 1}})
+	require.NoError(t, err)
+	for axis, want := range []float64{16.0 / 21, 4.0 / 21} {
+		require.InDelta(t, want, v.Axes[axis].Alone, 1e-14)
+		require.InDelta(t, want, v.Axes[axis].Lost, 1e-14)
+	}
+	require.InDelta(t, 20.0/21, v.Additive, 1e-14)
+}
+
+func TestExplainedVarianceRefusesWhatHasNoAnswer(t *testing.T) {
+	for message, c := range map[string]struct {
+		y       []float64
+		factors [][]int
+	}{
+		"stats: explained variance: 2 responses with factors of 1: expected equally many":                    {[]float64{1, 2}, [][]int{{0}}},
+		"stats: explained variance: 0 values: expected at least 2":                                           {nil, nil},
+		"stats: explained variance: all 2 responses are 3: expected some that differ":                        {[]float64{3, 3}, [][]int{{0}, {1}}},
+		"stats: explained variance: no axes: expected at least 1":                                            {[]float64{1, 2}, [][]int{{}, {}}},
+		"stats: explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1, 2}, [][]int{{0}, {0, 1}}},
+		"stats: explained variance: value 1 is +Inf: expected a finite number":                               {[]float64{1, math.Inf(1)}, [][]int{{0}, {1}}},
+	} {
+		_, err := Explained(c.y, c.factors)
+		require.EqualError(t, err, message)
+	}
+}
+
+func TestAPooledEffectIsTheTTestOfTheMeansOverCells(t *testing.T) {
+	for _, want := range readFixtures(t).Pooled {
+		got, err := Pooled(want.Differences)
+		require.NoError(t, err)
+		assert.Equal(t, len(want.Differences[0]), got.N)
+		assert.InDelta(t, want.Mean, got.MeanDifference, 1e-9)
+		assert.InDelta(t, want.SD, got.StdDev, 1e-9)
+		assert.InDelta(t, want.P, got.P, 1e-9)
+		assert.InDelta(t, want.Low, got.Low, 1e-9)
+		assert.InDelta(t, want.High, got.High, 1e-9)
+	}
+}
+
+func TestAPooledEffectRefusesWhatHasNoAnswer(t *testing.T) {
+	_, err := Pooled(nil)
+	require.EqualError(t, err, "stats: pooled effect of no cells: expected at least 1")
+	_, err = Pooled([][]float64{{1, 2}, {1}})
+	require.EqualError(t, err, "stats: pooled effect: cell 1 has 1 splits, the first has 2: expected equally many")
+	_, err = Pooled([][]float64{{1}})
+	require.EqualError(t, err, "stats: pooled effect: stats: t-test: 1 values: expected at least 2")
+}
+
+func TestTheDetectableDifferenceIsThatOfTheNoncentralT(t *testing.T) {
+	for _, want := range readFixtures(t).Detectable {
+		got, err := Detectable(want.SD, want.N)
+		require.NoError(t, err)
+		assert.InDelta(t, want.Delta, got, 1e-9, "n = %d", want.N)
+	}
+}
+
+func TestWithTheTextbooks34PairsHalfADeviationIsDetectable(t *testing.T) {
+	// Cohen's 1988 tables, and G*Power: an effect of 0.5 needs 34 pairs for a power of 0.8, and 33 are too few.
+	enough, err := Detectable(1, 34)
+	require.NoError(t, err)
+	tooFew, err := Detectable(1, 33)
+	require.NoError(t, err)
+	require.Less(t, enough, 0.5)
+	require.Greater(t, tooFew, 0.5)
+}
+
+func TestTheDetectableDifferenceRefusesWhatHasNoAnswer(t *testing.T) {
+	none, err := Detectable(0, 5)
+	require.NoError(t, err)
+	require.Zero(t, none)
+	_, err = Detectable(-1, 5)
+	require.EqualError(t, err, "stats: detectable difference: a standard deviation of -1: expected a finite number from 0")
+	_, err = Detectable(math.NaN(), 5)
+	require.Error(t, err)
+	_, err = Detectable(1, 1)
+	require.EqualError(t, err, "stats: detectable difference: 1 pairs: expected at least 2")
+}
