@@ -29,7 +29,7 @@ type multiverseFlags struct {
 	splits, jobs, batch    int
 	backend, shard, folder string
 	dataDir                string
-	list, status           bool
+	list, status, summary  bool
 	again                  int
 }
 
@@ -63,6 +63,7 @@ several may share a folder.`,
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
 	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
+	flags.BoolVar(&f.summary, "summary", false, "say what is found so far, and run nothing")
 	flags.IntVar(&f.again, "again", 0, "run as many trials again, chosen by chance among those that are there, and compare")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
@@ -105,6 +106,8 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 		return f.runAgain(c, store)
 	case f.status:
 		return f.printStatus(c, store, cells)
+	case f.summary:
+		return f.printSummary(c, store)
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
@@ -198,6 +201,81 @@ func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectori
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 	return err
+}
+
+// printSummary says what masking does over all readings, and over the calibrated ones.
+func (f *multiverseFlags) printSummary(c *cobra.Command, store *record.Trajectories) error {
+	all, err := store.Load()
+	if err != nil {
+		return err
+	}
+	results, err := multiverse.NewResults(all)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(c.OutOrStdout())
+	calibration, err := results.Calibrate("cora", f.model, paper.PublishedPlain(f.model), f.model == "gin")
+	if err != nil {
+		return err
+	}
+	passed := 0
+	for _, fit := range calibration.Fits {
+		if fit.Calibrated {
+			passed++
+		}
+	}
+	if len(calibration.Splits) > 1 {
+		fmt.Fprintf(w, "calibration on Cora, without masking, %d splits: %d of %d readings within %.1f points\n", len(calibration.Splits), passed, len(calibration.Fits), calibration.Limit)
+		axes, err := multiverse.AxesOf(f.model)
+		if err != nil {
+			return err
+		}
+		for _, fit := range calibration.Fits[:min(5, len(calibration.Fits))] {
+			mark := " "
+			if fit.Calibrated {
+				mark = "*"
+			}
+			fmt.Fprintf(w, "%s %.2f points (inductive %.2f, transductive %.2f), caching costs %.2f: %s\n", mark, fit.Both, fit.Inductive, fit.Transductive, fit.CacheCost, fit.Reading.Words(axes, datasets.Inductive))
+		}
+	}
+	for _, setting := range datasets.Settings() {
+		q, err := multiverse.Ask(f.data, f.model, setting)
+		if err != nil {
+			return err
+		}
+		q.Sizes = f.sizes
+		effects, err := results.Effects(q)
+		if err != nil {
+			return err
+		}
+		if len(effects.Effects) == 0 {
+			fmt.Fprintf(w, "%s: not all readings have two splits yet\n", setting)
+			continue
+		}
+		for _, which := range []struct {
+			name    string
+			effects *multiverse.Effects
+		}{{"all readings", effects}, {"calibrated readings", effects.Calibrated(calibration)}} {
+			if len(which.effects.Effects) == 0 {
+				fmt.Fprintf(w, "%s, %s: none\n", setting, which.name)
+				continue
+			}
+			joint, err := which.effects.Joint()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %.3f); significantly above zero %.0f %% (p %.3f), below %.0f %% (p %.3f)\n", setting, which.name,
+				joint.Readings, joint.Splits, joint.Median, joint.MedianP, 100*joint.Positive, joint.PositiveP, 100*joint.Negative, joint.NegativeP)
+			names, variance, err := which.effects.Explained()
+			if err != nil {
+				continue // a single reading varies in nothing
+			}
+			for i, axis := range variance.Axes {
+				fmt.Fprintf(w, "    %s explains %.0f %% alone, %.0f %% beyond the others\n", names[i], 100*axis.Alone, 100*axis.Lost)
+			}
+		}
+	}
+	return w.Flush()
 }
 
 // runAgain runs trials again that are there.
