@@ -146,10 +146,21 @@ func NumArrivals(s datasets.Setting) int {
 
 // Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says of
 // programs that append and are killed holds here too.
-type Trajectories struct{ store Store }
+type Trajectories struct {
+	store Store
+	seen  map[string]*seenTrials // by file
+}
+
+// seenTrials is what was read of a file so far.
+type seenTrials struct {
+	have map[TrialID]bool
+	end  int64
+}
 
 // OpenTrajectories opens a folder of trajectories, which is made when something is first added.
-func OpenTrajectories(folder string) *Trajectories { return &Trajectories{Store{folder: folder}} }
+func OpenTrajectories(folder string) *Trajectories {
+	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
+}
 
 // Add appends a trajectory and returns once it is on the disk.
 func (s *Trajectories) Add(t Trajectory) error {
@@ -183,7 +194,7 @@ func (s *Trajectories) Load() ([]Trajectory, error) {
 		if filepath.Ext(file.Name()) != extension {
 			continue
 		}
-		if err := readTrajectories(filepath.Join(s.store.folder, file.Name()), func(t Trajectory) error {
+		if _, err := readTrajectories(filepath.Join(s.store.folder, file.Name()), 0, func(t Trajectory) error {
 			id, err := t.ID()
 			if err == nil && !known[id] {
 				known[id] = true
@@ -197,18 +208,26 @@ func (s *Trajectories) Load() ([]Trajectory, error) {
 	return all, nil
 }
 
-// Have returns the trials of a data set and model that are there.
-func (s *Trajectories) Have(data, model string) (map[TrialID]bool, error) {
-	have := map[TrialID]bool{}
-	err := readTrajectories(s.store.path(data, model), func(t Trajectory) error {
+// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was last asked.
+func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
+	s.store.mutex.Lock()
+	defer s.store.mutex.Unlock()
+	path := s.store.path(c.Data, c.Parameters.Model)
+	seen := s.seen[path]
+	if seen == nil {
+		seen = &seenTrials{have: map[TrialID]bool{}}
+		s.seen[path] = seen
+	}
+	end, err := readTrajectories(path, seen.end, func(t Trajectory) error {
 		id, err := t.ID()
-		have[id] = true
+		seen.have[id] = true
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return have, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
 	}
-	return have, err
+	seen.end = end
+	return seen.have[TrialID{c.Key(), seed, backend}], nil
 }
 
 // ID returns what tells the trajectory's trial from others: the cell is that of [Cell.Trained].
@@ -217,24 +236,32 @@ func (t Trajectory) ID() (TrialID, error) {
 	return TrialID{c.Key(), t.Seed, t.Backend}, err
 }
 
-func readTrajectories(path string, each func(Trajectory) error) (err error) {
+// readTrajectories reads a file's whole lines from a byte on, and returns where the last one ends.
+func readTrajectories(path string, from int64, each func(Trajectory) error) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("record: %s: %w", path, errNoFile)
+		return 0, fmt.Errorf("record: %s: %w", path, errNoFile)
+	}
+	if info.Size() == from {
+		return from, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return 0, err
+	}
 	lines := bufio.NewReaderSize(f, longestLine)
+	end = from
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF {
-			return nil // a line without an end is one that is being written, or never was
+			return end, nil // a line without an end is one that is being written, or never was
 		}
 		var t Trajectory
 		if err == nil {
@@ -244,7 +271,12 @@ func readTrajectories(path string, each func(Trajectory) error) (err error) {
 			err = each(t)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: line %d: %w: remove the line, and 'nodemask multiverse' runs the trial again", path, number, err)
+			where := fmt.Sprintf("line %d", number)
+			if from > 0 {
+				where = fmt.Sprintf("byte %d", end)
+			}
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask multiverse' runs the trial again", path, where, err)
 		}
+		end += int64(len(line))
 	}
 }

@@ -40,29 +40,29 @@ type TrajectoryState struct {
 
 // MissingTrajectories runs the trajectories of cells that the store does not have for this backend, and adds each to the
 // store as it ends. When the context is cancelled only the trials in hand are lost. Any number of processes may measure into
-// one folder: cells that another one has in hand are left to it.
+// one folder: none runs a trial that another has run or has in hand.
 func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.Trajectories, cells []record.Cell, o TrajectoryOptions) error {
 	for i := range cells {
 		cells[i] = cells[i].Trained()
 	}
 	cells = slices.DeleteFunc(record.Merge(cells), func(c record.Cell) bool { return o.Shards > 1 && shardOf(c, o.Shards) != o.Shard })
-	w := &trajectoryWork{TrajectoryOptions: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, have: map[[2]string]map[record.TrialID]bool{}, begin: time.Now()}
+	w := &trajectoryWork{TrajectoryOptions: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now()}
 	if w.Batch < 1 {
 		w.Batch = len(o.Seeds)
-	}
-	for _, c := range cells {
-		at := [2]string{c.Data, c.Parameters.Model}
-		if w.have[at] == nil {
-			var err error
-			if w.have[at], err = store.Have(c.Data, c.Parameters.Model); err != nil {
-				return err
-			}
-		}
 	}
 	for seeds := range slices.Chunk(o.Seeds, max(w.Batch, 1)) {
 		var tasks []task
 		for _, c := range cells {
-			missing := slices.DeleteFunc(slices.Clone(seeds), func(seed uint64) bool { return w.isThere(c, seed) })
+			var missing []uint64
+			for _, seed := range seeds {
+				there, err := store.Has(c, seed, b.ID)
+				if err != nil {
+					return err
+				}
+				if !there {
+					missing = append(missing, seed)
+				}
+			}
 			w.state.Total += len(seeds)
 			w.state.Before += len(seeds) - len(missing)
 			if len(missing) > 0 {
@@ -92,31 +92,39 @@ type trajectoryWork struct {
 
 	mutex  sync.Mutex
 	graphs map[string]*datasets.Graph
-	have   map[[2]string]map[record.TrialID]bool // by data and model
 	queue  [][]task
 	state  TrajectoryState
 }
 
-func (w *trajectoryWork) isThere(c record.Cell, seed uint64) bool {
-	return w.have[[2]string{c.Data, c.Parameters.Model}][record.TrialID{Cell: c.Key(), Seed: seed, Backend: w.backend.ID}]
-}
-
+// job takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
+// done them; if it was killed instead, they are run here.
 func (w *trajectoryWork) job(ctx context.Context, r *train.Runner) error {
+	var later []task
 	for {
 		w.mutex.Lock()
-		if len(w.queue) == 0 {
-			w.mutex.Unlock()
-			return nil
+		var group []task
+		if len(w.queue) > 0 {
+			group, w.queue = w.queue[0], w.queue[1:]
 		}
-		group := w.queue[0]
-		w.queue = w.queue[1:]
 		w.mutex.Unlock()
+		if group == nil {
+			if len(later) == 0 {
+				return nil
+			}
+			group, later = later[:1], later[1:]
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(leasePause):
+			}
+		}
 		for _, t := range group {
 			lease, err := w.store.Lease(t.cell.Key(), w.backend.ID)
 			if err != nil {
 				return err
 			}
 			if lease == nil {
+				later = append(later, t)
 				continue
 			}
 			if err := errors.Join(w.run(ctx, r, t), lease.Release()); err != nil {
@@ -132,6 +140,17 @@ func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error
 		return err
 	}
 	for _, seed := range t.seeds {
+		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it since
+		if err != nil {
+			return err
+		}
+		if there {
+			w.mutex.Lock()
+			w.state.Done++
+			w.state.Before++
+			w.mutex.Unlock()
+			continue
+		}
 		trajectory, err := trajectoryOf(ctx, r, w.backend, t.cell, g, seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {

@@ -1,0 +1,109 @@
+package measure
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+)
+
+// trajectoryCells train in an instant; the two masked ones differ only in what a compiled program takes as input.
+func trajectoryCells() []record.Cell {
+	quick := func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 4 }
+	plain := record.NewCell("sbm", "gin", datasets.Inductive, 20).With(quick)
+	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
+	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
+	other.Parameters.StopOn = hyper.StopOnF1 // read off, so the same as without
+	return []record.Cell{plain, plain.Masked(0.5), slow, other, other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss })}
+}
+
+func trajectoryOptions(opened *atomic.Int32) TrajectoryOptions {
+	return TrajectoryOptions{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open, Protocol: "rules"}
+}
+
+func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
+	b, store := openGo(t), record.OpenTrajectories(t.TempDir())
+	var opened atomic.Int32
+	o := trajectoryOptions(&opened)
+	var last TrajectoryState
+	o.Progress = func(s TrajectoryState) { last = s }
+	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
+	require.Equal(t, 12, last.Total)
+	require.EqualValues(t, 1, opened.Load())
+	all, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, all, 12)
+	splits := map[uint64]map[string]bool{}
+	for _, trajectory := range all {
+		require.Equal(t, "rules", trajectory.Protocol)
+		if splits[trajectory.Seed] == nil {
+			splits[trajectory.Seed] = map[string]bool{}
+		}
+		splits[trajectory.Seed][trajectory.Split] = true
+	}
+	require.Len(t, splits, 3)
+	for _, hashes := range splits {
+		require.Len(t, hashes, 1, "all trainings of a seed have its split")
+	}
+
+	// All there: nothing runs. One split more: one trial each.
+	last = TrajectoryState{}
+	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	require.Zero(t, last.Done)
+	o.Seeds = train.Seeds(100, 4)
+	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	require.Equal(t, 16, last.Done)
+	require.Equal(t, 12, last.Before)
+
+	again, differences, err := TrajectoryAgain(t.Context(), b, o.Open, all[0])
+	require.NoError(t, err)
+	require.Empty(t, differences)
+	require.Equal(t, all[0].F1, again.F1)
+	all[0].F1[0][0]++
+	_, differences, err = TrajectoryAgain(t.Context(), b, o.Open, all[0])
+	require.NoError(t, err)
+	require.Len(t, differences, 1)
+	require.Contains(t, differences[0], "macro F1: ")
+}
+
+func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
+	b, whole, parts := openGo(t), record.OpenTrajectories(t.TempDir()), record.OpenTrajectories(t.TempDir())
+	var opened atomic.Int32
+	o := trajectoryOptions(&opened)
+	require.NoError(t, MissingTrajectories(t.Context(), b, whole, trajectoryCells(), o))
+	ctx, cancel := context.WithCancel(t.Context())
+	interrupted := o
+	interrupted.Jobs = 1
+	interrupted.Progress = func(s TrajectoryState) {
+		if s.Done == 5 {
+			cancel()
+		}
+	}
+	require.ErrorIs(t, MissingTrajectories(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
+	some, err := parts.Load()
+	require.NoError(t, err)
+	require.Len(t, some, 5)
+	o.Shards = 3
+	for o.Shard = range o.Shards {
+		require.NoError(t, MissingTrajectories(t.Context(), b, parts, trajectoryCells(), o))
+	}
+	require.Len(t, trajectoriesOf(t, parts), 12)
+	require.ElementsMatch(t, trajectoriesOf(t, whole), trajectoriesOf(t, parts))
+}
+
+// trajectoriesOf are all trajectories of a store without what differs from run to run.
+func trajectoriesOf(t *testing.T, store *record.Trajectories) []record.Trajectory {
+	all, err := store.Load()
+	require.NoError(t, err)
+	for i := range all {
+		all[i].Seconds = 0
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package record
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+)
+
+// someTrajectory is a trajectory that could have been measured.
+func someTrajectory(c Cell, seed uint64) Trajectory {
+	c = c.Trained()
+	t := Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
+		Seed: seed, Split: "0123", Epochs: 60, Backend: "go", Version: "nodemask", Protocol: "abc"}
+	for range hyper.StopOns() {
+		scores := []float64{80.125, 81, 82}[:NumArrivals(c.Setting)]
+		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores), append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
+		if c.Setting == datasets.Inductive {
+			t.Cached = append(t.Cached, scores)
+		}
+	}
+	return t
+}
+
+func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"), rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
+		c := NewCell("cora", model, setting, 10)
+		c.Arrivals, c.Parameters.StopOn = datasets.TrainEdges, hyper.StopOnF1
+		if rapid.Bool().Draw(t, "masked") {
+			c = c.Masked(0.5)
+		}
+		c.Parameters.AttentionDropout = rapid.SampledFrom([]float64{0, 0.6}).Draw(t, "attention dropout")
+		c.Parameters.LearningRate = rapid.SampledFrom([]float64{0.01, 0.005}).Draw(t, "learning rate")
+		trained := c.Trained()
+		require.True(t, trained.Resplit)
+		require.Empty(t, trained.Arrivals)
+		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
+		line, err := json.Marshal(someTrajectory(c, 7))
+		require.NoError(t, err)
+		read, err := ParseTrajectory(line)
+		require.NoError(t, err)
+		back, err := read.Cell()
+		require.NoError(t, err)
+		require.Equal(t, trained.Key(), back.Key())
+		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value that stands for it
+		require.Equal(t, trained, back)
+	})
+}
+
+func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*Trajectory){
+		`no model "gim"`:            func(t *Trajectory) { t.Model = "gim" },
+		"expected names of axes":    func(t *Trajectory) { t.Choices = map[string]string{"luck": "1"} },
+		"layers: ":                  func(t *Trajectory) { t.Choices = map[string]string{"layers": "many"} },
+		"without data, split, seed": func(t *Trajectory) { t.Split = "" },
+		"seed or protocol":          func(t *Trajectory) { t.Protocol = "" },
+		"100% to train on":          func(t *Trajectory) { t.TrainPercent = 100 },
+		`backend "xla:/evil.so"`:    func(t *Trajectory) { t.Backend = "xla:/evil.so" },
+		"3 ways of stopping":        func(t *Trajectory) { t.F1 = t.F1[:3] },
+		"2 kinds of arrivals":       func(t *Trajectory) { t.Cached[3] = t.Cached[3][:2] },
+		"a score of 101":            func(t *Trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
+		`setting "deductive"`:       func(t *Trajectory) { t.Setting = "deductive" },
+		"transductive trajectory":   func(t *Trajectory) { t.Setting = datasets.Transductive },
+		"scores for 0 ways":         func(t *Trajectory) { t.Cached = nil },
+		"no early stopping on":      func(t *Trajectory) { t.Choices = map[string]string{"stop": "luck"} },
+	} {
+		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7)
+		change(&bad)
+		line, err := json.Marshal(bad)
+		require.NoError(t, err)
+		_, err = ParseTrajectory(line)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := ParseTrajectory([]byte(`{"luck":1}`))
+	require.ErrorContains(t, err, "not a trajectory")
+	good, err := json.Marshal(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	require.NoError(t, err)
+	_, err = ParseTrajectory(append(good, "{}"...))
+	require.ErrorContains(t, err, "expected one per line")
+}
+
+func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "of [results]")
+	store := OpenTrajectories(folder)
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, store.Add(someTrajectory(c, 1)))
+	require.NoError(t, store.Add(someTrajectory(c, 1)))
+	require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), 1)))
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(text, text[:100]...), 0o666))
+	all, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, all, 2, "the last line has no end")
+	require.NoError(t, store.Add(someTrajectory(c, 2)))
+	has := func(s *Trajectories, c Cell, seed uint64) bool {
+		is, err := s.Has(c.Trained(), seed, "go")
+		require.NoError(t, err)
+		return is
+	}
+	require.True(t, has(store, c, 2))
+	require.False(t, has(store, c, 3))
+	require.NoError(t, OpenTrajectories(folder).Add(someTrajectory(c, 3)))
+	require.True(t, has(store, c, 3), "what another process adds is seen")
+	require.True(t, has(store, c.Masked(0.5), 1))
+	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
+
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 10)+"\n"), 0o666))
+	_, err = store.Load()
+	require.ErrorContains(t, err, path+": line 1: not a trajectory")
+}
+
+func FuzzParseTrajectory(f *testing.F) {
+	line, err := json.Marshal(someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
+	require.NoError(f, err)
+	f.Add(line)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		read, err := ParseTrajectory(line)
+		if err != nil {
+			return
+		}
+		id, err := read.ID()
+		require.NoError(t, err)
+		again, err := json.Marshal(read)
+		require.NoError(t, err)
+		back, err := ParseTrajectory(again)
+		require.NoError(t, err)
+		other, err := back.ID()
+		require.NoError(t, err)
+		require.Equal(t, id, other)
+	})
+}
