@@ -61,11 +61,11 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 	for _, v := range split.Test {
 		isTest[g.NodeIDs[v]] = v
 	}
-	for _, model := range []string{"gin", "gat"} {
+	for _, model := range []string{"gin", "gat", "gin --mlp-layers 2 --norm both --readout all"} {
+		train := append([]string{"train", "--data", "cora", "--train", "50", "--trials", "1", "--model"}, strings.Fields(model)...)
 		dir := t.TempDir()
 		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
-		code, out, errs := nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--max-epochs", "8", "--json",
-			"--cache-inference", "--save-model", saved, "--save-cache", cache)
+		code, out, errs := nodemask(t, append(train, "--max-epochs", "8", "--json", "--cache-inference", "--save-model", saved, "--save-cache", cache)...)
 		require.Zero(t, code, errs)
 		var trial struct {
 			MacroF1Cached float64 `json:"macro_f1_cached"`
@@ -97,7 +97,7 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 
 		// The same model of another run does not take this cache.
 		other := filepath.Join(dir, "other.model")
-		code, _, errs = nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--seed", "2", "--max-epochs", "1", "--save-model", other)
+		code, _, errs = nodemask(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
 		require.Zero(t, code, errs)
 		code, _, errs = nodemask(t, "predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
 		require.Equal(t, 1, code)
