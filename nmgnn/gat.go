@@ -19,6 +19,8 @@ type GAT struct {
 	Heads   int     // 0: 1
 	Width   int     // outputs of each head
 	Dropout float64 // of α, in training: the probability of being dropped. The paper has none with node masking.
+	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	KeepSelf bool
 }
 
 // Forward maps h [nodes, in] to [nodes, Heads·Width]; mask is [nodes, 1], or nil for inactive.
@@ -27,6 +29,9 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	out := heads * l.Width
 	g := h.Graph()
 	near = near.WithSelf()
+	if l.KeepSelf {
+		near, mask = near.MaskOthers(mask), nil
+	}
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
 	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
 	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))

@@ -16,6 +16,8 @@ type GATv2 struct {
 	Heads   int     // 0: 1
 	Width   int     // outputs of each head
 	Dropout float64 // of α, in training
+	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	KeepSelf bool
 }
 
 // Forward maps h [nodes, in] to [nodes, Heads·Width]; mask is [nodes, 1], or nil for inactive.
@@ -24,6 +26,9 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	out := heads * l.Width
 	g := h.Graph()
 	near = near.WithSelf()
+	if l.KeepSelf {
+		near, mask = near.MaskOthers(mask), nil
+	}
 	// One product with both matrices side by side reads the features once.
 	both := h.Times(Concatenate([]*Node{
 		GlorotWeights(scope, g, "source_weights", h.Width(), out), GlorotWeights(scope, g, "target_weights", h.Width(), out)}, 1))

@@ -16,6 +16,8 @@ type GIN struct {
 	Epsilon float64 // what the root weighs beyond 1; 0 is GIN-0, the paper's
 	// LearnEpsilon trains ε, from Epsilon on: GIN-ε.
 	LearnEpsilon bool
+	// Norm normalises what each linear layer but the last returns, before the ReLU: see [BatchNorm].
+	Norm bool
 }
 
 // Forward maps h [nodes, in] to [nodes, Width[last]]; mask is [nodes, 1], or nil for inactive.
@@ -33,6 +35,9 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	}
 	z = Add(Add(root, near.Sum(Masked(z, mask))), b)
 	for i, width := range l.Width[1:] {
+		if l.Norm {
+			z = BatchNorm(scope.In("norm%d", i), near, z)
+		}
 		w, b := LinearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
 		z = Add(Dense(activation.Relu(z)).Times(w), b)
 	}

@@ -1,6 +1,7 @@
 package nmgnn_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -14,6 +15,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/kernels"
 )
@@ -30,15 +32,34 @@ type fixed struct {
 	weights  map[string][]float32 // by path
 }
 
-// computed is what came out: representations of all layers, the loss, and its gradient for every weight.
+// computed is what came out: representations of all layers and what a readout adds, the loss, its gradient for every weight, and
+// the running statistics after it.
 type computed struct {
 	layers    [][][]float32
 	loss      float64
 	gradients map[string][]float32
+	running   map[string][]float32
 }
 
 // compute runs forward and backward once, with gradients as in training.
 func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) computed {
+	t.Helper()
+	return f.program(t, b, plan).step()
+}
+
+// program is a fixed model compiled, as in training and as outside it.
+type program struct {
+	t       *testing.T
+	f       fixed
+	backend *backend.Backend
+	store   *model.Store
+	data    *nmgnn.Loaded
+	delta   *tensors.Tensor
+	exec    *model.Exec
+	paths   []string // of the gradients
+}
+
+func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *program {
 	t.Helper()
 	store := model.NewStore()
 	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, nmgnn.LoadOptions{Plan: plan, Gradients: true})
@@ -47,8 +68,8 @@ func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) comp
 	if delta == nil {
 		delta = make([]float32, f.edges.NumNodes())
 	}
-	var paths []string
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta *Node) []*Node {
+	p := &program{t: t, f: f, backend: b, store: store, data: data, delta: tensors.FromFlatDataAndDimensions(delta, len(delta), 1)}
+	p.exec, err = model.NewExec(b.Backend, store, func(scope *model.Scope, delta *Node) []*Node {
 		g := delta.Graph()
 		mask := delta
 		if f.mask == nil {
@@ -58,18 +79,17 @@ func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) comp
 		loss := f.loss(layers[len(layers)-1])
 		outputs := append([]*Node{loss}, layers...)
 		outputs = append(outputs, scope.BuildTrainableVariablesGradientsGraph(loss)...)
-		paths = nil
+		p.paths = nil
 		for v := range scope.IterVariables() {
 			if v.Trainable {
-				paths = append(paths, v.Path())
+				p.paths = append(p.paths, v.Path())
 			}
 		}
 		return outputs
 	})
 	require.NoError(t, err)
 	// The variables exist once the computation has been built.
-	column := tensors.FromFlatDataAndDimensions(delta, len(delta), 1)
-	_, err = exec.Compile(column.Shape())
+	_, err = p.exec.Compile(p.delta.Shape())
 	require.NoError(t, err)
 	for path, values := range f.weights {
 		v := store.GetVariable(path)
@@ -77,19 +97,48 @@ func (f fixed) compute(t *testing.T, b *backend.Backend, plan kernels.Plan) comp
 		require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions(values, v.Shape().Dimensions...)))
 	}
 	for v := range store.IterVariables() {
+		if isRunning(v.Path()) && !v.HasValue() {
+			first, err := infer.FirstValue(store, v, 1)
+			require.NoError(t, err)
+			require.NoError(t, v.SetValue(first))
+		}
 		require.True(t, v.HasValue(), "no weights given for %s", v.Path())
 	}
-	outputs, err := exec.Call(column)
-	require.NoError(t, err)
-	result := computed{loss: float64(tensors.ToScalar[float32](outputs[0])), gradients: map[string][]float32{}}
-	depth := len(f.model.Layers)
+	return p
+}
+
+func isRunning(path string) bool { return strings.Contains(path, "/running_") }
+
+// step runs forward and backward, as in training. Weights stay as they are.
+func (p *program) step() computed {
+	p.t.Helper()
+	outputs, err := p.exec.Call(p.delta)
+	require.NoError(p.t, err)
+	result := computed{loss: float64(tensors.ToScalar[float32](outputs[0])), gradients: map[string][]float32{}, running: map[string][]float32{}}
+	depth := len(outputs) - 1 - len(p.paths)
 	for _, h := range outputs[1 : 1+depth] {
 		result.layers = append(result.layers, h.Value().([][]float32))
 	}
-	for i, path := range paths {
+	for i, path := range p.paths {
 		result.gradients[path] = tensors.MustCopyFlatData[float32](outputs[1+depth+i])
 	}
+	for v := range p.store.IterVariables() {
+		if isRunning(v.Path()) {
+			result.running[v.Path()] = tensors.MustCopyFlatData[float32](v.MustValue())
+		}
+	}
 	return result
+}
+
+// tested is the logits as outside training, without mask.
+func (p *program) tested() [][]float32 {
+	p.t.Helper()
+	logits, err := model.CallOnce(p.backend.Backend, p.store, func(scope *model.Scope, delta *Node) *Node {
+		all := p.f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: p.data.Neighbours(false, nil), Features: p.data.Features(delta.Graph(), false)})
+		return all[len(all)-1]
+	}, p.delta)
+	require.NoError(p.t, err)
+	return logits.Value().([][]float32)
 }
 
 // loss is the mean cross-entropy over the scored nodes.

@@ -43,8 +43,13 @@ func ZeroWeights(scope *model.Scope, g *Graph, name string, dimensions ...int) *
 }
 
 func weights(scope *model.Scope, g *Graph, name string, bound float64, dimensions []int) *Node {
-	scope.SetParam(name+boundSuffix, bound)
-	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...)).NodeValue(g)
+	return variable(scope, name, 0, bound, dimensions...).NodeValue(g)
+}
+
+// variable makes a variable that starts uniform in middle ± bound.
+func variable(scope *model.Scope, name string, middle, bound float64, dimensions ...int) *model.Variable {
+	scope.SetParam(name+firstSuffix, first{middle, bound})
+	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
 // LinearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.
@@ -52,13 +57,15 @@ func LinearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
 	return Weights(scope, g, "weights", in, in, out), Weights(scope, g, "biases", in, 1, out)
 }
 
-// boundSuffix marks the parameter that tells how wide a variable's first values spread.
-const boundSuffix = "_bound"
+// firstSuffix marks the parameter that tells where a variable's first values are drawn from.
+const firstSuffix = "_first"
 
-// FirstBound returns how wide the first values of the variable at a path spread, as [Weights] and its siblings noted in the
-// store; not found for variables made otherwise.
-func FirstBound(store *model.Store, path string) (bound float64, found bool) {
-	value, found := store.GetParam(path + boundSuffix)
-	bound, isNumber := value.(float64)
-	return bound, found && isNumber
+type first struct{ middle, bound float64 }
+
+// FirstValues returns where the first values of the variable at a path are drawn from: uniform in middle ± bound, as [Weights]
+// and its siblings noted in the store; not found for variables made otherwise.
+func FirstValues(store *model.Store, path string) (middle, bound float64, found bool) {
+	value, _ := store.GetParam(path + firstSuffix)
+	from, found := value.(first)
+	return from.middle, from.bound, found
 }

@@ -25,6 +25,7 @@ type layerFixture struct {
 	Labels []int32
 	Train  []int32
 	Mask   []float32
+	Kept   bool `json:"self_kept"`
 	Layers []map[string]json.RawMessage
 	Hidden [][][]float32
 	Logits [][]float32
@@ -86,11 +87,11 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 					var layer nmgnn.Layer
 					switch c.Layer {
 					case "gat":
-						layer = nmgnn.GAT{Heads: heads, Width: width / heads}
+						layer = nmgnn.GAT{Heads: heads, Width: width / heads, KeepSelf: c.Kept}
 					case "gatv2":
-						layer = nmgnn.GATv2{Heads: heads, Width: width / heads}
+						layer = nmgnn.GATv2{Heads: heads, Width: width / heads, KeepSelf: c.Kept}
 					case "sgat":
-						layer = nmgnn.SGAT{Width: width}
+						layer = nmgnn.SGAT{Width: width, KeepSelf: c.Kept}
 					case "gcn":
 						layer = nmgnn.GCN{Width: width}
 					case "sage":

@@ -13,10 +13,17 @@ import (
 
 // Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.
 type Model struct {
-	// Layers from the input on; the last one's outputs are the logits.
+	// Layers from the input on; without a readout, the last one's outputs are the logits.
 	Layers []Layer
-	// Activation follows every layer but the last; nil: ReLU.
+	// Readout computes the logits; its zero value takes the last layer's outputs, and all other layers are hidden.
+	Readout Readout
+	// Activation follows every hidden layer; nil: ReLU.
 	Activation func(x *Node) *Node
+	// Norm normalises what each hidden layer returns, before the activation: see [BatchNorm].
+	Norm bool
+	// Residual adds each layer's input, before dropout, to its output, after the activation, where they have the same width:
+	// h^(k) = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
+	Residual bool
 	// Dropout is the probability that an entry of a layer's input is dropped while training, for every layer. Node
 	// masking is something else: see [Mask].
 	Dropout float64
@@ -29,29 +36,39 @@ type Pass struct {
 	Features Input           // [nodes, width]
 	Mask     *Node           // δ [nodes, 1], shared by all layers; nil: inactive
 	Random   *kernels.Random // for dropout; nil: none, as outside training
-	// After, if set, changes a layer's output, after its activation and before the next layer; layers count from 0.
+	// After, if set, changes a layer's output, after its activation and before all that reads it; layers count from 0.
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width]; the last is the logits
-// [nodes, classes], without activation.
+// Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width], and the logits [nodes, classes] last,
+// without activation: these are h^(k), or with a readout one more node behind it.
 func (m Model) Forward(p Pass) []*Node {
 	between := m.Activation
 	if between == nil {
 		between = activation.Relu
 	}
 	h := p.Features
-	all := make([]*Node, 0, len(m.Layers))
+	all := make([]*Node, 0, len(m.Layers)+1)
 	for i, layer := range m.Layers {
-		out := layer.Forward(p.Scope.In("layer%d", i), p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
-		if i < len(m.Layers)-1 {
+		scope := p.Scope.In("layer%d", i)
+		out := layer.Forward(scope, p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
+		if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
+			if m.Norm {
+				out = BatchNorm(scope.In("norm"), p.Near, out)
+			}
 			out = between(out)
+		}
+		if m.Residual && h.Width() == out.Shape().Dimensions[1] {
+			out = Add(out, h.Node())
 		}
 		if p.After != nil {
 			out = p.After(i, out)
 		}
 		all = append(all, out)
 		h = Dense(out)
+	}
+	if m.Readout.Classes > 0 {
+		all = append(all, m.Readout.logits(p, all, m.Dropout))
 	}
 	return all
 }

@@ -26,6 +26,7 @@ type Neighbours struct {
 	drop   *kernels.Stream // of edges, if a regulariser drops them
 	rate   float64         // at which it does
 	kept   **Node          // what it kept: [entries, 1], made once
+	mask   *Node           // δ of all but v itself: see MaskOthers; nil: inactive
 }
 
 // adjacency is a graph's neighbours in variables of a model, shared by all passes over it.
@@ -71,6 +72,9 @@ func (a *adjacency) replace(m csr.Matrix) error {
 // NumNodes returns the number of nodes.
 func (n Neighbours) NumNodes() int { return n.matrix.Rows }
 
+// Trains reports whether the pass is one of training. [BatchNorm] asks.
+func (n Neighbours) Trains() bool { return n.train }
+
 // WithSelf aggregates over v ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {
 	if n.self == nil {
@@ -95,6 +99,41 @@ func (n Neighbours) WithoutEdges(r *kernels.Random, rate float64) Neighbours {
 	stream := r.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
+}
+
+// MaskOthers multiplies what each u ≠ v contributes to v by δ(u), and leaves v's own contribution in v ∪ N_v alone: eq. 6 read
+// as keeping a masked root. Sum, Mean, WeightedSum, Attention and PairAttention heed it; no softmax sees it. mask is [nodes,
+// 1]; nil: inactive.
+func (n Neighbours) MaskOthers(mask *Node) Neighbours {
+	n.mask = mask
+	return n
+}
+
+// heard multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or [entries, 1]
+// if keep is nil; nil if nothing multiplies them.
+func (n Neighbours) heard(keep *Node) *Node {
+	if n.mask == nil {
+		return keep
+	}
+	g := n.mask.Graph()
+	is := func(self bool) func(m csr.Matrix) []float32 {
+		return func(m csr.Matrix) []float32 {
+			values := make([]float32, m.NumEntries())
+			for i, v := range m.RowIndices() {
+				if (m.Indices[i] == v) == self {
+					values[i] = 1
+				}
+			}
+			return values
+		}
+	}
+	// Both are zero in padding, as what multiplies entries has to be.
+	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
+	heard := StopGradient(Add(self, Mul(other, n.product.Gather(n.mask))))
+	if keep == nil {
+		return heard
+	}
+	return Mul(keep, heard)
 }
 
 // present is 1 for entries that a regulariser kept, 0 for those it dropped and for padding; nil if none drops any.
@@ -132,13 +171,13 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 
 // Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
 func (n Neighbours) Sum(h *Node) *Node {
-	return kernels.Sum(n.product, h, n.present(h.Graph()), n.train)
+	return kernels.Sum(n.product, h, n.heard(n.present(h.Graph())), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h *Node) *Node {
 	degree := n.Degree(h.Graph())
-	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.present(h.Graph()), n.train)
+	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.heard(n.present(h.Graph())), n.train)
 }
 
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for a node
@@ -208,7 +247,7 @@ func (n Neighbours) WeightedSum(weights, h *Node) *Node {
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
 	}
-	return kernels.WeightedSum(n.product, weights, h, n.train)
+	return kernels.WeightedSum(n.product, n.heard(weights), h, n.train)
 }
 
 // Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h), in half the time.
@@ -226,6 +265,9 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	a.Present, a.Gradients = n.present(a.Values.Graph()), n.train
 	if n.Drops(rate) {
 		a.Keep = n.keepEntries(heads, rate)
+	}
+	if a.Keep = n.heard(a.Keep); a.Keep != nil {
+		a.Keep = BroadcastToDims(a.Keep, n.product.Slots(), heads)
 	}
 	return n.product.Attend(a)
 }

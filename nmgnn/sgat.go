@@ -15,13 +15,18 @@ type SGAT struct {
 	// Each of Heads shares of the outputs drops weights of its own, as GAT's heads do; 0: 1.
 	Dropout float64
 	Heads   int
+	// KeepSelf leaves v's own term unmasked, as eq. 6 can be read: δ(v) applies to what others hear of v alone.
+	KeepSelf bool
 }
 
 // Forward maps h [nodes, in] to [nodes, Width]; mask is [nodes, 1], or nil for inactive.
 func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
-	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
 	near = near.WithSelf()
+	if l.KeepSelf {
+		near, mask = near.MaskOthers(mask), nil
+	}
+	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
 	var mean *Node
 	if near.Drops(l.Dropout) {
 		near.random.Next() // left out, so that seeds keep the numbers that results were recorded with

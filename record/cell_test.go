@@ -18,6 +18,10 @@ func TestKeysSayWhatDiffersFromThePreset(t *testing.T) {
 	require.Equal(t, "cora/gat/inductive/10%/attention-dropout=0", c.Fair().Key())
 	require.Equal(t, "cora/gat/inductive/10%/keep=0.5/attention-dropout=0.6",
 		c.Masked(0.5).With(func(p *hyper.Parameters) { p.AttentionDropout = 0.6 }).Key())
+	require.Equal(t, "cora/gat/inductive/10%/keep=0.5/self=kept/readout=all/residual=true",
+		c.Masked(0.5).With(func(p *hyper.Parameters) {
+			p.SelfTerm, p.Readout, p.Residual = hyper.SelfKept, hyper.ReadoutAll, true
+		}).Key())
 	c.Arrivals, c.Resplit = datasets.TrainEdges, true
 	require.Equal(t, "cora/gat/inductive/10%/arrivals=train-edges/resplit=true/layers=4/stop=f1",
 		c.With(func(p *hyper.Parameters) { p.Layers, p.StopOn = 4, hyper.StopOnF1 }).Key())

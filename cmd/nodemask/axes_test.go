@@ -48,12 +48,18 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 	switch axis.Name {
 	case "arrivals":
 		return draw(string(datasets.AllEdges), string(datasets.TrainEdges), string(datasets.NoValidation))
-	case "resplit", "rescale", "learn-epsilon", "normalize":
+	case "resplit", "rescale", "learn-epsilon", "normalize", "residual":
 		return draw("true", "false")
 	case "over":
 		return draw(string(hyper.MaskAll), string(hyper.MaskTrain))
 	case "stop":
 		return draw("loss", "f1", "accuracy", "either")
+	case "readout":
+		return draw(string(hyper.ReadoutLast), string(hyper.ReadoutAll))
+	case "norm":
+		return draw(string(hyper.NormInside), string(hyper.NormBoth))
+	case "self":
+		return draw(string(hyper.SelfKept))
 	case "regulariser":
 		return fmt.Sprintf("%s:%v", rapid.SampledFrom(hyper.Regularisers()).Draw(t, "regulariser"), below1.Draw(t, "rate"))
 	case "keep":
@@ -89,6 +95,13 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, axis.Name+"?") == 0 {
 				require.NoError(t, axis.Set(&c, drawValue(t, axis)))
 			}
+		}
+		// Some models have no place for these.
+		if p := &c.Parameters; p.Model != "gin" || p.MLPLayers < 2 {
+			p.Norm = hyper.NormNone
+		}
+		if hyper.PresetFor(c.Parameters.Model) != "gat" {
+			c.Parameters.SelfTerm = hyper.SelfMasked
 		}
 		c.Cached = setting == datasets.Inductive && rapid.Bool().Draw(t, "cached")
 		require.NoError(t, c.Parameters.Check())

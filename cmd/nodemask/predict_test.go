@@ -65,11 +65,11 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 	}
 	best, err := backend.Open("")
 	require.NoError(t, err)
-	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"}} {
+	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"}, {best.ID, "gin --mlp-layers 2 --norm both --readout all"}} {
 		id, model, dir := run[0], run[1], t.TempDir()
+		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"}, strings.Fields(model)...)
 		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
-		code, out, errs := nodemask(t, "train", "--backend", id, "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--max-epochs", "20", "--json",
-			"--cache-inference", "--save-model", saved, "--save-cache", cache)
+		code, out, errs := nodemask(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model", saved, "--save-cache", cache)...)
 		require.Zero(t, code, errs)
 		var trial record.Record
 		require.NoError(t, json.Unmarshal([]byte(out), &trial))
@@ -103,7 +103,7 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 
 		// The same model of another run does not take this cache.
 		other := filepath.Join(dir, "other.model")
-		code, _, errs = nodemask(t, "train", "--data", "cora", "--model", model, "--train", "50", "--trials", "1", "--seed", "2", "--max-epochs", "1", "--save-model", other)
+		code, _, errs = nodemask(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
 		require.Zero(t, code, errs)
 		code, _, errs = nodemask(t, "predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
 		require.Equal(t, 1, code)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,13 +61,24 @@ func anyModel(t testing.TB, b *backend.Backend, kind string, g *datasets.Graph, 
 	t.Helper()
 	p, err := hyper.For(kind)
 	require.NoError(t, err)
-	p.Hidden, p.Heads, p.Layers = 6, 2, layers
+	p.Layers = layers
+	return modelOf(t, b, p, g)
+}
+
+// modelOf is anyModel with parameters of one's own.
+func modelOf(t testing.TB, b *backend.Backend, p hyper.Parameters, g *datasets.Graph) *cached.Model {
+	t.Helper()
+	p.Hidden, p.Heads = 6, 2
+	require.NoError(t, p.Check())
 	m, err := infer.Untrained(b, nmgnn.Build(p, len(g.Classes)), g.Features.Width, 1)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, w := range m.Weights {
 		for i := range w.Values {
 			w.Values[i] = float32(r.NormFloat64())
+			if strings.HasSuffix(w.Path, "/running_variance") {
+				w.Values[i] *= w.Values[i]
+			}
 		}
 	}
 	return &cached.Model{Settings: p, Classes: g.Classes, Features: g.Features.Width, Weights: m.Weights}
@@ -80,7 +93,7 @@ func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Grap
 	if m.Settings.NormalizeFeatures {
 		own = own.RowNormalized()
 	}
-	return cached.New(g, view.Train, own, all[:len(all)-1])
+	return cached.New(g, view.Train, own, all[:m.Settings.Layers-1])
 }
 
 // predictsWhatTheModelSays checks predictions of newcomers, called by their numbers, against class probabilities of all
@@ -117,9 +130,20 @@ func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
 	require.Greater(t, len(newcomers.IDs), cached.LargestBatch, "more than one batch apart")
 	require.Greater(t, len(cached.Batches(newcomers.Linked)[0]), cached.LargestBatch, "one that is larger together")
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		models := map[string]*cached.Model{}
 		for _, kind := range hyper.Models() {
+			models[kind] = anyModel(t, b, kind, g, 3)
+		}
+		deep, err := hyper.For("gin")
+		require.NoError(t, err)
+		deep.Layers, deep.MLPLayers, deep.Norm, deep.Readout, deep.Residual = 3, 2, hyper.NormBoth, hyper.ReadoutAll, true
+		models["gin with all there is"] = modelOf(t, b, deep, g)
+		last, err := hyper.For("gat")
+		require.NoError(t, err)
+		last.Readout, last.SelfTerm = hyper.ReadoutLast, hyper.SelfKept
+		models["gat with a readout"] = modelOf(t, b, last, g)
+		for kind, m := range models {
 			t.Run(kind, func(t *testing.T) {
-				m := anyModel(t, b, kind, g, 3)
 				p, err := cached.NewPredictor(b, m, cacheOf(t, b, m, g, view))
 				require.NoError(t, err)
 				defer p.Close()
@@ -436,4 +460,24 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 		}
 		require.Equal(t, len(read), cached.CountNodes(view, layers).Cached, "what was read is what is counted")
 	})
+}
+
+func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
+	b := gnntest.Go(t)
+	g := gnntest.TwoCamps(t)
+	p, err := hyper.For("gin")
+	require.NoError(t, err)
+	p.MLPLayers, p.Norm, p.Readout = 2, hyper.NormBoth, hyper.ReadoutAll
+	m := modelOf(t, b, p, g)
+	path := filepath.Join(t.TempDir(), "model")
+	require.NoError(t, m.Save(path))
+	back, err := cached.LoadModel(path)
+	require.NoError(t, err)
+	require.Equal(t, m, back)
+	own := slices.DeleteFunc(slices.Clone(back.Weights), func(w infer.Weight) bool { return !strings.Contains(w.Path, "/running_") })
+	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
+	// A model that lost them is refused, and predicts nothing.
+	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool { return strings.HasSuffix(w.Path, "layer1/norm/running_mean") })
+	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	require.ErrorContains(t, err, "the model has no weights /model/layer1/norm/running_mean of shape [1 6]")
 }

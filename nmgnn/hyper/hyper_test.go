@@ -28,7 +28,14 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		`no regulariser "luck"`:                                     func(p *Parameters) { p.Regulariser = "luck" },
 		"without a regulariser":                                     func(p *Parameters) { p.RegulariserRate = 0.5 },
 		"regulariser's rate 1":                                      func(p *Parameters) { p.Regulariser, p.RegulariserRate = DropEdgeRegulariser, 1 },
-		"hidden width 64: expected a multiple of the 7 attention heads": func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
+		"hidden width 64: expected a multiple of the 7 attention heads":    func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
+		"multiple of the 7 attention heads":                                func(p *Parameters) { p.Model, p.Heads, p.Layers, p.Readout = "gat", 7, 1, ReadoutLast },
+		`no batch normalisation "luck": expected one of ["inside" "both"]`: func(p *Parameters) { p.Norm = "luck" },
+		`batch normalisation "inside" in MLPs of 1 linear layer`:           func(p *Parameters) { p.Norm = NormInside },
+		`batch normalisation "both" for the model gcn`:                     func(p *Parameters) { p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth },
+		`no readout "luck": expected one of ["last" "all"]`:                func(p *Parameters) { p.Readout = "luck" },
+		`no self term "luck": expected one of ["kept"]`:                    func(p *Parameters) { p.SelfTerm = "luck" },
+		`self term "kept" for the model gin`:                               func(p *Parameters) { p.SelfTerm = SelfKept },
 	} {
 		p := good
 		change(&p)
@@ -90,10 +97,20 @@ func TestParametersAreTheSameWhenTheyComeBackFromJSON(t *testing.T) {
 		require.NoError(t, err)
 		p = p.WithMasking(0.5)
 		p.Regulariser, p.RegulariserRate, p.LearnEpsilon = DropEdgeRegulariser, 0.25, true
+		p.Norm, p.Readout, p.Residual, p.SelfTerm = NormBoth, ReadoutAll, true, SelfKept
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		var back Parameters
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, p, back)
 	}
+}
+
+func TestReadingsThatAreNotChosenLeaveNoTraceInJSON(t *testing.T) {
+	p, err := Preset("standard")
+	require.NoError(t, err)
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	require.Equal(t, `{"preset":"standard","model":"gin","layers":2,"hidden":64,"mlp_layers":1,"epsilon":0,"dropout":0.5,"keep_rate":1,"mask_over":"all",`+
+		`"rescale":false,"learning_rate":0.01,"weight_decay":0.0005,"normalize_features":true,"max_epochs":1000,"patience":50,"stop_on":"loss"}`, string(text))
 }

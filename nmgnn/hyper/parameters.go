@@ -21,15 +21,19 @@ type Parameters struct {
 	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
 
 	LearnEpsilon     bool    `json:"learn_epsilon,omitempty"`     // GIN-ε
+	Norm             Norm    `json:"norm,omitempty"`              // batch normalisation, of GIN
+	Readout          Readout `json:"readout,omitempty"`           // what the logits are computed from
+	Residual         bool    `json:"residual,omitempty"`          // add a layer's input to its output, where they are as wide
 	Heads            int     `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
 	AttentionDropout float64 `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
 
 	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped
 
-	KeepRate KeepRate `json:"keep_rate"` // node masking
-	MaskOver MaskOver `json:"mask_over"` // which nodes can be masked
-	Rescale  bool     `json:"rescale"`   // divide what is kept by KeepRate; not in the paper
+	KeepRate KeepRate `json:"keep_rate"`           // node masking
+	MaskOver MaskOver `json:"mask_over"`           // which nodes can be masked
+	Rescale  bool     `json:"rescale"`             // divide what is kept by KeepRate; not in the paper
+	SelfTerm SelfTerm `json:"self_term,omitempty"` // of GAT, SGAT and GATv2: whether a masked node's own term is masked too
 
 	LearningRate      float64 `json:"learning_rate"`
 	WeightDecay       float64 `json:"weight_decay"`
@@ -159,7 +163,7 @@ func (p Parameters) Check() error {
 		}
 	}
 	// SGAT's heads matter to attention dropout alone.
-	if drawsPerHead := attends(p.Model) || p.Model == "sgat" && p.AttentionDropout > 0; drawsPerHead && p.Layers > 1 && p.Hidden%max(p.Heads, 1) != 0 {
+	if drawsPerHead := attends(p.Model) || p.Model == "sgat" && p.AttentionDropout > 0; drawsPerHead && (p.Layers > 1 || p.Readout != ReadoutNone) && p.Hidden%max(p.Heads, 1) != 0 {
 		return fmt.Errorf("hidden width %d: expected a multiple of the %d attention heads that share it", p.Hidden, p.Heads)
 	}
 	if err := p.KeepRate.Check(); err != nil {
@@ -167,6 +171,9 @@ func (p Parameters) Check() error {
 	}
 	if p.MaskOver != MaskAll && p.MaskOver != MaskTrain {
 		return fmt.Errorf("no masking over %q: expected %q or %q", p.MaskOver, MaskAll, MaskTrain)
+	}
+	if err := p.checkReadings(); err != nil {
+		return err
 	}
 	if p.Regulariser != NoRegulariser && !slices.Contains(Regularisers(), p.Regulariser) {
 		return fmt.Errorf("no regulariser %q: expected one of %v", p.Regulariser, Regularisers())

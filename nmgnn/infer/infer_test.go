@@ -141,3 +141,25 @@ func TestClassesAreTheFirstOfTheGreatestNumbersAndSoftmaxTheirProbabilities(t *t
 	require.Equal(t, 3, p.Rows)
 	require.Equal(t, 3, p.Width)
 }
+
+func TestNormsStartAtOneAndZeroAndMoveNoOtherFirstValue(t *testing.T) {
+	b := gnntest.Go(t)
+	of := func(norm bool) map[string][]float32 {
+		w, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3, 2}, Norm: norm}}}, 3, 7)
+		require.NoError(t, err)
+		values := map[string][]float32{}
+		for _, one := range w.Weights {
+			values[one.Path] = one.Values
+		}
+		return values
+	}
+	plain, normed := of(false), of(true)
+	require.Len(t, normed, len(plain)+4)
+	for path, values := range plain {
+		require.Equal(t, values, normed[path], path)
+	}
+	require.Equal(t, []float32{1, 1, 1}, normed["/model/layer0/norm0/gamma"])
+	require.Equal(t, []float32{0, 0, 0}, normed["/model/layer0/norm0/beta"])
+	require.Equal(t, []float32{0, 0, 0}, normed["/model/layer0/norm0/running_mean"])
+	require.Equal(t, []float32{1, 1, 1}, normed["/model/layer0/norm0/running_variance"])
+}

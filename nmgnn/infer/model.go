@@ -32,9 +32,9 @@ type Options struct {
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits. x holds the
-// features before any normalization. It compiles a program for this graph each time: to predict many nodes that arrive
-// later, use a cached.Predictor.
+// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits; with a readout,
+// the logits come behind it. x holds the features before any normalization. It compiles a program for this graph each time: to
+// predict many nodes that arrive later, use a cached.Predictor.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	store := model.NewStore()
@@ -134,7 +134,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !v.Trainable {
+		if !IsWeight(v) {
 			continue
 		}
 		value, err := FirstValue(store, v, seed)

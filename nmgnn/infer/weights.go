@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -13,24 +14,27 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Scopes of a model's store: below ModelScope is what is trained, below DataScope the graphs.
+// Scopes of a model's store: below ModelScope is what training changes, below DataScope the graphs.
 const (
 	ModelScope = "model"
 	DataScope  = "data"
 )
 
-// Weight is one trained variable.
+// Weight is one variable of a model: trained, or a running statistic that training keeps.
 type Weight struct {
 	Path       string
 	Dimensions []int
 	Values     []float32 // row-major
 }
 
-// WeightsOf copies the trained variables of a store.
+// IsWeight reports whether a variable is one of a model's: trained, or a running statistic.
+func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
+
+// WeightsOf copies the variables of a store's model.
 func WeightsOf(store *model.Store) ([]Weight, error) {
 	var all []Weight
 	for v := range store.IterVariables() {
-		if !v.Trainable {
+		if !IsWeight(v) {
 			continue
 		}
 		value, err := v.Value()
@@ -46,7 +50,7 @@ func WeightsOf(store *model.Store) ([]Weight, error) {
 	return all, nil
 }
 
-// SetWeights sets the trained variables of a store. It returns an error unless there is a weight of the right shape for
+// SetWeights sets the variables of a store's model. It returns an error unless there is a weight of the right shape for
 // each.
 func SetWeights(store *model.Store, all []Weight) error {
 	weights := make(map[string]Weight, len(all))
@@ -54,7 +58,7 @@ func SetWeights(store *model.Store, all []Weight) error {
 		weights[w.Path] = w
 	}
 	for v := range store.IterVariables() {
-		if !v.Trainable {
+		if !IsWeight(v) {
 			continue
 		}
 		w, found := weights[v.Path()]
@@ -68,13 +72,14 @@ func SetWeights(store *model.Store, all []Weight) error {
 	return nil
 }
 
-// FirstValue draws a variable's first values from the seed, on the host, so that they are the same on every backend.
+// FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same on
+// every backend.
 func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
-		return nil, fmt.Errorf("infer: variable %s is of type %s: only float32 is trained", v.Path(), shape.DType)
+		return nil, fmt.Errorf("infer: variable %s is of type %s: expected float32, which models are made of", v.Path(), shape.DType)
 	}
-	limit, found := nmgnn.FirstBound(store, v.Path())
+	middle, limit, found := nmgnn.FirstValues(store, v.Path())
 	if !found && shape.Rank() >= 2 {
 		// Made without nmgnn.Weights: Glorot for matrices, zero for the rest.
 		limit = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
@@ -82,7 +87,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	r := nmgnn.HostRandom(seed, "weights"+v.Path())
 	values := make([]float32, shape.Size())
 	for i := range values {
-		values[i] = float32((2*r.Float64() - 1) * limit)
+		values[i] = float32(middle + (2*r.Float64()-1)*limit)
 	}
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }

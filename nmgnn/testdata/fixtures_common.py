@@ -1,4 +1,4 @@
-"""What make_fixtures.py and make_layer_fixtures.py share: graphs, draws, and how a case is solved and written."""
+"""What the makers of fixtures share: graphs, draws, and how a case is solved and written."""
 
 import json
 import pathlib

@@ -15,7 +15,7 @@ rescaled, and all layers and heads share δ. N_v has no self-loops; with C_v = {
     gcn      h'_v = Σ_{u ∈ C_v} δ(u)·W h_u / √(|C_u|·|C_v|) + b
     sage     h'_v = W_neighbours·( Σ_{u ∈ N_v} δ(u)·h_u / |N_v| ) + b + W_root h_v,    the mean 0 if N_v is empty
 
-LeakyReLU has slope 0.2. Each head of gat and gatv2 has its own α and its own part of W and b; the heads are concatenated.
+In cases whose own term is kept, δ does not apply to u = v. LeakyReLU has slope 0.2. Each head of gat and gatv2 has its own α and its own part of W and b; the heads are concatenated.
 Each result is also compared with these equations written out over a dense adjacency matrix, so the file does not rest on
 PyG alone.
 
@@ -25,6 +25,7 @@ In the file, one case a line:
     x [n, f]          features
     labels, train     class of each node; the nodes the loss is over
     mask              δ as n zeros and ones, or null
+    self_kept         true: v's own term is never masked; missing otherwise
     layers            per layer its weights:
         gat           w [in, heads·d], a_source and a_target [heads, d], b [heads·d]; and the number heads
         gatv2         w_source and w_target [in, heads·d], b_source, b_target and b [heads·d], a [heads, d]; and heads
@@ -59,6 +60,8 @@ CASES = [
     ("random 25, 3 layers, most masked", 25, erdos_renyi(25, 0.15), 5, 3, [(1, 6), (2, 3)], 0.3),
     ("random 12, everything masked", 12, erdos_renyi(12, 0.3), 4, 3, [(2, 3)], 0.0),
 ]
+# Those of them that are drawn once more with v's own term kept, for the layers that can.
+KEPT = ("no edges, masked", "star of 9, masked", "random 20 with 5 isolated, masked", "random 12, everything masked")
 
 
 class GAT(GATConv):
@@ -68,8 +71,8 @@ class GAT(GATConv):
         self.kinks.watch(alpha_j + alpha_i)
         return super().edge_update(alpha_j, alpha_i, edge_attr, index, ptr, dim_size)
 
-    def message(self, x_j, alpha, edge_index_j):
-        return self.delta[edge_index_j].view(-1, 1, 1) * super().message(x_j, alpha)
+    def message(self, x_j, alpha, edge_index_i, edge_index_j):
+        return self.delta[edge_index_i, edge_index_j].view(-1, 1, 1) * super().message(x_j, alpha)
 
 
 class GATv2(GATv2Conv):
@@ -80,8 +83,8 @@ class GATv2(GATv2Conv):
         self.kinks.watch(x_j + x_i)
         return super().edge_update(x_j, x_i, edge_attr, index, ptr, dim_size)
 
-    def message(self, x_j, alpha, edge_index_j):
-        return self.delta[edge_index_j].view(-1, 1, 1) * super().message(x_j, alpha)
+    def message(self, x_j, alpha, edge_index_i, edge_index_j):
+        return self.delta[edge_index_i, edge_index_j].view(-1, 1, 1) * super().message(x_j, alpha)
 
 
 class SGAT(SimpleConv):
@@ -95,22 +98,22 @@ class SGAT(SimpleConv):
     def forward(self, h, edge_index):
         return super().forward(self.lin(h), edge_index) + self.bias
 
-    def message(self, x_j, edge_weight, edge_index_j):
-        return self.delta[edge_index_j].view(-1, 1) * super().message(x_j, edge_weight)
+    def message(self, x_j, edge_weight, edge_index_i, edge_index_j):
+        return self.delta[edge_index_i, edge_index_j].view(-1, 1) * super().message(x_j, edge_weight)
 
 
 class GCN(GCNConv):
     weights = {"w": "lin.weight", "b": "bias"}
 
-    def message(self, x_j, edge_weight, edge_index_j):
-        return self.delta[edge_index_j].view(-1, 1) * super().message(x_j, edge_weight)
+    def message(self, x_j, edge_weight, edge_index_i, edge_index_j):
+        return self.delta[edge_index_i, edge_index_j].view(-1, 1) * super().message(x_j, edge_weight)
 
 
 class SAGE(SAGEConv):
     weights = {"w_neighbours": "lin_l.weight", "b": "lin_l.bias", "w_root": "lin_r.weight"}
 
-    def message(self, x_j, edge_index_j):
-        return self.delta[edge_index_j].view(-1, 1) * super().message(x_j)
+    def message(self, x_j, edge_index_i, edge_index_j):
+        return self.delta[edge_index_i, edge_index_j].view(-1, 1) * super().message(x_j)
 
 
 def attend(scores, closed):
@@ -127,29 +130,29 @@ def dense_gat(layer, h, adjacency, delta):
     z = (h @ layer["w"]).reshape(len(h), *layer["a_source"].shape)
     target, source = (z * layer["a_target"]).sum(axis=2), (z * layer["a_source"]).sum(axis=2)
     alpha = attend(leaky(target[:, None] + source[None, :]), adjacency + np.eye(len(h)))
-    return np.einsum("vuk,u,ukd->vkd", alpha, delta, z).reshape(len(h), -1) + layer["b"]
+    return np.einsum("vuk,vu,ukd->vkd", alpha, delta, z).reshape(len(h), -1) + layer["b"]
 
 
 def dense_gatv2(layer, h, adjacency, delta):
     source = (h @ layer["w_source"] + layer["b_source"]).reshape(len(h), *layer["a"].shape)
     target = (h @ layer["w_target"] + layer["b_target"]).reshape(len(h), *layer["a"].shape)
     alpha = attend((leaky(target[:, None] + source[None, :]) * layer["a"]).sum(axis=3), adjacency + np.eye(len(h)))
-    return np.einsum("vuk,u,ukd->vkd", alpha, delta, source).reshape(len(h), -1) + layer["b"]
+    return np.einsum("vuk,vu,ukd->vkd", alpha, delta, source).reshape(len(h), -1) + layer["b"]
 
 
 def dense_sgat(layer, h, adjacency, delta):
     closed = adjacency + np.eye(len(h))
-    return closed / closed.sum(axis=1, keepdims=True) @ (delta[:, None] * (h @ layer["w"])) + layer["b"]
+    return (closed * delta / closed.sum(axis=1, keepdims=True)) @ (h @ layer["w"]) + layer["b"]
 
 
 def dense_gcn(layer, h, adjacency, delta):
     closed = adjacency + np.eye(len(h))
     root = np.sqrt(closed.sum(axis=1))
-    return closed / np.outer(root, root) @ (delta[:, None] * (h @ layer["w"])) + layer["b"]
+    return (closed * delta / np.outer(root, root)) @ (h @ layer["w"]) + layer["b"]
 
 
 def dense_sage(layer, h, adjacency, delta):
-    mean = adjacency @ (delta[:, None] * h) / np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
+    mean = (adjacency * delta) @ h / np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
     return mean @ layer["w_neighbours"] + layer["b"] + h @ layer["w_root"]
 
 
@@ -180,7 +183,7 @@ def draw(rng, conv):
     return layer
 
 
-def solved(rng, kind, n, edges, features, classes, hidden, keep):
+def solved(rng, kind, self_kept, n, edges, features, classes, hidden, keep):
     """Draws a case and adds the reference's results; None if an input of a ReLU or LeakyReLU comes too near to zero."""
     reference, dense, has_heads, has_elu = KINDS[kind]
     convs, layers, width = [], [], features
@@ -189,10 +192,12 @@ def solved(rng, kind, n, edges, features, classes, hidden, keep):
         layers.append(({"heads": heads} if has_heads else {}) | draw(rng, conv))
         convs.append(conv)
         width = heads * d
-    case = {"layer": kind} | draw_graph(rng, n, edges, features, classes, keep) | {"layers": layers}
+    case = {"layer": kind} | ({"self_kept": True} if self_kept else {}) | draw_graph(rng, n, edges, features, classes, keep) | {"layers": layers}
 
     kinks = Kinks()
-    delta = np.ones(n) if case["mask"] is None else case["mask"]
+    delta = np.ones((n, n)) if case["mask"] is None else np.tile(case["mask"], (n, 1))  # [v, u]: what v hears of u
+    if self_kept:
+        np.fill_diagonal(delta, 1)
     for conv in convs:
         conv.kinks, conv.delta = kinks, torch.tensor(delta)
 
@@ -222,5 +227,7 @@ def named(kind, name, hidden):
 
 if __name__ == "__main__":
     about = "Masked layers as PyTorch Geometric computes them. Written by make_layer_fixtures.py, which says what is what."
-    cases = [(named(kind, name, rest[-2]), kind, *rest) for kind in KINDS for name, *rest in CASES]
+    cases = [(named(kind, name, rest[-2]), kind, False, *rest) for kind in KINDS for name, *rest in CASES]
+    cases += [(named(kind, name, rest[-2]) + ", own term kept", kind, True, *rest)
+              for kind in ("gat", "gatv2", "sgat") for name, *rest in CASES if name in KEPT]
     write("layer_fixtures.json", about, cases, solved)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -44,9 +45,17 @@ func randomGraph(t *testing.T, r *rand.Rand, directed bool) *datasets.Graph {
 // untrained has weights drawn from the seed.
 func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed uint64) infer.Model {
 	t.Helper()
-	p, err := hyper.For(name)
+	model, readings, _ := strings.Cut(name, ", ")
+	p, err := hyper.For(model)
 	require.NoError(t, err)
 	p.Layers, p.Hidden, p.Heads = layers, 8, 2
+	switch readings {
+	case "both, all":
+		p.MLPLayers, p.Norm, p.Readout, p.Residual = 2, hyper.NormBoth, hyper.ReadoutAll, true
+	case "last, kept":
+		p.Readout, p.SelfTerm = hyper.ReadoutLast, hyper.SelfKept
+	}
+	require.NoError(t, p.Check())
 	m, err := infer.Untrained(b, nmgnn.Build(p, 2), 3, seed)
 	require.NoError(t, err)
 	return m
@@ -55,7 +64,7 @@ func untrained(t *testing.T, b *backend.Backend, name string, layers int, seed u
 func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		graphs := map[string]uint64{"go": 12, "xla:cpu": 1}[b.ID] // XLA compiles for each graph and tree
-		for _, name := range hyper.Models() {
+		for _, name := range append(hyper.Models(), "gin, both, all", "gat, last, kept") {
 			t.Run(name, func(t *testing.T) {
 				for seed := range graphs {
 					r := rand.New(rand.NewPCG(seed, 1))
@@ -67,7 +76,7 @@ func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 					}
 					root := int32(r.IntN(len(mask)))
 					options := []Options{{}, {Mask: mask}}
-					if name != "gat" && name != "gatv2" {
+					if !strings.HasPrefix(name, "gat") {
 						options = append(options, Options{Mask: mask, Pruned: true})
 					}
 					for _, o := range options {

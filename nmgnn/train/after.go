@@ -15,7 +15,7 @@ import (
 	"nodemask/stats"
 )
 
-// represent runs the model over a phase: all layers' representations of all its nodes.
+// represent runs the model over a phase: what [nmgnn.Model.Forward] returns for all its nodes, the logits last.
 func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
 	exec := t.represents[phase]
 	if exec == nil {
@@ -35,8 +35,8 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	return infer.Representations(outputs)
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, the last of them the logits, by the weights that
-// training left.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of them is
+// the logits; with a readout, the logits come behind it.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "train: computing representations")
 	return t.represent(t.test.data)
@@ -60,7 +60,7 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return cached.New(t.graph, train, t.rows(train), all[:len(all)-1]), nil
+	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
 // PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the

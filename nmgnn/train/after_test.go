@@ -83,8 +83,18 @@ func TestUntrainedModelsAreWhatTrainingBeginsWith(t *testing.T) {
 	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 3, Seed: 1})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
-	p, err := hyper.Preset("gat")
-	require.NoError(t, err)
+	for _, kind := range []string{"gat", "gin"} {
+		p, err := hyper.For(kind)
+		require.NoError(t, err)
+		if kind == "gin" {
+			p.MLPLayers, p.Norm, p.Readout, p.Residual = 2, hyper.NormBoth, hyper.ReadoutAll, true
+		}
+		untrainedIsFirst(t, b, g, view, p)
+	}
+}
+
+func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, p hyper.Parameters) {
+	t.Helper()
 	m := nmgnn.Build(p, 3)
 	trainer, err := New(b, m, g, view, OptionsOf(p, view))
 	require.NoError(t, err)

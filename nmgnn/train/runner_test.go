@@ -92,6 +92,9 @@ func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *
 		for _, model := range []string{"gin", "gat"} {
 			x.Parameters.Model = model
 			x.Parameters.Heads = 2
+			if model == "gin" {
+				x.Parameters.MLPLayers, x.Parameters.Norm, x.Parameters.Readout = 2, hyper.NormBoth, hyper.ReadoutAll
+			}
 			all := x
 			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate, all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
 			all.Parameters.NormalizeFeatures, all.Parameters.StopOn, all.Parameters.Patience = false, hyper.StopOnAccuracy, 5
@@ -121,6 +124,7 @@ func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *
 func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		x.Smoothness = false
+		x.Parameters.MLPLayers, x.Parameters.Norm = 2, hyper.NormInside
 		shared, alone := NewRunner(b), NewRunner(b)
 		defer shared.Close()
 		defer alone.Close()

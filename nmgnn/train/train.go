@@ -188,7 +188,7 @@ func (t *Trainer) reset(seed uint64) error {
 		}
 		var err error
 		switch {
-		case v.Trainable:
+		case infer.IsWeight(v):
 			value, err = infer.FirstValue(t.store, v, seed)
 		case value != nil:
 			value, err = value.LocalClone()

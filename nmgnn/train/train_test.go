@@ -3,6 +3,8 @@ package train
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -15,6 +17,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/stats"
 )
 
 func small() hyper.Parameters {
@@ -86,6 +89,49 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, trial.Weights, kept)
 	}
+}
+
+func TestRunningStatisticsAreThoseOfTheBestEpochAndOfNoTrialBefore(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 30, datasets.Transductive)
+	s := small()
+	s.MLPLayers, s.Norm, s.Readout, s.MaxEpochs, s.Patience = 2, hyper.NormBoth, hyper.ReadoutAll, 200, 10
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		trainer := trainerOf(t, b, g, view, s)
+		trial := trainOnce(t, trainer, 2)
+		running := 0
+		for _, w := range trial.Weights {
+			if strings.HasSuffix(w.Path, "/running_variance") {
+				running++
+				require.NotEqual(t, slices.Repeat([]float32{1}, len(w.Values)), w.Values, w.Path)
+			}
+		}
+		require.Equal(t, 4, running, "inside each of two layers, and after each: with a readout both are hidden")
+		// The losses of the best epoch come from the statistics that were kept, not from those of the last epoch.
+		require.Less(t, trial.BestEpoch, len(trial.History))
+		kept, err := infer.WeightsOf(trainer.store)
+		require.NoError(t, err)
+		require.Equal(t, trial.Weights, kept)
+		var scored []int32
+		for _, v := range view.Validation.Score {
+			scored = append(scored, trial.Predictions[v])
+		}
+		metrics, err := stats.Evaluate(scored, trainer.validations[0].labels, 2)
+		require.NoError(t, err)
+		require.Equal(t, trial.Validation, metrics)
+		require.Equal(t, trial, trainOnce(t, trainer, 2), "a trial begins with statistics of its own")
+		smooth, err := trainer.Smoothness(t.Context())
+		require.NoError(t, err)
+		all, err := trainer.Representations()
+		require.NoError(t, err)
+		require.Len(t, all, 3, "two layers and the logits")
+		mad, err := stats.MAD(t.Context(), all[1].Values, all[1].Rows, all[1].Width)
+		require.NoError(t, err)
+		require.Equal(t, mad, smooth.Hidden)
+		cache, err := trainer.Cache()
+		require.NoError(t, err)
+		require.Len(t, cache.Hidden, 1, "h^(2) is read by its own node alone")
+	})
 }
 
 func TestATrialLearnsWhatCanBeLearned(t *testing.T) {
@@ -295,13 +341,23 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 		{"a class that is not in the train set", tiny(t, []int32{0, 0, 1, 1}, [][2]int32{{0, 1}, {2, 3}}), [3][]int32{{0, 1}, {2}, {3}}},
 	} {
 		for _, name := range hyper.Models() {
-			for _, regulariser := range append(hyper.Regularisers(), hyper.NoRegulariser) {
+			for _, regulariser := range append(hyper.Regularisers(), hyper.NoRegulariser, "readings") {
 				s, err := hyper.Preset(hyper.PresetFor(name))
 				require.NoError(t, err)
 				s.Model, s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = name, 4, 2, 3, 0.5
-				if s.Regulariser = regulariser; regulariser != hyper.NoRegulariser {
-					s.RegulariserRate = 0.5
+				switch regulariser {
+				case hyper.NoRegulariser:
+				case "readings": // all there are
+					if s.Readout, s.Residual = hyper.ReadoutAll, true; hyper.PresetFor(name) == "gat" {
+						s.SelfTerm = hyper.SelfKept
+					}
+					if name == "gin" {
+						s.MLPLayers, s.Norm = 2, hyper.NormBoth
+					}
+				default:
+					s.Regulariser, s.RegulariserRate = regulariser, 0.5
 				}
+				require.NoError(t, s.Check())
 				trial := trainOnce(t, trainerOf(t, gnntest.Go(t), c.g, phasesOf(c.g, c.sets[0], c.sets[1], c.sets[2]), s), 1)
 				require.Len(t, trial.Predictions, c.g.NumNodes(), "%s, %s, %s", c.name, name, regulariser)
 				for _, e := range trial.History {

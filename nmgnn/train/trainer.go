@@ -111,7 +111,7 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	// What the optimizer wants to start from, before it has run.
 	t.resting = map[string]*tensors.Tensor{}
 	for v := range t.store.IterVariables() {
-		if t.owns(v) && !v.Trainable && v.HasValue() {
+		if t.owns(v) && !infer.IsWeight(v) && v.HasValue() {
 			value, err := v.Value()
 			if err != nil {
 				return gomlx.Error(err)

@@ -1,0 +1,76 @@
+package nmgnn
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/kernels"
+)
+
+// Of [BatchNorm], as PyTorch has them.
+const (
+	normMomentum = 0.1  // what a training step's statistics weigh in the running ones
+	normEpsilon  = 1e-5 // added to variances
+)
+
+// BatchNorm normalises each column of h [nodes, width] and returns [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
+// BatchNorm1d does:
+//
+//	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
+//
+// In training, mean and variance are those of all rows. A masked node is a row too: it still computes itself, so it counts.
+// The variance is the biased one, divided by the number n of rows. The running mean and variance move by a tenth towards
+// those of each training step, the variance towards the unbiased one, divided by n-1 (by 1 for a single node). Outside
+// training the running ones take the place of the rows' own, so that a node's statistics depend on no other node. Then nothing is
+// masked either, and sums over neighbours are greater than those that the running statistics are of: [Mask].Rescale keeps their
+// expectation.
+//
+// γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at one:
+// they are variables of the model that are not trained, but saved with it.
+func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
+	g, width := h.Graph(), h.Shape().Dimensions[1]
+	gamma, beta := variable(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
+	mean := variable(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
+	variance := variable(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
+	if !near.Trains() {
+		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
+		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
+	}
+	x, own := StopGradient(h), float64(h.Shape().Dimensions[0])
+	m := MulScalar(columnSums(x), 1/own)
+	centred := Sub(x, m)
+	squares := columnSums(Square(centred))
+	inverse := inverseDeviation(MulScalar(squares, 1/own))
+	move(mean, m)
+	move(variance, MulScalar(squares, 1/max(own-1, 1)))
+
+	// With z = (h - mean) / √(variance + ε) and v the gradient of y:
+	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
+	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
+	sums := map[*Node][2]*Node{} // of v: computed once for all three
+	of := func(v *Node) (sum, along *Node) {
+		if _, done := sums[v]; !done {
+			sums[v] = [2]*Node{columnSums(v), columnSums(Mul(v, z))}
+		}
+		return sums[v][0], sums[v][1]
+	}
+	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
+		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
+			sum, along := of(v)
+			return Mul(scale, Sub(v, MulScalar(Add(sum, Mul(z, along)), 1/own)))
+		}},
+		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { _, along := of(v); return along }},
+		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { sum, _ := of(v); return sum }})
+}
+
+// columnSums adds up the rows: x [rows, width] → [1, width].
+func columnSums(x *Node) *Node { return ReduceAndKeep(x, ReduceSum, 0) }
+
+func inverseDeviation(variance *Node) *Node { return Rsqrt(AddScalar(variance, normEpsilon)) }
+
+// move moves a running statistic towards what a training step saw.
+func move(running *model.Variable, seen *Node) {
+	seen = StopGradient(seen)
+	old := running.NodeValue(seen.Graph())
+	running.SetNodeValue(Add(MulScalar(old, 1-normMomentum), MulScalar(seen, normMomentum)))
+}

@@ -1,0 +1,172 @@
+package nmgnn_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
+)
+
+func TestBatchNormTakesItsStatisticsFromAllNodesMaskedOnesTooAndRunsThemOn(t *testing.T) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		f := fiveNodes(t)
+		f.features = gnntest.SparseRows([][]float32{{1}, {1}, {0}, {4}, {6}})
+		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
+		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1, 2}, Norm: true}}
+		f.weights = map[string][]float32{
+			"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2}, "/model/layer0/norm0/beta": {1},
+			"/model/layer0/linear1/weights": {0.5, -1}, "/model/layer0/linear1/biases": {0, 0},
+		}
+		p := f.program(t, b, plan)
+		got := p.step()
+		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Their mean is 4; off it by -2, -2, 2, 0, 2, whose squares add up
+		// to 16: the variance is 16/5, and 16/4 for the running one.
+		up := float32(2*2/math.Sqrt(3.2+1e-5) + 1) // c and e; a and b are below zero, and d is β
+		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, gnntest.Flatten(got.layers[0]), 1e-6, "in training")
+		gnntest.InDelta(t, []float32{0.4}, got.running["/model/layer0/norm0/running_mean"], 1e-6, "0.9·0 + 0.1·4")
+		gnntest.InDelta(t, []float32{1.3}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1 + 0.1·4")
+		got = p.step()
+		gnntest.InDelta(t, []float32{0.76}, got.running["/model/layer0/norm0/running_mean"], 1e-6, "0.9·0.4 + 0.1·4")
+		gnntest.InDelta(t, []float32{1.57}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1.3 + 0.1·4")
+		// Outside training by these. c sends zero, masked or not, so sums are as above.
+		y := func(z float64) float32 { return float32(2*(z-0.76)/math.Sqrt(1.57+1e-5) + 1) }
+		want := []float32{y(2) / 2, -y(2), y(2) / 2, -y(2), y(6) / 2, -y(6), y(4) / 2, -y(4), y(6) / 2, -y(6)}
+		gnntest.InDelta(t, want, gnntest.Flatten(p.tested()), 1e-5, "outside training")
+		again := p.step().running
+		gnntest.InDelta(t, []float32{0.9*0.76 + 0.4}, again["/model/layer0/norm0/running_mean"], 1e-6, "running outside training moves nothing")
+	})
+}
+
+func TestBatchNormOfASingleNodeIsBetaAndNotNaN(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		f := fixed{edges: gnntest.Undirected(t, 1, nil), features: gnntest.SparseRows([][]float32{{3}}), labels: []int32{0}, score: []int32{0}, classes: 2,
+			model: nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1, 2}, Norm: true}}},
+			weights: map[string][]float32{
+				"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2}, "/model/layer0/norm0/beta": {1},
+				"/model/layer0/linear1/weights": {0.5, -1}, "/model/layer0/linear1/biases": {0, 0},
+			}}
+		got := f.compute(t, b, kernels.Plan{Kernel: kernels.ScatterKernel})
+		require.Equal(t, [][]float32{{0.5, -1}}, got.layers[0])
+		gnntest.InDelta(t, []float32{0.9}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1 + 0.1·0")
+		require.Equal(t, []float32{0}, got.gradients["/model/layer0/linear0/weights"])
+	})
+}
+
+// normFixture is one case of testdata/norm_fixtures.json, computed by PyTorch in double precision.
+type normFixture struct {
+	Name     string
+	N        int
+	Edges    [][2]int32
+	X        [][]float32
+	Labels   []int32
+	Train    []int32
+	Mask     []float32
+	Eps      float64
+	Norm     string
+	Readout  string
+	Residual bool
+	Widths   [][]int
+	Weights  map[string]json.RawMessage
+	Outputs  [][][]float32
+	Loss     float64
+	Grad     map[string]json.RawMessage
+	Once     map[string]json.RawMessage
+	Twice    map[string]json.RawMessage
+	Tested   [][]float32
+}
+
+func TestBatchNormReadoutsAndResidualsAgreeWithPyTorchForwardAndBackward(t *testing.T) {
+	data, err := os.ReadFile("testdata/norm_fixtures.json")
+	require.NoError(t, err)
+	var file struct{ Cases []normFixture }
+	require.NoError(t, json.Unmarshal(data, &file))
+	require.NotEmpty(t, file.Cases)
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		for _, c := range file.Cases {
+			t.Run(c.Name, func(t *testing.T) {
+				classes := len(c.Tested[0])
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
+					score: c.Train, classes: classes, weights: map[string][]float32{}, model: nmgnn.Model{Norm: c.Norm == "both", Residual: c.Residual}}
+				if c.Readout != "" {
+					f.model.Readout = nmgnn.Readout{Classes: classes, All: c.Readout == "all"}
+				}
+				for _, widths := range c.Widths {
+					f.model.Layers = append(f.model.Layers, nmgnn.GIN{Width: widths, Epsilon: c.Eps, Norm: c.Norm != ""})
+				}
+				for name, raw := range c.Weights {
+					f.weights["/model/"+name], _ = numbers(t, raw)
+				}
+				agree := func(got map[string][]float32, want map[string]json.RawMessage, what string) {
+					require.Len(t, got, len(want), what)
+					for name, raw := range want {
+						numbers, _ := numbers(t, raw)
+						gnntest.InDelta(t, numbers, got["/model/"+name], 1e-5, "%s %s", what, name)
+					}
+				}
+				p := f.program(t, b, plan)
+				got := p.step()
+				require.Len(t, got.layers, len(c.Outputs))
+				for l, h := range c.Outputs {
+					gnntest.InDelta(t, gnntest.Flatten(h), gnntest.Flatten(got.layers[l]), 1e-5, "h^(%d)", l+1)
+				}
+				require.InDelta(t, c.Loss, got.loss, 1e-5, "loss")
+				agree(got.gradients, c.Grad, "gradient of")
+				agree(got.running, c.Once, "after one step,")
+				agree(p.step().running, c.Twice, "after two steps,")
+				gnntest.InDelta(t, gnntest.Flatten(c.Tested), gnntest.Flatten(p.tested()), 1e-5, "outside training")
+			})
+		}
+	})
+}
+
+func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for _, all := range []bool{false, true} {
+			store := model.NewStore()
+			plan := kernels.Plan{Kernel: kernels.FusedKernel}
+			near := nearOf(t, store, plan, 50, nil)
+			m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all}, Dropout: 0.5}
+			exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
+				r := kernels.NewRandom(key, plan.Kernel)
+				return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
+			})
+			require.NoError(t, err)
+			key, h := tensors.FromValue([]uint32{3, 9}), tensors.FromValue(whole(50, 1, 0))
+			_, err = exec.Compile(key.Shape(), h.Shape())
+			require.NoError(t, err)
+			// h^(1) = relu(0·h + 1) = 1 whatever is dropped. Scores: 2 for h^(1), and with all of them 4 for the features.
+			for path, value := range map[string]float32{"layer0/linear0/weights": 0, "layer0/linear0/biases": 1, "readout/weights": 2, "readout/biases": 0,
+				"readout0/weights": 0, "readout0/biases": 4, "readout1/weights": 2, "readout1/biases": 0} {
+				if v := store.GetVariable("/model/" + path); v != nil {
+					require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{value}, 1, 1)))
+				}
+			}
+			outputs, err := exec.Call(key, h)
+			require.NoError(t, err)
+			seen := map[float32]int{}
+			for _, row := range outputs[1].Value().([][]float32) {
+				seen[row[0]]++
+			}
+			// Dropped at one half or doubled: twice 2; and with all, each score for itself.
+			want := []float32{0, 4}
+			if all {
+				want = []float32{0, 4, 8, 12}
+			}
+			require.Len(t, seen, len(want))
+			for _, value := range want {
+				require.Positive(t, seen[value], fmt.Sprint(value))
+			}
+		}
+	})
+}

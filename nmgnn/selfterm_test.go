@@ -1,0 +1,90 @@
+package nmgnn_test
+
+import (
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/kernels"
+)
+
+func TestAKeptSelfTermIsNeitherMaskedNorRescaled(t *testing.T) {
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		f := fiveNodes(t)
+		f.weights = map[string][]float32{"/model/layer0/weights": {1, -1}, "/model/layer0/biases": {0, 0}}
+		for _, c := range []struct {
+			keep bool
+			mask []float32
+			want []float32
+		}{
+			// c and e are masked. a (1+2)/3, b (1+2)/3, c (1+2+8)/4, d 8/2, e 0; kept, c has its 4 and e its 16.
+			{false, []float32{1, 1, 0, 1, 0}, []float32{1, 1, 2.75, 4, 0}},
+			{true, []float32{1, 1, 0, 1, 0}, []float32{1, 1, 3.75, 4, 16}},
+			// Rescaled at one half: others count twice, v itself once. a (1+4)/3, b (2+2)/3, c (4+2+4+16)/4, d 8/2, e 16.
+			{true, []float32{2, 2, 0, 2, 0}, []float32{5. / 3, 4. / 3, 6.5, 4, 16}},
+		} {
+			f.mask, f.model.Layers = c.mask, []nmgnn.Layer{nmgnn.SGAT{Width: 2, KeepSelf: c.keep}}
+			var want []float32
+			for _, x := range c.want {
+				want = append(want, x, -x)
+			}
+			gnntest.InDelta(t, want, gnntest.Flatten(f.compute(t, b, plan).layers[0]), 1e-6, "kept: %t, mask %v", c.keep, c.mask)
+		}
+	})
+}
+
+func TestMaskingOthersIsMaskingAllPlusWhatWasTakenFromTheNodeItself(t *testing.T) {
+	const n = 12
+	var pairs [][2]int32
+	for v := range int32(n) {
+		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 5) % n})
+	}
+	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		store := model.NewStore()
+		near := nearOf(t, store, plan, n, pairs)(nil)
+		methods := map[string]func(near nmgnn.Neighbours, scores, h *Node) *Node{
+			"Sum":         func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Sum(h) },
+			"Mean":        func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Mean(h) },
+			"WeightedSum": func(near nmgnn.Neighbours, scores, h *Node) *Node { return near.WeightedSum(near.Sources(scores), h) },
+			"Attention":   func(near nmgnn.Neighbours, scores, h *Node) *Node { return near.Attention(near.Sources(scores), h, 0) },
+			"PairAttention": func(near nmgnn.Neighbours, scores, h *Node) *Node {
+				return near.PairAttention(scores, scores, 0.2, h, 0)
+			},
+		}
+		for name, of := range methods {
+			outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores, h, mask *Node) []*Node {
+				self := near.WithSelf()
+				// Row v of the identity shows what v takes of each node: on the diagonal, of itself.
+				taken := of(self, scores, identity(h.Graph(), n))
+				own := ReduceAndKeep(Mul(taken, identity(h.Graph(), n)), ReduceSum, 1)
+				gone := Mul(own, Mul(h, OneMinus(mask)))
+				return []*Node{
+					Add(of(self, scores, nmgnn.Masked(h, mask)), gone), of(self.MaskOthers(mask), scores, h),
+					of(near, scores, nmgnn.Masked(h, mask)), of(near.MaskOthers(mask), scores, h),
+				}
+			}, whole(n, 1, 3), whole(n, 1, 5), whole01(n))
+			require.NoError(t, err)
+			for i := 0; i < len(outputs); i += 2 {
+				want, got := outputs[i].Value().([][]float32), outputs[i+1].Value().([][]float32)
+				gnntest.InDelta(t, gnntest.Flatten(want), gnntest.Flatten(got), 1e-4, "%s, with self: %t", name, i == 0)
+			}
+		}
+	})
+}
+
+// whole01 is a mask of every third node.
+func whole01(n int) [][]float32 {
+	mask := make([][]float32, n)
+	for v := range mask {
+		mask[v] = []float32{1}
+		if v%3 == 0 {
+			mask[v][0] = 0
+		}
+	}
+	return mask
+}
