@@ -274,10 +274,6 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		for _, q := range []Question{inductive, transductive} {
 			sum, n := 0.0, 0
 			for _, size := range q.Sizes {
-				want, found := published(q.Setting, size)
-				if !found {
-					continue
-				}
 				k, err := q.key(reading, Plain, size)
 				if err != nil {
 					return nil, err
@@ -290,9 +286,11 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))
 					}
 				}
-				sum += (f1 - want) * (f1 - want)
 				fit.CacheCost += cost / float64(len(q.Sizes))
-				n++
+				if want, found := published(q.Setting, size); found {
+					sum += (f1 - want) * (f1 - want)
+					n++
+				}
 			}
 			if n == 0 {
 				return nil, fmt.Errorf("multiverse: nothing is published of %s on %s, %s", model, data, q.Setting)

@@ -1,0 +1,307 @@
+package multiverse
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+)
+
+func axesOf(t *testing.T, model string) []Axis {
+	axes, err := AxesOf(model)
+	require.NoError(t, err)
+	return axes
+}
+
+func TestAReadingTakesOneOptionOfEachAxisThatMatters(t *testing.T) {
+	for _, c := range []struct {
+		model     string
+		setting   datasets.Setting
+		want      int
+		trainings int // of one size, both arms
+	}{
+		// GIN: 4 bodies, 2 readouts, dropout, features, rates: 64; 4 ways to stop; 3 arrivals or 2 sets of nodes to mask.
+		{"gin", datasets.Inductive, 64 * 4 * 3, 2 * 64}, {"gin", datasets.Transductive, 64 * 4 * 2, 3 * 64},
+		// GAT: 2 baselines, the own term masked or not.
+		{"gat", datasets.Inductive, 4 * 4 * 3, 4}, {"sgat", datasets.Transductive, 4 * 4 * 2, 2 + 4},
+	} {
+		axes := axesOf(t, c.model)
+		readings := Readings(axes, c.setting)
+		require.Len(t, readings, c.want)
+		seen := map[string]bool{}
+		trained := map[string]bool{}
+		for _, r := range readings {
+			seen[r.Words(axes, c.setting)] = true
+			for _, arm := range []Arm{Plain, Masked} {
+				cell, err := r.Cell(axes, arm, "cora", c.model, c.setting, 10)
+				require.NoError(t, err)
+				require.Equal(t, bool(arm), cell.Parameters.KeepRate.Active())
+				trained[cell.Trained().Key()] = true
+			}
+		}
+		require.Len(t, seen, c.want, "words tell readings apart")
+		require.Len(t, trained, c.trainings)
+	}
+	_, err := AxesOf("gcn")
+	require.ErrorContains(t, err, `no readings of "gcn"`)
+	cells, err := Cells(axesOf(t, "gin"), "cora", "gin", Sizes())
+	require.NoError(t, err)
+	require.Len(t, cells, 4*(2+3)*64)
+}
+
+func TestEveryOptionChangesWhatIsTrainedOrRead(t *testing.T) {
+	for _, model := range []string{"gin", "gat", "sgat"} {
+		axes := axesOf(t, model)
+		for i, axis := range axes {
+			setting := datasets.Transductive
+			if axis.Setting != "" {
+				setting = axis.Setting
+			}
+			arm := Arm(axis.Masked)
+			require.NotEmpty(t, axis.Paper, axis.Name)
+			keys := map[string]bool{}
+			for option := range axis.Options {
+				r := make(Reading, len(axes))
+				r[i] = option
+				cell, err := r.Cell(axes, arm, "cora", model, setting, 10)
+				require.NoError(t, err)
+				keys[cell.Key()] = true
+				if axis.Read {
+					base, err := make(Reading, len(axes)).Cell(axes, arm, "cora", model, setting, 10)
+					require.NoError(t, err)
+					require.Equal(t, base.Trained().Key(), cell.Trained().Key(), "%s is read off", axis.Name)
+				}
+			}
+			require.Len(t, keys, len(axis.Options), "%s: %s", model, axis.Name)
+		}
+	}
+}
+
+func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
+	text, err := os.ReadFile("../PROTOCOL.md")
+	require.NoError(t, err)
+	require.Regexp(t, regexp.MustCompile(`(?s)10, 25, 50 and 90 %.*seeds 100 to 109`), string(text))
+	require.Equal(t, []int{10, 25, 50, 90}, Sizes())
+	require.Equal(t, 100, FirstSplit)
+	require.Equal(t, 10, Splits)
+	require.Contains(t, string(text), "stopping (validation loss; macro F1; accuracy; either of loss and accuracy")
+	require.Len(t, hyper.StopOns(), 4)
+	require.Contains(t, string(text), fmt.Sprintf("within %.1f points", firstLimit))
+	require.Contains(t, string(text), "fewer than five readings pass, the limit of 3.0 rises by half points")
+	require.Equal(t, 5, leastCalibrated)
+}
+
+// trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained, how it
+// was stopped and what arrived.
+func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (f1, cached float64)) *Results {
+	t.Helper()
+	cells, err := Cells(axesOf(t, model), "cora", model, Sizes())
+	require.NoError(t, err)
+	var all []record.Trajectory
+	for _, c := range cells {
+		for split := range splits {
+			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: uint64(FirstSplit + split), Split: "x", Backend: "go"}
+			for _, on := range hyper.StopOns() {
+				var f1, cached []float64
+				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
+					a, b := score(c, on, way, split)
+					f1, cached = append(f1, a), append(cached, b)
+				}
+				one.F1, one.Cached = append(one.F1, f1), append(one.Cached, cached)
+			}
+			all = append(all, one)
+		}
+	}
+	results, err := NewResults(all)
+	require.NoError(t, err)
+	return results
+}
+
+func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
+	// Plain 70 + split. Masked gains 1 where stopping follows F1 and loses 1 elsewhere, 2 more at 90 %, and the split's
+	// number in tenths.
+	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64, float64) {
+		f1 := 70 + float64(split)
+		if c.Parameters.KeepRate.Active() {
+			f1 += map[bool]float64{true: 1, false: -1}[on == hyper.StopOnF1] + float64(split)/10
+			if c.TrainPercent == 90 {
+				f1 += 2
+			}
+		}
+		return f1, f1
+	})
+	q, err := Ask("cora", "gat", datasets.Inductive)
+	require.NoError(t, err)
+	effects, err := results.Effects(q)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{100, 101, 102}, effects.Splits)
+	require.Len(t, effects.Effects, 48)
+	stop := slices.IndexFunc(q.Axes, func(a Axis) bool { return a.Name == "stop" })
+	for _, e := range effects.Effects {
+		gain, sign := -1.0, 0 // -1 + 2/4 + {0, 0.1, 0.2}: mean -0.4, sd 0.1, t -6.93
+		if e.Reading[stop] == 1 {
+			gain = 1
+		}
+		want := gain + 0.5 + 0.1
+		require.InDelta(t, want, e.Pooled.MeanDifference, 1e-9)
+		require.InDelta(t, 0.1, e.Pooled.StdDev, 1e-9)
+		require.InDeltaSlice(t, []float64{gain + 0.5, gain + 0.6, gain + 0.7}, e.PerSplit(), 1e-9)
+		require.InDelta(t, 71, e.Plain[0], 1e-9)
+		require.InDelta(t, 71+gain+0.1, e.Masked[0], 1e-9)
+		if sign = -1; gain > 0 {
+			sign = 1
+		}
+		require.Equal(t, sign, e.Sign())
+	}
+	joint, err := effects.Joint()
+	require.NoError(t, err)
+	require.InDelta(t, -0.4, joint.Median, 1e-9)
+	require.InDelta(t, 0.25, joint.Positive, 1e-9)
+	require.InDelta(t, 0.75, joint.Negative, 1e-9)
+	names, variance, err := effects.Explained()
+	require.NoError(t, err)
+	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names)
+	require.InDelta(t, 1, variance.Axes[2].Alone, 1e-9, "stopping explains everything")
+	require.InDelta(t, 0, variance.Axes[1].Alone, 1e-9)
+	j, err := effects.Judge(1)
+	require.NoError(t, err)
+	require.Equal(t, Depends, j.Grade)
+	require.Equal(t, "stop", j.Axis)
+
+	// A split that one training lacks counts for none.
+	for key := range results.trials {
+		delete(results.trials[key], 101)
+		break
+	}
+	effects, err = results.Effects(q)
+	require.NoError(t, err)
+	other, err := Ask("cora", "gat", datasets.Transductive)
+	require.NoError(t, err)
+	rest, err := results.Effects(other)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
+}
+
+func TestGradesFollowTheProtocolsShares(t *testing.T) {
+	for _, c := range []struct {
+		effects []float64 // of ten readings; beyond ±1 significant, spread 0.3
+		want    Grade
+	}{
+		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, 2, -2}, Reproduced},
+		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, 0.1, 0.1}, SameDirection},
+		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, -0.1}, SameDirection},
+		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, -0.1, -0.1}, Depends},
+		{[]float64{2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, -0.1, -2}, Depends},
+		{[]float64{-2, -0.1, 0.1, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Depends},
+		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1, -0.1, -0.1, -0.1, -0.1, -0.1}, Inconclusive},
+		{[]float64{-2, -2, -2, -2, -2, -2, -2, -2, -2, 2}, Contradicted},
+		{[]float64{-0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1}, Contradicted}, // all intervals end below the published 5
+		{nil, NotRun},
+	} {
+		all := &Effects{Question: Question{Axes: []Axis{{Name: "reading", Options: make([]Option, 10)}}}}
+		for i, x := range c.effects {
+			e := Effect{Reading: Reading{i}}
+			e.Pooled.MeanDifference, e.Pooled.StdDev, e.Pooled.N = x, 0.3, 10
+			e.Pooled.P, e.Pooled.High = 0.5, x+0.5
+			if math.Abs(x) > 1 {
+				e.Pooled.P = 0.01
+			}
+			all.Effects = append(all.Effects, e)
+		}
+		published := 0.3
+		if c.want == Contradicted {
+			published = 5
+		}
+		j, err := all.Judge(published)
+		require.NoError(t, err)
+		require.Equal(t, c.want, j.Grade, "%v", c.effects)
+		if c.want == Inconclusive {
+			require.InDelta(t, 0.3, j.Detectable, 0.01, "10 pairs with sd 0.3 show a difference of about 1 sd")
+		}
+	}
+}
+
+func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
+	published := func(s datasets.Setting, size int) (float64, bool) { return 80, size != 25 }
+	results := trials(t, "gin", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64, float64) {
+		if c.Parameters.KeepRate.Active() {
+			return 1, 1 // whatever
+		}
+		far := 0.0 // root mean square, alike at all sizes
+		switch {
+		case c.Parameters.MLPLayers == 1:
+			far = 2
+		case c.Parameters.Norm == hyper.NormInside:
+			far = -3.4
+		case c.Parameters.Norm == hyper.NormBoth:
+			far = 6
+		}
+		if on != hyper.StopOnLoss || c.Parameters.Dropout == 0 || c.Parameters.NormalizeFeatures || c.Parameters.LearningRate == 0.005 || c.Parameters.Readout != "" {
+			far = 20
+		}
+		cost := 1.0
+		if way == datasets.TrainEdges {
+			cost = 5
+		}
+		f1 := 80 + far + float64(2*split-1)*0.5
+		if c.TrainPercent == 25 {
+			f1 = 10 // the paper has no number
+		}
+		return f1, f1 - cost
+	})
+	c, err := results.Calibrate("cora", "gin", published, true)
+	require.NoError(t, err)
+	require.Len(t, c.Fits, 64*4*3)
+	require.Equal(t, []uint64{100, 101}, c.Splits)
+	// Within 3 points: one and two linear layers, with two of three arrivals: four. At 3.5, norm inside too.
+	require.InDelta(t, 3.5, c.Limit, 1e-9)
+	passed := slices.DeleteFunc(slices.Clone(c.Fits), func(f Fit) bool { return !f.Calibrated })
+	require.Len(t, passed, 6)
+	best, found := c.Best()
+	require.True(t, found)
+	axes := axesOf(t, "gin")
+	require.Equal(t, "body: two linear, readout: last layer, dropout: 0.5, features: raw, rates: 0.01, 5e-4, stop: loss, arrivals: all edges", best.Reading.Words(axes, datasets.Inductive))
+	require.InDelta(t, 0, best.Both, 1e-9)
+	require.InDelta(t, 1, best.CacheCost, 1e-9)
+
+	// Which nodes are masked does not matter to what is calibrated; arrivals do not in the transductive setting.
+	train := slices.Clone(best.Reading)
+	train[slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "masked" })] = 1
+	require.True(t, c.Has(axes, datasets.Transductive, train))
+	apart := slices.Clone(best.Reading)
+	apart[slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "arrivals" })] = 1
+	require.False(t, c.Has(axes, datasets.Inductive, apart))
+	require.True(t, c.Has(axes, datasets.Transductive, apart))
+
+	without, err := results.Calibrate("cora", "gin", published, false)
+	require.NoError(t, err)
+	require.InDelta(t, 3.0, without.Limit, 1e-9, "six readings are within 3 points when caching may cost anything")
+	none, err := results.Calibrate("cora", "sgat", published, false)
+	require.NoError(t, err)
+	require.Empty(t, none.Fits)
+}
+
+func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
+	results := trials(t, "gat", 2, func(c record.Cell, _ hyper.StopOn, _ datasets.Arrivals, split int) (float64, float64) {
+		if c.Parameters.AttentionDropout == 0 {
+			return 10, 10
+		}
+		return 80 + float64(split), 80
+	})
+	c, err := results.Calibrate("cora", "gat", func(datasets.Setting, int) (float64, bool) { return 80, true }, false)
+	require.NoError(t, err)
+	require.Len(t, c.Fits, 4*3, "attention dropout 0.6, stops and arrivals")
+	q, err := Ask("cora", "gat", datasets.Inductive)
+	require.NoError(t, err)
+	effects, err := results.Effects(q)
+	require.NoError(t, err)
+	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
+}
