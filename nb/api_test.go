@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
@@ -152,7 +153,7 @@ func TestTrialsOfThePlaygroundAreNotRunAgainByTrain(t *testing.T) {
 	t.Setenv("NODEMASK_LIVE", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
 	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
-	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label, 1, []record.Cell{cell}) // as the playground does
+	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label, worker.Training{Cells: []record.Cell{cell}, Trials: 1}) // as the playground does
 	require.NoError(t, err)
 	assert.Equal(t, 1, ran)
 	assert.Contains(t, printed(t, func() { Train(1, cell) }), "none was left to run")

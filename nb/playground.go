@@ -16,6 +16,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 
 	"nodemask/datasets"
+	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/plots"
@@ -215,7 +216,7 @@ func (p *playground) begin(ctx context.Context) {
 	p.running = true
 	p.progress.say("Compiling " + name + " …")
 	go func() {
-		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name }, trials, []record.Cell{c})
+		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name }, worker.Training{Cells: []record.Cell{c}, Trials: trials})
 		p.finished <- err
 	}()
 }

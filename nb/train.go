@@ -16,44 +16,47 @@ import (
 // cell or session ran are not run again. The stop button ends it; finished trials are kept. [Compare] shows what came
 // out.
 func Train(trials int, cells ...record.Cell) {
+	trainShown(titleOf(cells), Label, worker.Training{Cells: cells, Trials: trials})
+}
+
+// trainShown has what is missing trained, and shows how it comes along under a title and the cells' labels.
+func trainShown(title string, label func(record.Cell) string, t worker.Training) {
 	ctx, stop := interruptible()
 	defer stop()
-	p := NewProgress(titleOf(cells), trials*len(cells))
+	p := NewProgress(title, t.Trials*len(t.Cells))
 	p.kept = true
-	ran, err := trainInto(ctx, p, Label, trials, cells)
+	ran, err := trainInto(ctx, p, label, t)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		Must(err)
 	}
 	live := Live()
-	for _, c := range cells {
+	for _, c := range t.Cells {
 		if all := live.Trials(c); len(all) > 0 {
 			last := all[len(all)-1]
-			p.remember(Label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
+			p.remember(label(c), last.Seed, last.TrainLosses, last.ValidationLosses)
 		}
 	}
 	p.End(ran, stopped)
 }
 
-// trainInto has the trials run that the store lacks, shows how they come along under the cells' labels, and returns how
-// many were run.
-func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, trials int, cells []record.Cell) (ran int, err error) {
+// trainInto has the trials run that the store of live results lacks, shows how they come along under the cells' labels, and
+// returns how many were run.
+func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, t worker.Training) (ran int, err error) {
 	project, err := Project()
 	if err != nil {
 		return 0, err
 	}
-	store, err := liveFolder()
-	if err != nil {
+	if t.Store, err = liveFolder(); err != nil {
 		return 0, err
 	}
 	labels := map[string]string{}
-	cells = slices.Clone(cells)
-	for i, c := range cells {
-		cells[i].History = true // for the losses to be drawn where nothing is left to be run
+	t.Cells = slices.Clone(t.Cells)
+	for i, c := range t.Cells {
+		t.Cells[i].History = true // for the losses to be drawn where nothing is left to be run
 		labels[c.Key()] = label(c)
 	}
-	r := worker.Request{Train: &worker.Training{Cells: cells, Trials: trials, Store: store}}
-	err = worker.Run(ctx, project, r, func(e worker.Event) {
+	err = worker.Run(ctx, project, worker.Request{Train: &t}, func(e worker.Event) {
 		switch {
 		case e.Backend != "":
 			p.RunsOn(e.Backend)

@@ -72,7 +72,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 		return err
 	}
 	send(worker.Event{Backend: b.Summary()})
-	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials,
+	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials, FirstSeed: t.FirstSeed,
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			return datasets.Open(ctx, data, datasets.OpenOptions{})
 		},

@@ -25,7 +25,9 @@ type Request struct {
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // of each cell
-	Store  string        `json:"store"`  // folder of the results
+	// FirstSeed is the seed of each cell's first trial; 0: 1. Others follow it.
+	FirstSeed uint64 `json:"first_seed,omitempty"`
+	Store     string `json:"store"` // folder of the results
 }
 
 // Check asks whether theorem 1 holds at the root of an aggregation tree, for an untrained model of every kind.

@@ -16,8 +16,9 @@ import (
 
 // Options say how cells are measured. All but Open may be left zero.
 type Options struct {
-	Trials int // of each cell; 0: 10
-	Jobs   int // trials side by side; 0: 1
+	Trials    int    // of each cell; 0: 10
+	FirstSeed uint64 // of each cell's trials; 0: 1
+	Jobs      int    // trials side by side; 0: 1
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that a cell is on.

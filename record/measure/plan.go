@@ -25,6 +25,7 @@ func plan(cells []record.Cell, records []record.Record, backend string, o Option
 			have[r.ID()] = true
 		}
 	}
+	firstSeed := max(o.FirstSeed, 1)
 	var first, further []task
 	for _, c := range cells {
 		if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
@@ -32,12 +33,12 @@ func plan(cells []record.Cell, records []record.Record, backend string, o Option
 		}
 		total += o.Trials
 		var missing []uint64
-		for _, seed := range train.Seeds(1, o.Trials) {
+		for _, seed := range train.Seeds(firstSeed, o.Trials) {
 			if !have[record.TrialID{Cell: c.Key(), Seed: seed, Backend: backend}] {
 				missing = append(missing, seed)
 			}
 		}
-		if len(missing) > 0 && missing[0] == 1 {
+		if len(missing) > 0 && missing[0] == firstSeed {
 			first = append(first, task{c, missing[:1]})
 			missing = missing[1:]
 		}

@@ -69,3 +69,17 @@ func TestMaskedCellsOfOneProgramAreDoneTogether(t *testing.T) {
 	require.Len(t, groups, 3)
 	require.Len(t, groups[0], 2, "the keep rate is an input of the program")
 }
+
+func TestTrialsMayBeginAtAnySeed(t *testing.T) {
+	cell := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	have := []record.Record{{Cell: cell.Key(), Seed: 1, Backend: "go", Parameters: cell.Parameters}, {Cell: cell.Key(), Seed: 101, Backend: "go", Parameters: cell.Parameters}}
+	for i, r := range have {
+		r.Data, r.Setting, r.TrainPercent = cell.Data, cell.Setting, cell.TrainPercent
+		have[i] = r
+	}
+	tasks, total := plan([]record.Cell{cell}, have, "go", Options{Trials: 3, FirstSeed: 100})
+	require.Equal(t, 3, total)
+	require.Len(t, tasks, 2, "the first trial by itself")
+	require.Equal(t, []uint64{100}, tasks[0].seeds)
+	require.Equal(t, []uint64{102}, tasks[1].seeds)
+}
