@@ -158,7 +158,7 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	return c, c.Parameters.Check()
 }
 
-// Words describes a reading: "body: one linear, readout: all layers, …", without axes that do not matter in the setting.
+// Words describes a reading: "body: one linear; readout: all layers; …", without axes that do not matter in the setting.
 func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	var words string
 	for i, axis := range axes {
@@ -166,7 +166,7 @@ func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 			continue
 		}
 		if words != "" {
-			words += ", "
+			words += "; "
 		}
 		words += axis.Name + ": " + axis.Options[r[i]].Name
 	}

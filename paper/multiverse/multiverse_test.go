@@ -268,7 +268,7 @@ func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
 	best, found := c.Best()
 	require.True(t, found)
 	axes := axesOf(t, "gin")
-	require.Equal(t, "body: two linear, readout: last layer, dropout: 0.5, features: raw, rates: 0.01, 5e-4, stop: loss, arrivals: all edges", best.Reading.Words(axes, datasets.Inductive))
+	require.Equal(t, "body: two linear; readout: last layer; dropout: 0.5; features: raw; rates: 0.01, 5e-4; stop: loss; arrivals: all edges", best.Reading.Words(axes, datasets.Inductive))
 	require.InDelta(t, 0, best.Both, 1e-9)
 	require.InDelta(t, 1, best.CacheCost, 1e-9)
 

@@ -1,0 +1,72 @@
+package multiverse
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+)
+
+func TestAReadingIsComposedByNamesAndWhatIsNotNamedIsTheFirstOption(t *testing.T) {
+	axes := axesOf(t, "gin")
+	r, err := Compose(axes, datasets.Inductive, "body", "two, norm inside", "stop", "MACRO f1")
+	require.NoError(t, err)
+	require.Equal(t, "body: two, norm inside; readout: last layer; dropout: none; features: raw; rates: 0.01, 5e-4; stop: macro F1; arrivals: all edges", r.Words(axes, datasets.Inductive))
+	first, err := Compose(axes, datasets.Transductive)
+	require.NoError(t, err)
+	require.Equal(t, make(Reading, len(axes)), first)
+}
+
+func TestChoicesThatCannotBeAreRefusedWithWhatThereIs(t *testing.T) {
+	axes := axesOf(t, "gat")
+	for want, choices := range map[string][]string{
+		`multiverse: no axis "stopp": expected one of ["attention dropout" "self" "masked" "stop"]`:                                                           {"stopp", "loss"},
+		`multiverse: axis "self" has no option "keep": expected one of ["masked" "kept"]`:                                                                     {"self", "keep"},
+		`multiverse: axis "self" has no option after it: expected one of ["masked" "kept"]`:                                                                   {"stop", "loss", "self"},
+		`multiverse: axis "arrivals" does not matter in the transductive setting: leave it out, or choose among ["attention dropout" "self" "masked" "stop"]`: {"arrivals", "all edges"},
+		`multiverse: axis "stop" is named twice: expected it once`:                                                                                            {"stop", "loss", "STOP", "loss"},
+	} {
+		_, err := Compose(axes, datasets.Transductive, choices...)
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
+	// Masking adds 3 where stopping follows F1, and 1 where a masked node's own term is kept.
+	r := trials(t, "gat", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64, float64) {
+		f1 := 50 + float64(split)
+		if c.Parameters.KeepRate.Active() {
+			if on == hyper.StopOnF1 {
+				f1 += 3
+			}
+			if c.Parameters.SelfTerm == hyper.SelfKept {
+				f1++
+			}
+		}
+		return f1, f1
+	})
+	q, err := Ask("cora", "gat", datasets.Inductive)
+	require.NoError(t, err)
+	e, err := r.Effects(q)
+	require.NoError(t, err)
+	reading, err := Compose(q.Axes, q.Setting, "stop", "macro F1")
+	require.NoError(t, err)
+	effect, rank, found := e.Find(reading)
+	require.True(t, found)
+	require.Equal(t, 3.0, effect.Pooled.MeanDifference)
+	// Of 48 readings, 36 do not stop on F1, and have an effect of 0 or 1; 12 do, half of them with 3.
+	require.Equal(t, 37, rank)
+	_, _, found = (&Effects{Question: q}).Find(reading)
+	require.False(t, found)
+
+	scores, err := r.F1(q, reading, Masked, 25)
+	require.NoError(t, err)
+	require.Equal(t, map[uint64]float64{100: 53, 101: 54}, scores)
+	cells, err := Cells(q.Axes, "cora", "gat", []int{10})
+	require.NoError(t, err)
+	require.Equal(t, 20, r.Count(cells), "4 trainings in the inductive setting, 6 in the transductive one, 2 splits")
+	require.Zero(t, (&Results{}).Count(cells))
+}
