@@ -19,7 +19,7 @@ from sources import Fault
 
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
-    r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Artifact|Claims|Summary|Source|"
+    r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Readings?|EveryReading|WhatMatters|Calibration|Specification|Artifact|Claims|Summary|Source|"
     r"TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
 )
 MARK = "NODEMASK_NOTEBOOK_RUN"

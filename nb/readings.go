@@ -1,0 +1,298 @@
+package nb
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/paper/multiverse"
+	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// Readings shows what the paper leaves open for a model (gin, gat or sgat), as axes with their options, and the paper's sentence on
+// each. The names of axes and options are those that [Reading] takes.
+func Readings(model string) {
+	axes := Must1(multiverse.AxesOf(model))
+	t := plots.Table{ID: model + "-readings", Header: []string{"axis", "options", "the paper says"}, TextColumns: 3,
+		Title: fmt.Sprintf("What the paper leaves open for %s: %d readings in the inductive setting, %d in the transductive one", hyper.Title(model),
+			len(multiverse.Readings(axes, datasets.Inductive)), len(multiverse.Readings(axes, datasets.Transductive)))}
+	for _, axis := range axes {
+		options := make([]string, len(axis.Options))
+		for i, o := range axis.Options {
+			options[i] = o.Name
+		}
+		t.Rows = append(t.Rows, []plots.Field{{Text: axis.Name}, {Text: axis.Title + whereOf(axis) + ": " + strings.Join(options, " | ")}, {Text: axis.Paper}})
+	}
+	Table(t)
+}
+
+// whereOf says where an axis matters, if not everywhere. Titles of those that matter without masking say so.
+func whereOf(axis multiverse.Axis) string {
+	var where []string
+	if axis.Setting != "" {
+		where = append(where, string(axis.Setting))
+	}
+	if axis.Masked {
+		where = append(where, "with masking")
+	}
+	if len(where) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(where, ", ") + ")"
+}
+
+// EveryReading shows what node masking does to a model on a data set in a setting, in every reading of the paper: the curve of
+// all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and says so where that is
+// not complete. Calibrated readings are marked.
+func EveryReading(data, model string, setting datasets.Setting) {
+	results := RecordedReadings()
+	e := effectsOf(results, data, model, setting)
+	if len(e.Effects) == 0 {
+		Markdown(incomplete(results, data, model, setting))
+		return
+	}
+	c := calibrationOf(results, model)
+	Specification(curveOf(e, "calibrated", func(r multiverse.Reading) bool { return c.Has(e.Axes, setting, r) }))
+	Table(togetherOf(e, c))
+}
+
+// RecordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
+func RecordedReadings() *multiverse.Results {
+	folder := filepath.Join(Must1(Project()), "results", "multiverse")
+	return Must1(multiverse.NewResults(Must1(record.OpenTrajectories(folder).Load())))
+}
+
+func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
+	return Must1(r.Effects(Must1(multiverse.Ask(data, model, setting))))
+}
+
+// calibrationOf is on Cora, whatever the data set: the protocol calibrates there.
+func calibrationOf(r *multiverse.Results, model string) *multiverse.Calibration {
+	return Must1(r.Calibrate("cora", model, paper.PublishedPlain(model), model == "gin"))
+}
+
+// incomplete says what is missing before readings can be compared; without a setting, in both.
+func incomplete(r *multiverse.Results, data, model string, setting datasets.Setting) string {
+	cells := Must1(multiverse.Cells(Must1(multiverse.AxesOf(model)), data, model, multiverse.Sizes()))
+	where := ""
+	if setting != "" {
+		cells = slices.DeleteFunc(cells, func(c record.Cell) bool { return c.Setting != setting })
+		where = ", " + string(setting)
+	}
+	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
+		hyper.Title(model), data, where, r.Count(cells), len(cells)*multiverse.Splits, data, model)
+}
+
+// ofSplits says how many splits there are, and whether that is all.
+func ofSplits(splits []uint64) string {
+	if len(splits) < multiverse.Splits {
+		return fmt.Sprintf("%d of %d splits so far", len(splits), multiverse.Splits)
+	}
+	return fmt.Sprintf("%d splits", len(splits))
+}
+
+// curveWidth of a specification curve fits the column of a page and of JupyterLab.
+const curveWidth = 820
+
+// curveOf is the curve of effects, with those readings marked that are.
+func curveOf(e *multiverse.Effects, markName string, marked func(multiverse.Reading) bool) plots.Specification {
+	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", e.Data, e.Model, e.Setting), MarkName: markName, Width: curveWidth, YLabel: "with masking − without, macro F1 (points)",
+		Title:   fmt.Sprintf("What node masking changes in %d readings: %s on %s, %s", len(e.Effects), hyper.Title(e.Model), e.Data, e.Setting),
+		Caption: fmt.Sprintf("Mean over sizes of the train set; 95 %% intervals over %s.", ofSplits(e.Splits))}
+	for _, axis := range e.Axes {
+		if !axis.Matters(e.Setting) {
+			continue
+		}
+		a := plots.SpecificationAxis{Name: axis.Name}
+		for _, o := range axis.Options {
+			a.Options = append(a.Options, o.Name)
+		}
+		s.Axes = append(s.Axes, a)
+	}
+	for _, effect := range e.Effects {
+		r := plots.SpecificationReading{Effect: effect.Pooled.MeanDifference, Low: effect.Pooled.Low, High: effect.Pooled.High, Marked: marked(effect.Reading),
+			Text: fmt.Sprintf("macro F1 %.2f %% without masking, %.2f %% with it", stats.Summarize(effect.Plain).Mean, stats.Summarize(effect.Masked).Mean)}
+		for i, axis := range e.Axes {
+			if axis.Matters(e.Setting) {
+				r.Choices = append(r.Choices, effect.Reading[i])
+			}
+		}
+		s.Readings = append(s.Readings, r)
+	}
+	return s
+}
+
+// togetherOf says what all readings, and the calibrated ones, say together.
+func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
+	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting), Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), e.Data, e.Setting, ofSplits(e.Splits)),
+		Header: []string{"readings", "how many", "median effect", "p", "significantly above 0", "p", "significantly below 0", "p"}, Under: []int{3, 5, 7},
+		Caption: "Effects in points. p is of a joint test, which turns the signs of whole splits: the probability of as much if masking did nothing in any reading."}
+	for _, which := range []struct {
+		name    string
+		effects *multiverse.Effects
+	}{{"all", e}, {"calibrated", e.Calibrated(c)}} {
+		row := []plots.Field{{Text: which.name}, {Text: fmt.Sprint(len(which.effects.Effects))}}
+		if len(which.effects.Effects) == 0 {
+			for range t.Header[2:] {
+				row = append(row, plots.Field{Text: "–"})
+			}
+		} else {
+			joint := Must1(which.effects.Joint())
+			for _, text := range []string{points(joint.Median), fmt.Sprintf("%.3f", joint.MedianP), fmt.Sprintf("%.0f %%", 100*joint.Positive), fmt.Sprintf("%.3f", joint.PositiveP),
+				fmt.Sprintf("%.0f %%", 100*joint.Negative), fmt.Sprintf("%.3f", joint.NegativeP)} {
+				row = append(row, plots.Field{Text: text})
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// points writes a difference with its sign, and one that is rounded to nothing without.
+func points(x float64) string {
+	if math.Abs(x) < 0.005 {
+		return "0.00"
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%+.2f", x), "-", "−")
+}
+
+// WhatMatters shows how much of the variance of effects over readings each axis explains, in both settings. All combinations of
+// options are there equally often, so that an axis explains as much beyond the others as by itself, and shares add up.
+func WhatMatters(data, model string) {
+	results := RecordedReadings()
+	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model), Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance", hyper.Title(model), data),
+		Header:  []string{"axis", "inductive", "transductive"},
+		Caption: "– does not matter there. What is left of 100 is axes working together, and noise."}
+	shares := map[datasets.Setting]map[string]stats.AxisShare{}
+	additive := map[datasets.Setting]string{}
+	for _, setting := range datasets.Settings() {
+		e := effectsOf(results, data, model, setting)
+		if len(e.Effects) == 0 {
+			Markdown(incomplete(results, data, model, setting))
+			additive[setting] = "–"
+			continue
+		}
+		names, v, err := e.Explained()
+		Must(err)
+		shares[setting], additive[setting] = map[string]stats.AxisShare{}, percent(v.Additive)
+		for i, share := range v.Axes {
+			shares[setting][names[i]] = share
+		}
+	}
+	if len(shares) == 0 {
+		return
+	}
+	settings := []datasets.Setting{datasets.Inductive, datasets.Transductive}
+	axes := Must1(multiverse.AxesOf(model))
+	most := func(name string) float64 {
+		return max(shares[datasets.Inductive][name].Lost, shares[datasets.Transductive][name].Lost)
+	}
+	slices.SortStableFunc(axes, func(a, b multiverse.Axis) int { return cmp.Compare(most(b.Name), most(a.Name)) })
+	for _, axis := range axes {
+		row := []plots.Field{{Text: axis.Name}}
+		for _, setting := range settings {
+			text := "–"
+			if share, is := shares[setting][axis.Name]; is {
+				text = percent(share.Lost)
+			}
+			row = append(row, plots.Field{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Footer = []plots.Field{{Text: "all, added up"}, {Text: additive[datasets.Inductive]}, {Text: additive[datasets.Transductive]}}
+	Table(t)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
+
+// Calibration shows which readings of a model come near the paper's numbers without masking, on Cora: the five that come nearest, and
+// the scores of the first one beside the published ones. No result with masking plays any part.
+func Calibration(model string) {
+	results := RecordedReadings()
+	c := calibrationOf(results, model)
+	if len(c.Fits) == 0 {
+		Markdown(incomplete(results, "cora", model, ""))
+		return
+	}
+	Table(fitsOf(model, c))
+	Table(plainOf(results, model, c))
+}
+
+// nearest is the number of fits that are shown.
+const nearest = 5
+
+func fitsOf(model string, c *multiverse.Calibration) plots.Table {
+	passed := 0
+	for _, f := range c.Fits {
+		if f.Calibrated {
+			passed++
+		}
+	}
+	t := plots.Table{ID: model + "-fits", Header: []string{"reading"},
+		Title:   fmt.Sprintf("%d of %d readings are calibrated: without masking, within %.1f points of the paper's %s in each setting", passed, len(c.Fits), c.Limit, hyper.Title(model)),
+		Caption: fmt.Sprintf("The %d nearest, a column each. Distances are root mean squares over sizes of the train set, in points of macro F1; %s.", min(nearest, len(c.Fits)), ofSplits(c.Splits))}
+	axes := Must1(multiverse.AxesOf(model))
+	add := func(name string, of func(multiverse.Fit) string) {
+		row := []plots.Field{{Text: name}}
+		for _, f := range c.Fits[:min(nearest, len(c.Fits))] {
+			row = append(row, plots.Field{Text: of(f)})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for i, axis := range axes {
+		if axis.Matters(datasets.Inductive) && !axis.Masked {
+			add(axis.Name, func(f multiverse.Fit) string { return axis.Options[f.Reading[i]].Name })
+		}
+	}
+	t.Groups = []int{len(t.Rows)}
+	distance := func(x float64) string { return fmt.Sprintf("%.2f", x) }
+	add("calibrated", func(f multiverse.Fit) string {
+		if f.Calibrated {
+			return "yes"
+		}
+		return "no"
+	})
+	add("distance, inductive", func(f multiverse.Fit) string { return distance(f.Inductive) })
+	add("distance, transductive", func(f multiverse.Fit) string { return distance(f.Transductive) })
+	add("distance, both", func(f multiverse.Fit) string { return distance(f.Both) })
+	add("cost of the cache", func(f multiverse.Fit) string { return points(f.CacheCost) })
+	for i := range t.Rows[0][1:] {
+		t.Header = append(t.Header, fmt.Sprintf("no. %d", i+1))
+	}
+	t.TextColumns = len(t.Header)
+	return t
+}
+
+// plainOf sets the nearest reading's scores without masking beside the published ones.
+func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plots.Table {
+	fit, calibrated := c.Best()
+	which := "The best calibrated reading"
+	if !calibrated {
+		fit, which = c.Fits[0], "The nearest reading, which is not calibrated,"
+	}
+	t := plots.Table{ID: model + "-plain", Title: which + " without masking: macro F1 in percent", Header: []string{"setting", "train", "here", "paper"}, TextColumns: 2}
+	for _, setting := range datasets.Settings() {
+		q := Must1(multiverse.Ask("cora", model, setting))
+		for _, size := range q.Sizes {
+			scores := Must1(r.F1(q, fit.Reading, multiverse.Plain, size))
+			var f1 []float64
+			for _, seed := range c.Splits {
+				f1 = append(f1, scores[seed])
+			}
+			published := "–"
+			if value, found := paper.PublishedPlain(model)(setting, size); found {
+				published = fmt.Sprintf("%.2f", value)
+			}
+			t.Rows = append(t.Rows, []plots.Field{{Text: string(setting)}, {Text: fmt.Sprintf("%d %%", size)}, {Text: stats.Summarize(f1).Text(2)}, {Text: published}})
+		}
+	}
+	return t
+}
