@@ -207,3 +207,21 @@ func TestTheTableOfAxesHasEveryOptionAndWhereItMatters(t *testing.T) {
 	assert.Contains(t, text, "│ masked            │ Nodes that can be masked (transductive, with masking): all | train nodes")
 	assert.Contains(t, text, "│ attention dropout │ Attention dropout without masking: 0.6 | none")
 }
+
+func TestCalibratedReadingsComeBeforeNearerOnesThatTheCacheCostsTooMuch(t *testing.T) {
+	axes, err := multiverse.AxesOf("gin")
+	require.NoError(t, err)
+	c := &multiverse.Calibration{Limit: 3.5, Splits: make([]uint64, 10)}
+	for i, f := range []multiverse.Fit{{Inductive: 1, Transductive: 1, Both: 1, CacheCost: -0.5}, {Inductive: 2, Transductive: 2, Both: 2, CacheCost: 1, Calibrated: true}, {Inductive: 4, Transductive: 3, Both: 3.54}} {
+		f.Reading = make(multiverse.Reading, len(axes))
+		f.Reading[0] = i
+		c.Fits = append(c.Fits, f)
+	}
+	table := fitsOf("gin", c)
+	assert.Equal(t, "1 of 3 readings are calibrated: without masking, within 3.5 points of the paper's GIN in each setting", table.Title)
+	assert.Contains(t, table.Caption, "10 splits. 1 more are as near, but the cache does not cost them between 0 and 3 points.")
+	rows := texts(table)
+	assert.Equal(t, []string{"body", "two linear", "one linear", "two, norm inside"}, rows[0])
+	assert.Equal(t, []string{"calibrated", "yes", "no", "no"}, rows[len(rows)-5])
+	assert.Equal(t, []string{"cost of the cache", "+1.00", "−0.50", "0.00"}, rows[len(rows)-1])
+}

@@ -240,8 +240,10 @@ type Calibration struct {
 const (
 	firstLimit, limitStep = 3.0, 0.5
 	leastCalibrated       = 5
-	mostCacheCost         = 3.0
 )
+
+// MostCacheCost is the most that predicting from the cache may cost a calibrated reading, in points; the least is 0.
+const MostCacheCost = 3.0
 
 // Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the cost of
 // caching counts too. Without results for at least two splits there are no fits.
@@ -318,7 +320,7 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 	for ; ; c.Limit += limitStep {
 		passed, possible := 0, 0
 		for i, f := range c.Fits {
-			costs := !cache || f.CacheCost >= 0 && f.CacheCost <= mostCacheCost
+			costs := !cache || f.CacheCost >= 0 && f.CacheCost <= MostCacheCost
 			c.Fits[i].Calibrated = costs && f.Inductive <= c.Limit && f.Transductive <= c.Limit
 			if c.Fits[i].Calibrated {
 				passed++
