@@ -29,6 +29,7 @@ type Effect struct {
 	Note             string   // behind the numbers, for instance the number of trials
 	Pooled           bool     // of several others: drawn as a diamond as wide as the interval, in bold
 	Fields           []string // text for each of [Forest.Columns]; nil: none
+	TextOnly         bool     // there is no effect, or none in this unit: label and fields alone
 }
 
 // clear says whether the interval leaves no effect out.
@@ -52,6 +53,9 @@ func (f Forest) Check() error {
 	for _, g := range f.Groups {
 		for _, e := range g.Rows {
 			rows++
+			if e.TextOnly && (e.Value != 0 || e.Low != 0 || e.High != 0) {
+				return fmt.Errorf("plots: forest plot %q: effect %q is text only, and has numbers: expected zeros", f.ID, e.Label)
+			}
 			if e.Fields != nil && len(e.Fields) != len(f.Columns) {
 				return fmt.Errorf("plots: forest plot %q: effect %q has %d fields: expected one for each of %d columns, or none", f.ID, e.Label, len(e.Fields), len(f.Columns))
 			}
@@ -79,6 +83,9 @@ func (f Forest) Table() Table {
 		for _, e := range g.Rows {
 			number := func(v float64) Field { return Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))} }
 			row := []Field{{Text: g.Name}, {Text: e.Label, Bold: e.Pooled}, number(e.Value), number(e.Low), number(e.High), {Text: e.Note}}
+			if e.TextOnly {
+				row[2], row[3], row[4] = Field{}, Field{}, Field{}
+			}
 			for i := range f.Columns {
 				row = append(row, Field{Text: e.field(i)})
 			}
@@ -172,6 +179,12 @@ func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right floa
 		}
 	}
 	lines(p.x-yTickLabel, toTheLeft, w.label)
+	if e.TextOnly {
+		if e.Note != "" {
+			lines(right+forestNumbers, "", w.numbers)
+		}
+		return
+	}
 	line := stroke(colour, 2)
 	if l.open {
 		line = stroke(colour, 1.5)
@@ -201,6 +214,9 @@ func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right floa
 
 // numbers are the effect and its interval, as text.
 func (e Effect) numbers() string {
+	if e.TextOnly {
+		return oneLine(e.Note)
+	}
 	text := minus(fmt.Sprintf("%+.2f", e.Value)) + " [" + minus(fmt.Sprintf("%.2f", e.Low)) + ", " + minus(fmt.Sprintf("%.2f", e.High)) + "]"
 	if note := oneLine(e.Note); note != "" {
 		text += " " + note
@@ -217,7 +233,7 @@ func (f Forest) description() string {
 	for _, g := range f.Groups {
 		var rows []string
 		for _, e := range g.Rows {
-			row := oneLine(e.Label) + " " + e.numbers()
+			row := strings.TrimSuffix(oneLine(e.Label)+" "+e.numbers(), " ")
 			for i, name := range f.Columns {
 				if field := oneLine(e.field(i)); field != "" {
 					row += ", " + oneLine(name) + " " + field

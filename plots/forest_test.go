@@ -155,3 +155,26 @@ func TestEffectsWithOtherFieldsThanColumnsAreErrors(t *testing.T) {
 	_, err := f.SVG()
 	require.EqualError(t, err, `plots: forest plot "claims": effect "GAT, inductive" has 1 fields: expected one for each of 2 columns, or none`)
 }
+
+func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
+	f := claims()
+	f.Groups[1].Rows = append(f.Groups[1].Rows, plots.Effect{Label: "Reddit", TextOnly: true, Fields: []string{"", "not run"}})
+	before, err := claims().SVG()
+	require.NoError(t, err)
+	svg, err := f.SVG()
+	require.NoError(t, err)
+	wellFormed(t, svg)
+	paths := func(svg []byte) int { return strings.Count(string(svg), "<path ") }
+	assert.Equal(t, paths(before), paths(svg))
+	assert.Contains(t, string(svg), "; Reddit, grade not run.")
+	assert.NotContains(t, string(svg), ">0.00 [")
+	rendered, err := f.Table().Render(plots.FormatCSV)
+	require.NoError(t, err)
+	assert.Contains(t, rendered, "Table 3: GIN,Reddit,,,,,,not run\n")
+	f.Groups[1].Rows[2].Value = 1
+	_, err = f.SVG()
+	require.EqualError(t, err, `plots: forest plot "claims": effect "Reddit" is text only, and has numbers: expected zeros`)
+	f.Groups = []plots.ForestGroup{{Rows: []plots.Effect{{Label: "Reddit", TextOnly: true}}}}
+	_, err = f.SVG()
+	require.NoError(t, err, "an axis without effects")
+}
