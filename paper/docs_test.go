@@ -1,11 +1,14 @@
 package paper
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -121,5 +124,43 @@ func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 		require.False(t, errors.Is(err, fs.ErrNotExist), "%s: 'go test ./paper -update' draws it", file)
 		require.NoError(t, err)
 		require.Equal(t, string(svg), string(have), "'go test ./paper -update' draws %s anew", file)
+	}
+}
+
+func TestDocumentsHaveNoResultsWrittenByHand(t *testing.T) {
+	result := regexp.MustCompile(`±\s*\d|\d\.\d+ (points|%)|[+−]\d+(\.\d+)? (points|%)`)
+	files, err := filepath.Glob("../notebooks/*.ipynb")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(files, "../README.md", "README.md", "../docs/REPRODUCTION.md", "../docs/CLAIMS.md") {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		text := string(content)
+		if strings.HasSuffix(file, ".ipynb") {
+			var notebook struct {
+				Cells []struct {
+					Type   string   `json:"cell_type"`
+					Source []string `json:"source"`
+				} `json:"cells"`
+			}
+			require.NoError(t, json.Unmarshal(content, &notebook), file)
+			text = ""
+			for _, cell := range notebook.Cells {
+				if cell.Type == "markdown" {
+					text += strings.Join(cell.Source, "") + "\n"
+				}
+			}
+		}
+		generated := false
+		for _, line := range strings.Split(text, "\n") {
+			switch {
+			case strings.HasPrefix(line, "<!-- end of "):
+				generated = false
+			case strings.HasPrefix(line, "<!-- "):
+				generated = true
+			case !generated:
+				require.NotRegexp(t, result, line, "%s: let 'go test ./paper -update' write it from results/, or leave it out", file)
+			}
+		}
 	}
 }

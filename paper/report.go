@@ -69,27 +69,35 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 		claims = claims || len(a.Claims) > 0
 		sections = append(sections, s)
 	}
-	var figures []template.HTML
+	var curves []template.HTML
+	var forest template.HTML
 	if claims {
 		for _, curve := range e.Specifications() {
 			html, err := curve.HTML()
 			if err != nil {
 				return err
 			}
-			figures = append(figures, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
+			curves = append(curves, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
+		}
+		if effects := Effects(e.Records); len(curves) == 0 && len(effects.Groups) > 0 {
+			svg, err := effects.SVG()
+			if err != nil {
+				return err
+			}
+			curves = append(curves, template.HTML(svg)) //nolint:gosec // drawn by plots, which escapes
 		}
 		svg, err := ClaimsForest(artifacts, e).SVG()
 		if err != nil {
 			return err
 		}
-		figures = append(figures, template.HTML(svg)) //nolint:gosec // drawn by plots, which escapes
+		forest = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
 	}
 	fewest, most := trialsPerCell(artifacts, e.Records)
 	page, err := template.New("report").Parse(reportTemplate)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Figures": figures,
+	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest,
 		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
 }
 

@@ -27,9 +27,14 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	for _, subject := range Subjects() {
 		for _, a := range artifacts {
 			for _, c := range a.Claims {
-				if c.Subject == subject {
-					all = append(all, Judged{c, c.Judge(e), a.command()})
+				if c.Subject != subject {
+					continue
 				}
+				j := Judged{c, c.Judge(e), a.command()}
+				if j.command != "" {
+					j.Command = j.command
+				}
+				all = append(all, j)
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type Verdict struct {
 	Judgement  *multiverse.Judgement
 	Detectable float64 // of Inconclusive: the true difference that would have been found with a power of 80 %
 	Figures    string  // all there is to say, in a line
+	command    string  // computes what it rests on; "": the command of the claim's table
 }
 
 // points is the unit of differences in F1.
@@ -224,7 +225,8 @@ func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multive
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published}
+	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
+		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
 	figures := fmt.Sprintf("%d calibrated readings, %d splits: significantly above 0 in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings,
 		len(calibrated.Splits), 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median, 2))
 	best, found := readings.Best()

@@ -217,7 +217,8 @@ func (e Effect) numbers() string {
 	if e.TextOnly {
 		return oneLine(e.Note)
 	}
-	text := minus(fmt.Sprintf("%+.2f", e.Value)) + " [" + minus(fmt.Sprintf("%.2f", e.Low)) + ", " + minus(fmt.Sprintf("%.2f", e.High)) + "]"
+	bound := func(v float64) string { return strings.TrimPrefix(signedNumber(v), "+") }
+	text := signedNumber(e.Value) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
 	if note := oneLine(e.Note); note != "" {
 		text += " " + note
 	}

@@ -178,3 +178,10 @@ func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
 	_, err = f.SVG()
 	require.NoError(t, err, "an axis without effects")
 }
+
+func TestABoundThatRoundsToZeroHasNoSign(t *testing.T) {
+	f := plots.Forest{Groups: []plots.ForestGroup{{Rows: []plots.Effect{{Label: "a", Value: 1, Low: -0.001, High: 2}}}}}
+	svg, err := f.SVG()
+	require.NoError(t, err)
+	assert.Contains(t, string(svg), ">+1.00 [0.00, 2.00]</text>")
+}
