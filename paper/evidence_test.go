@@ -51,7 +51,9 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 }
 
 // wobble is noise without a trend over ten splits.
-func wobble(split int) float64 { return []float64{0.1, -0.1, 0.2, -0.2, 0, 0.1, -0.1, 0.2, -0.2, 0}[split] }
+func wobble(split int) float64 {
+	return []float64{0.1, -0.1, 0.2, -0.2, 0, 0.1, -0.1, 0.2, -0.2, 0}[split]
+}
 
 func none(record.Cell) float64 { return 0 }
 

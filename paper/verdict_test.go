@@ -35,7 +35,7 @@ func claim(t *testing.T, id string) Claim {
 
 func TestTheGradesOfOneReading(t *testing.T) {
 	published := 2.0
-	up, none := stats.TTest{MeanDifference: 1, Low: 0.5, High: 1.5, P: 0.01}, stats.TTest{MeanDifference: 0.5, Low: -1, High: 2, P: 0.4}
+	up, none := stats.TTest{MeanDifference: 1, Low: 0.5, High: 1.5, P: 0.01}, stats.TTest{MeanDifference: 0.5, Low: -0.5, High: 1.5, P: 0.4}
 	for _, c := range []struct {
 		name      string
 		pooled    stats.TTest
