@@ -305,3 +305,59 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
 }
+
+func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
+	empty, err := NewResults(nil)
+	require.NoError(t, err)
+	d, err := empty.Depth("cora")
+	require.NoError(t, err)
+	require.Empty(t, d.Chosen)
+	require.Len(t, d.Next.Cells, 2*8)
+	require.Equal(t, []uint64{200, 201, 202}, d.Next.Seeds)
+
+	// Scores of what is asked for, until nothing is: one body is better at 16 layers; the best keep rate is 0.5 at two
+	// layers and 0.1 more each time the depth doubles.
+	var all []record.Trajectory
+	run := func(b Batch) {
+		for _, c := range b.Cells {
+			for _, seed := range b.Seeds {
+				p := c.Parameters
+				validation := 30.0
+				if p.Norm == hyper.NormBoth && p.Readout == hyper.ReadoutAll {
+					validation = 70
+				}
+				best := 0.4 + 0.1*math.Log2(float64(p.Layers))
+				f1 := 80 - 10*math.Abs(p.KeepRate.Probability()-best) + float64(seed%10)
+				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				for range hyper.StopOns() {
+					one.F1, one.ValidationF1 = append(one.F1, []float64{f1, f1, f1}), append(one.ValidationF1, []float64{validation})
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	run(d.Next)
+	r, err := NewResults(all)
+	require.NoError(t, err)
+	d, err = r.Depth("cora")
+	require.NoError(t, err)
+	require.Equal(t, "two, norm inside and after, all layers", d.Chosen)
+	require.InDelta(t, 70, d.Scores[d.Chosen], 1e-9)
+	require.Len(t, d.Next.Cells, 2*4*10)
+	require.Len(t, d.Next.Seeds, 10)
+	_, complete, err := r.DepthScores(d, datasets.Inductive)
+	require.NoError(t, err)
+	require.False(t, complete)
+	run(d.Next)
+	r, err = NewResults(all)
+	require.NoError(t, err)
+	d, err = r.Depth("cora")
+	require.NoError(t, err)
+	require.Empty(t, d.Next.Cells)
+	scores, complete, err := r.DepthScores(d, datasets.Transductive)
+	require.NoError(t, err)
+	require.True(t, complete)
+	slope, err := DepthSlope(scores)
+	require.NoError(t, err)
+	require.InDelta(t, 0.1, slope.MeanDifference, 1e-9)
+}
