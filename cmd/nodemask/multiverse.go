@@ -20,7 +20,6 @@ import (
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/record/measure"
-	"nodemask/stats"
 )
 
 // multiverseFlags are the flags of multiverse.
@@ -48,12 +47,13 @@ several may share a folder.`,
   nodemask multiverse --data cora --model gin --jobs 2
   nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
   nodemask multiverse --part depth --summary
+  nodemask multiverse --part tuned --model gcn --jobs 2
   nodemask multiverse --again 20`,
 		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "readings, or depth: keep rates of GIN with 2 to 16 layers")
+	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm, with --model all or any model that trains")
 	flags.StringVar(&f.data, "data", "cora", "data set")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
@@ -73,13 +73,16 @@ several may share a folder.`,
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
+	if f.part == "tuned" {
+		return f.runTuned(c)
+	}
 	axes, err := multiverse.AxesOf(f.model)
 	if err != nil {
 		return misusef("--model: %w", err)
 	}
 	switch {
 	case f.part != "readings" && f.part != "depth":
-		return misusef("--part %s: expected readings or depth", f.part)
+		return misusef("--part %s: expected readings, depth or tuned", f.part)
 	case f.splits < 1 || f.splits > multiverse.Splits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
 	case f.jobs < 1:
@@ -147,68 +150,6 @@ func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, ba
 		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
 	}
 	return err
-}
-
-// runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
-func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
-	load := func() (*multiverse.Results, multiverse.Depth, error) {
-		all, err := store.Load()
-		if err != nil {
-			return nil, multiverse.Depth{}, err
-		}
-		results, err := multiverse.NewResults(all)
-		if err != nil {
-			return nil, multiverse.Depth{}, err
-		}
-		depth, err := results.Depth(f.data)
-		return results, depth, err
-	}
-	results, depth, err := load()
-	if err != nil {
-		return err
-	}
-	w := c.OutOrStdout()
-	if f.status {
-		_, err := fmt.Fprintf(w, "%s, depth: %d trainings left to look at on %d splits\n", f.data, len(depth.Next.Cells), len(depth.Next.Seeds))
-		return err
-	}
-	for !f.summary && len(depth.Next.Cells) > 0 {
-		chosen := depth.Chosen
-		if err := f.train(c, store, depth.Next, shard, shards); err != nil {
-			return err
-		}
-		if results, depth, err = load(); err != nil {
-			return err
-		}
-		if depth.Chosen == chosen {
-			break // the rest is other shards'
-		}
-	}
-	if depth.Chosen == "" {
-		_, err := fmt.Fprintln(w, "no body is chosen yet: run without --summary")
-		return err
-	}
-	fmt.Fprintf(w, "chosen at 16 layers without masking: %s (validation macro F1 %.1f)\n", depth.Chosen, depth.Scores[depth.Chosen])
-	for _, setting := range datasets.Settings() {
-		scores, complete, err := results.DepthScores(depth, setting)
-		if err != nil {
-			return err
-		}
-		for _, s := range scores {
-			if len(s.F1) > 0 {
-				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate, stats.Summarize(s.F1).Text(2), len(s.F1))
-			}
-		}
-		if !complete {
-			continue
-		}
-		slope, err := multiverse.DepthSlope(scores)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n", setting, slope.MeanDifference, slope.Low, slope.High)
-	}
-	return nil
 }
 
 // parseShard reads "i/n".
@@ -281,11 +222,7 @@ func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectori
 
 // printSummary says what masking does over all readings, and over the calibrated ones.
 func (f *multiverseFlags) printSummary(c *cobra.Command, store *record.Trajectories) error {
-	all, err := store.Load()
-	if err != nil {
-		return err
-	}
-	results, err := multiverse.NewResults(all)
+	results, err := loadMultiverse(store)
 	if err != nil {
 		return err
 	}
