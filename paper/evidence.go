@@ -50,13 +50,18 @@ func OpenEvidence(folder string) (*Evidence, error) {
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
 	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
 	asked := map[question]bool{}
+	var ofReadings []record.Trajectory // depth and the tuned comparison have splits and models of their own
 	for _, t := range trajectories {
 		if t.Protocol != ProtocolHash() {
 			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s, the hash of paper/PROTOCOL.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash())
 		}
+		if _, err := multiverse.AxesOf(t.Model); err != nil || t.Seed < multiverse.FirstSplit || t.Seed >= multiverse.FirstSplit+multiverse.Splits {
+			continue
+		}
+		ofReadings = append(ofReadings, t)
 		asked[question{t.Data, t.Model, t.Setting}] = true
 	}
-	results, err := multiverse.NewResults(trajectories)
+	results, err := multiverse.NewResults(ofReadings)
 	if err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}

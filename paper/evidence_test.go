@@ -112,3 +112,21 @@ func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {
 	_, err := NewEvidence(nil, all)
 	require.EqualError(t, err, `paper: a trajectory of gat on cora under protocol "0123456789abcdef": expected `+ProtocolHash()+`, the hash of paper/PROTOCOL.md; run it again`)
 }
+
+func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
+	all := readingsOf(t, "gat", multiverse.Splits, func(record.Cell, int) float64 { return 2 }, none)
+	tuned := all[0]
+	tuned.Model, tuned.Choices, tuned.Seed = "gcn", nil, 300
+	all = append(all, tuned)
+	for _, one := range all[:len(all)-1] {
+		if one.Seed == multiverse.FirstSplit {
+			one.Seed = 200
+			all = append(all, one)
+		}
+	}
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	readings, found := e.Readings("cora", "gat", datasets.Inductive)
+	require.True(t, found)
+	assert.Equal(t, uint64(109), readings.All.Splits[len(readings.All.Splits)-1])
+}
