@@ -2,6 +2,7 @@ package nb
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"nodemask/paper"
 	"nodemask/plots"
@@ -53,23 +54,25 @@ func Artifact(id string) {
 
 // Claims shows what the paper claims about an artifact, and what the recorded results say of it.
 func Claims(id string) {
-	t := plots.Table{ID: id + "-claims", Title: "Claims", Header: []string{"claim", "whose", "verdict", "figures"}, TextColumns: 4}
-	r := Recorded()
-	for _, c := range artifact(id).Claims {
-		v := c.Judge(r)
+	t := plots.Table{ID: id + "-claims", Title: "Claims", Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}, TextColumns: 5}
+	for _, j := range paper.Judge([]paper.Artifact{artifact(id)}, evidence()) {
 		whose := "the paper's"
-		if c.Ours {
+		if j.Ours {
 			whose = "ours"
 		}
-		t.Rows = append(t.Rows, []plots.Field{{Text: c.Text}, {Text: whose}, {Text: string(v.Outcome)}, {Text: v.InBrief()}})
+		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Note: j.Says}, {Text: whose}, {Text: j.GradeText(), Note: j.Figures}, {Text: j.Strict()}, {Text: j.EffectText()}})
 	}
 	Table(t)
 }
 
 // Summary shows the verdict on every claim.
 func Summary() {
-	t := paper.Summary(Must1(paper.Find()), Recorded())
-	Table(t)
+	Table(paper.Summary(Must1(paper.Reported()), evidence()))
+}
+
+// evidence is what the project's results say, of the tables and of every reading.
+func evidence() *paper.Evidence {
+	return Must1(paper.OpenEvidence(filepath.Join(Must1(Project()), "results")))
 }
 
 func artifact(id string) paper.Artifact { return Must1(paper.Find(id))[0] }

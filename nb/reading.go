@@ -32,8 +32,14 @@ func Reading(data, model string, setting datasets.Setting, choices ...string) On
 		Markdown(o.words() + "\n\n" + incomplete(results, data, model, setting))
 		return o
 	}
-	Markdown(o.words() + "\n\n" + stands(e, effect, rank, calibrationOf(results, model).Has(e.Axes, setting, o.reading)))
-	Specification(curveOf(e, "this reading", func(r multiverse.Reading) bool { return slices.Equal(r, o.reading) }))
+	c := calibrationOf(results, model)
+	Markdown(o.words() + "\n\n" + stands(e, effect, rank, c.Has(e.Axes, setting, o.reading)))
+	curve := curveOf(e, c)
+	curve.MarkName = "this reading"
+	for i, other := range e.Effects {
+		curve.Readings[i].Marked = slices.Equal(other.Reading, o.reading)
+	}
+	Specification(curve)
 	Table(o.bySize(e, effect))
 	return o
 }

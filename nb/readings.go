@@ -60,14 +60,17 @@ func EveryReading(data, model string, setting datasets.Setting) {
 		return
 	}
 	c := calibrationOf(results, model)
-	Specification(curveOf(e, "calibrated", func(r multiverse.Reading) bool { return c.Has(e.Axes, setting, r) }))
+	Specification(curveOf(e, c))
 	Table(togetherOf(e, c))
 }
 
 // RecordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
 func RecordedReadings() *multiverse.Results {
-	folder := filepath.Join(Must1(Project()), "results", "multiverse")
-	return Must1(multiverse.NewResults(Must1(record.OpenTrajectories(folder).Load())))
+	folder := filepath.Join(Must1(Project()), "results", paper.MultiverseFolder)
+	all := slices.DeleteFunc(Must1(record.OpenTrajectories(folder).Load()), func(t record.Trajectory) bool {
+		return t.Seed < multiverse.FirstSplit || t.Seed >= multiverse.FirstSplit+multiverse.Splits // of the protocol's other parts
+	})
+	return Must1(multiverse.NewResults(all))
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
@@ -102,30 +105,16 @@ func ofSplits(splits []uint64) string {
 // curveWidth of a specification curve fits the column of a page and of JupyterLab.
 const curveWidth = 820
 
-// curveOf is the curve of effects, with those readings marked that are.
-func curveOf(e *multiverse.Effects, markName string, marked func(multiverse.Reading) bool) plots.Specification {
-	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", e.Data, e.Model, e.Setting), MarkName: markName, Width: curveWidth, YLabel: "with masking − without, macro F1 (points)",
-		Title:   fmt.Sprintf("What node masking changes in %d readings: %s on %s, %s", len(e.Effects), hyper.Title(e.Model), e.Data, e.Setting),
-		Caption: fmt.Sprintf("Mean over sizes of the train set; 95 %% intervals over %s.", ofSplits(e.Splits))}
+// curveOf is the curve of effects, with axes by the names that [Reading] takes.
+func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specification {
+	s := (&paper.Readings{All: e, Calibration: c}).Specification()
+	s.Width = curveWidth
+	k := 0
 	for _, axis := range e.Axes {
-		if !axis.Matters(e.Setting) {
-			continue
+		if axis.Matters(e.Setting) {
+			s.Axes[k].Name = axis.Name
+			k++
 		}
-		a := plots.SpecificationAxis{Name: axis.Name}
-		for _, o := range axis.Options {
-			a.Options = append(a.Options, o.Name)
-		}
-		s.Axes = append(s.Axes, a)
-	}
-	for _, effect := range e.Effects {
-		r := plots.SpecificationReading{Effect: effect.Pooled.MeanDifference, Low: effect.Pooled.Low, High: effect.Pooled.High, Marked: marked(effect.Reading),
-			Text: fmt.Sprintf("macro F1 %.2f %% without masking, %.2f %% with it", stats.Summarize(effect.Plain).Mean, stats.Summarize(effect.Masked).Mean)}
-		for i, axis := range e.Axes {
-			if axis.Matters(e.Setting) {
-				r.Choices = append(r.Choices, effect.Reading[i])
-			}
-		}
-		s.Readings = append(s.Readings, r)
 	}
 	return s
 }

@@ -51,7 +51,7 @@ type Artifact struct {
 	Curves          []Curve
 
 	Claims []Claim
-	// Elsewhere is set if the data are not available here: the artifact runs only if asked for by name.
+	// Elsewhere is set if the artifact runs only if asked for by name: its data take a download, or its trials long.
 	Elsewhere bool
 }
 
@@ -106,7 +106,7 @@ func Artifacts() []Artifact {
 		tableGIN("table-gin-pubmed", "pubmed", Sizes(), datasets.Settings()),
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], []datasets.Setting{datasets.Inductive}),
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
-		figKeepRateGIN(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
+		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
 		tableWhen(),
 		tableGIN("table-gin-citeseer", "citeseer", Sizes(), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
 		tableScores(), tableRegularisers(), tableModels(), tableReddit(),
@@ -117,7 +117,16 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Find returns the artifacts of these ids, in order; without ids, all but those whose data are elsewhere.
+// Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name if the
+// paper claims something of them: what was not run is shown as such.
+func Reported(ids ...string) ([]Artifact, error) {
+	if len(ids) > 0 {
+		return Find(ids...)
+	}
+	return slices.DeleteFunc(Artifacts(), func(a Artifact) bool { return a.Elsewhere && len(a.Claims) == 0 }), nil
+}
+
+// Find returns the artifacts of these ids, in order; without ids, all but those that run only by name.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {

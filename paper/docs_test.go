@@ -1,36 +1,166 @@
 package paper
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/plots"
-	"nodemask/record"
 )
 
 var update = flag.Bool("update", false, "write what docs/ says of the committed results anew")
 
-func TestDocsSumUpTheCommittedResults(t *testing.T) {
-	const claims, begin, end = "../docs/CLAIMS.md", "<!-- nodemask report summary --format markdown -->\n", "<!-- end of summary -->"
-	artifacts, err := Find()
+// committed is the evidence in results/.
+func committed(t *testing.T) *Evidence {
+	t.Helper()
+	e, err := OpenEvidence("../results")
 	require.NoError(t, err)
-	records, err := record.OpenStore("../results").Load()
+	return e
+}
+
+// reported are the artifacts that documents tell of.
+func reported(t *testing.T) []Artifact {
+	t.Helper()
+	artifacts, err := Reported()
 	require.NoError(t, err)
-	summary, err := Summary(artifacts, record.NewResults(records)).Render(plots.FormatMarkdown)
+	return artifacts
+}
+
+// requireSays checks that a document has the text between its lines "<!-- name -->" and "<!-- end of name -->", or writes it.
+func requireSays(t *testing.T, file, name, text string) {
+	t.Helper()
+	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
+	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	text, err := os.ReadFile(claims)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(text), begin)
-	require.True(t, found, "docs/CLAIMS.md has no line %s", begin)
+	before, rest, found := strings.Cut(string(content), begin)
+	require.True(t, found, "%s has no line %s", file, begin)
 	have, after, found := strings.Cut(rest, end)
-	require.True(t, found, "docs/CLAIMS.md has no line %s", end)
+	require.True(t, found, "%s has no line %s", file, end)
 	if *update {
-		require.NoError(t, os.WriteFile(claims, []byte(before+begin+summary+end+after), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(before+begin+text+end+after), 0o644))
 		return
 	}
-	require.Equal(t, summary, have, "'go test ./paper -update' writes it anew")
+	require.Equal(t, text, have, "'go test ./paper -update' writes it anew")
+}
+
+// listed writes findings as a list, each with its command.
+func listed(findings []Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		fmt.Fprintf(&b, "- %s `bin/%s`\n", f.Text, f.Command)
+	}
+	return b.String()
+}
+
+func TestDocsSumUpTheCommittedResults(t *testing.T) {
+	artifacts, e := reported(t), committed(t)
+	summary, err := Summary(artifacts, e).Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../docs/CLAIMS.md", "nodemask report summary --format markdown", summary)
+	requireSays(t, "../docs/CLAIMS.md", "rules", rules(artifacts))
+	requireSays(t, "../README.md", "findings", listed(Findings(artifacts, e)))
+	requireSays(t, "../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
+	requireSays(t, "../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
+	requireSays(t, "../docs/REPRODUCTION.md", "curves", specificationLinks(e))
+	requireSays(t, "../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
+}
+
+// rules lists the rules of claims that have their own.
+func rules(artifacts []Artifact) string {
+	var b strings.Builder
+	for _, subject := range Subjects() {
+		for _, a := range artifacts {
+			for _, c := range a.Claims {
+				if c.Subject == subject && c.Rule != "" {
+					fmt.Fprintf(&b, "- *%s* %s\n", c.Text, c.Rule)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// specificationLinks shows the curves of all readings, or says that there are none.
+func specificationLinks(e *Evidence) string {
+	text := ""
+	for _, s := range e.Specifications() {
+		text += fmt.Sprintf("![%s](%s.svg)\n\n", s.Title, s.ID)
+	}
+	if text == "" {
+		return "The readings have not been run in full yet: `bin/nodemask multiverse --status` counts what is missing.\n"
+	}
+	return text
+}
+
+// trialsText says how much was run of the tables.
+func trialsText(artifacts []Artifact, e *Evidence) string {
+	fewest, most := trialsPerCell(artifacts, e.Records)
+	return fmt.Sprintf("The tables rest on %d trials, %d to %d a cell.", e.Trials, fewest, most)
+}
+
+func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
+	artifacts, e := reported(t), committed(t)
+	drawings := map[string]func() ([]byte, error){"effects": Effects(e.Records).SVG, "claims": ClaimsForest(artifacts, e).SVG}
+	for _, s := range e.Specifications() {
+		drawings[s.ID] = s.SVG
+	}
+	for name, draw := range drawings {
+		svg, err := draw()
+		require.NoError(t, err)
+		file := "../docs/" + name + ".svg"
+		if *update {
+			require.NoError(t, os.WriteFile(file, svg, 0o644))
+		}
+		have, err := os.ReadFile(file)
+		require.False(t, errors.Is(err, fs.ErrNotExist), "%s: 'go test ./paper -update' draws it", file)
+		require.NoError(t, err)
+		require.Equal(t, string(svg), string(have), "'go test ./paper -update' draws %s anew", file)
+	}
+}
+
+func TestDocumentsHaveNoResultsWrittenByHand(t *testing.T) {
+	result := regexp.MustCompile(`±\s*\d|\d\.\d+ (points|%)|[+−]\d+(\.\d+)? (points|%)`)
+	files, err := filepath.Glob("../notebooks/*.ipynb")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(files, "../README.md", "README.md", "../docs/REPRODUCTION.md", "../docs/CLAIMS.md") {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		text := string(content)
+		if strings.HasSuffix(file, ".ipynb") {
+			var notebook struct {
+				Cells []struct {
+					Type   string   `json:"cell_type"`
+					Source []string `json:"source"`
+				} `json:"cells"`
+			}
+			require.NoError(t, json.Unmarshal(content, &notebook), file)
+			text = ""
+			for _, cell := range notebook.Cells {
+				if cell.Type == "markdown" {
+					text += strings.Join(cell.Source, "") + "\n"
+				}
+			}
+		}
+		generated := false
+		for _, line := range strings.Split(text, "\n") {
+			switch {
+			case strings.HasPrefix(line, "<!-- end of "):
+				generated = false
+			case strings.HasPrefix(line, "<!-- "):
+				generated = true
+			case !generated:
+				require.NotRegexp(t, result, line, "%s: let 'go test ./paper -update' write it from results/, or leave it out", file)
+			}
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/record"
-	"nodemask/stats"
 )
 
 // EffectsID is the ID of the figure of all effects.
@@ -54,28 +53,11 @@ func effectLabel(model, data string, setting datasets.Setting) string {
 	return fmt.Sprintf("%s, %s, %s", hyper.Title(model), dataTitle(data), setting)
 }
 
-// pooled is the mean difference of pairs of cells, over the seeds that all of them have.
-func pooled(r *record.Results, pairs []pair) (plots.Effect, bool) {
-	sums, counts := map[uint64]float64{}, map[uint64]int{}
-	var seeds []uint64
-	for _, p := range pairs {
-		for _, d := range r.Differences(p.a, p.metric, p.b, p.metric) {
-			if counts[d.Seed] == 0 {
-				seeds = append(seeds, d.Seed)
-			}
-			sums[d.Seed] += d.Value
-			counts[d.Seed]++
-		}
-	}
-	var means []float64
-	for _, seed := range seeds {
-		if counts[seed] == len(pairs) {
-			means = append(means, sums[seed]/float64(len(pairs)))
-		}
-	}
-	mean, low, high, err := stats.ConfidenceInterval95(means)
-	if err != nil {
+// pooled is the mean difference of comparisons, over the seeds that all of them have.
+func pooled(r *record.Results, comparisons []comparison) (plots.Effect, bool) {
+	t, ok := test(r, points, comparisons)
+	if !ok {
 		return plots.Effect{}, false
 	}
-	return plots.Effect{Value: mean, Low: low, High: high, Note: fmt.Sprintf("(%d)", len(means))}, true
+	return plots.Effect{Value: t.Effect.MeanDifference, Low: t.Effect.Low, High: t.Effect.High, Note: fmt.Sprintf("(%d)", t.Effect.N)}, true
 }

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,18 +37,4 @@ func TestAnEffectIsTheMeanOverSizesAndItsIntervalIsOverSeeds(t *testing.T) {
 	// Of 2 and 4: standard deviation √2, standard error 1, and Student's t with one degree of freedom at 97.5 % is 12.706.
 	assert.InDelta(t, 3-12.706, e.Low, 1e-3)
 	assert.InDelta(t, 3+12.706, e.High, 1e-3)
-}
-
-func TestTheFigureInDocsDrawsTheCommittedResults(t *testing.T) {
-	records, err := record.OpenStore("../results").Load()
-	require.NoError(t, err)
-	svg, err := Effects(record.NewResults(records)).SVG()
-	require.NoError(t, err)
-	const file = "../docs/effects.svg"
-	if *update {
-		require.NoError(t, os.WriteFile(file, svg, 0o644))
-	}
-	have, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(svg), string(have), "'go test ./paper -update' draws it anew")
 }

@@ -19,7 +19,7 @@ func ExampleFind() {
 	}
 	// Output:
 	// table-gin-cora: Macro F1 of GIN on Cora, 28 cells
-	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, transductive, 36 cells
+	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, transductive, 40 cells
 }
 
 // What was published stands beside what is measured with the same cell, if the paper has it.

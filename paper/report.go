@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
 
@@ -19,7 +20,7 @@ type section struct {
 	Artifact
 	Content      template.HTML
 	CSV          template.URL
-	Claims       []judged
+	Verdicts     []Judged
 	Command      string
 	Trials, Of   int // trials that there are, of ten of each cell
 	CellCount    int
@@ -32,48 +33,72 @@ type section struct {
 	NothingFound bool
 }
 
-type judged struct {
-	Claim
-	Verdict
-}
-
-// Mark returns a sign for an outcome, beside its words.
+// Mark returns a sign for a grade, beside its words.
 func (v Verdict) Mark() string {
-	switch v.Outcome {
-	case Reproduced:
+	switch v.Grade {
+	case multiverse.Reproduced:
 		return "✓"
-	case NotReproduced:
+	case multiverse.SameDirection:
+		return "↗"
+	case multiverse.Depends:
+		return "±"
+	case multiverse.Inconclusive:
+		return "?"
+	case multiverse.Contradicted:
 		return "✗"
 	}
 	return "…"
 }
 
+// Class returns the grade as a class of the page's style.
+func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " ", "-") }
+
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes all artifacts as one HTML page that needs nothing else: a summary with the verdict on each claim,
-// then each table and figure with its command, where its numbers come from, and its data.
-func WriteReport(w io.Writer, artifacts []Artifact, records []record.Record, o TableOptions) error {
-	r := record.NewResults(records)
+// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and figures,
+// then each table and figure with its command, the verdicts on its claims, where its numbers come from, and its data.
+func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
 	var sections []section
-	counts := map[Outcome]int{}
+	claims := false
 	for _, a := range artifacts {
-		s, err := newSection(a, r, o)
+		s, err := newSection(a, e, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
-		for _, c := range s.Claims {
-			counts[c.Outcome]++
-		}
+		claims = claims || len(a.Claims) > 0
 		sections = append(sections, s)
 	}
-	fewest, most := trialsPerCell(artifacts, r)
+	var curves []template.HTML
+	var forest template.HTML
+	if claims {
+		for _, curve := range e.Specifications() {
+			html, err := curve.HTML()
+			if err != nil {
+				return err
+			}
+			curves = append(curves, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
+		}
+		if effects := Effects(e.Records); len(curves) == 0 && len(effects.Groups) > 0 {
+			svg, err := effects.SVG()
+			if err != nil {
+				return err
+			}
+			curves = append(curves, template.HTML(svg)) //nolint:gosec // drawn by plots, which escapes
+		}
+		svg, err := ClaimsForest(artifacts, e).SVG()
+		if err != nil {
+			return err
+		}
+		forest = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+	}
+	fewest, most := trialsPerCell(artifacts, e.Records)
 	page, err := template.New("report").Parse(reportTemplate)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Reproduced": counts[Reproduced], "NotReproduced": counts[NotReproduced],
-		"NotRun": counts[NotRun], "Trials": len(records), "Fewest": fewest, "Most": most, "Version": record.Version()})
+	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest,
+		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
 }
 
 // trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
@@ -91,7 +116,8 @@ func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
 	return min(fewest, most), most
 }
 
-func newSection(a Artifact, r *record.Results, o TableOptions) (section, error) {
+func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
+	r := e.Records
 	s := section{Artifact: a, Command: a.command(), CellCount: len(a.Cells())}
 	s.Of = paperTrials * s.CellCount
 	var csv string
@@ -121,9 +147,7 @@ func newSection(a Artifact, r *record.Results, o TableOptions) (section, error) 
 		}
 	}
 	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
-	for _, c := range a.Claims {
-		s.Claims = append(s.Claims, judged{c, c.Judge(r)})
-	}
+	s.Verdicts = Judge([]Artifact{a}, e)
 	s.describe(r)
 	return s, nil
 }

@@ -50,78 +50,6 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Contains(t, row[10].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5")
 }
 
-func TestClaimsAreJudgedByTheData(t *testing.T) {
-	find := func(id string) Claim {
-		for _, a := range Artifacts() {
-			for _, c := range a.Claims {
-				if c.ID == id {
-					return c
-				}
-			}
-		}
-		t.Fatalf("no claim %s", id)
-		return Claim{}
-	}
-	claim := find("table-gin-cora/gain")
-	require.Equal(t, NotRun, claim.Judge(record.NewResults(nil)).Outcome)
-	var records []record.Record
-	for _, s := range datasets.Settings() {
-		for _, size := range Sizes() {
-			plain := record.NewCell("cora", "gin", s, size)
-			records = append(records, score(plain, 70, 71, 72)...)
-			records = append(records, score(plain.Masked(0.5), 73, 74.5, 75)...)
-		}
-	}
-	verdict := claim.Judge(record.NewResults(records))
-	require.Equal(t, Reproduced, verdict.Outcome)
-	require.Contains(t, verdict.Figures, "holds in 14 of 14 comparisons, 3 trials each: inductive 10 % +3.17")
-	records[3].MacroF1 = 60
-	verdict = claim.Judge(record.NewResults(records))
-	require.Equal(t, NotReproduced, verdict.Outcome)
-	require.Contains(t, verdict.Figures, "holds in 13 of 14 comparisons")
-	require.Equal(t, Reproduced, find("table-gin-cora/harmless").Judge(record.NewResults(records)).Outcome)
-
-	depth := find("fig-depth/falls")
-	records = nil
-	for i, curve := range figDepth().Curves {
-		for j, p := range curve.Points {
-			best := 0.0
-			if j == 7-i {
-				best = 5
-			}
-			records = append(records, score(p.Entry.Cell, 70+best, 71+best)...)
-		}
-	}
-	verdict = depth.Judge(record.NewResults(records))
-	require.Equal(t, Reproduced, verdict.Outcome)
-	require.Contains(t, verdict.Figures, "16 layers: best at p = 0.5 with 75.50")
-
-	losses := find("fig-loss-cora/overfits")
-	records = nil
-	for _, s := range datasets.Settings() {
-		c := record.NewCell("cora", "gin", s, 10)
-		c.History = true
-		for _, r := range score(c, 70, 71) {
-			r.ValidationLosses = []float64{2, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}
-			records = append(records, r)
-		}
-	}
-	require.Equal(t, Reproduced, losses.Judge(record.NewResults(records)).Outcome, "a fifth above the least")
-}
-
-func TestClaimsHaveNamesOfTheirOwnAndAVerdictWithoutData(t *testing.T) {
-	ids := map[string]bool{}
-	for _, a := range Artifacts() {
-		for _, c := range a.Claims {
-			require.False(t, ids[c.ID], c.ID)
-			ids[c.ID] = true
-			require.True(t, strings.HasPrefix(c.ID, a.ID+"/"), c.ID)
-			require.Equal(t, NotRun, c.Judge(record.NewResults(nil)).Outcome, c.ID)
-		}
-	}
-	require.Greater(t, len(ids), 30)
-}
-
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	all, err := Find()
 	require.NoError(t, err)
@@ -129,7 +57,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	plain.History = true
 	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.1), 60, 61, 62)...)
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, all, records, TableOptions{}))
+	require.NoError(t, WriteReport(&page, all, evidenceOf(t, records), TableOptions{}))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
@@ -142,7 +70,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		require.Contains(t, text, "nodemask reproduce "+a.ID)
 	}
 	var again bytes.Buffer
-	require.NoError(t, WriteReport(&again, all, records, TableOptions{}))
+	require.NoError(t, WriteReport(&again, all, evidenceOf(t, records), TableOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
 	decoder.Strict, decoder.Entity = true, xml.HTMLEntity

@@ -61,7 +61,7 @@ func (t Table) htmlBlock(b *strings.Builder, begin, end int) {
 		if !t.isText(i) && shared != "" {
 			text = text[len(shared+blockSeparator):]
 		}
-		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, t.side(i), narrow(text, escape(text), longestName))
+		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, t.side(i), broken(text, longestName))
 		if under := t.under(i); len(under) > 0 {
 			var names []string
 			for _, k := range under {
@@ -79,7 +79,7 @@ func (t Table) htmlBlock(b *strings.Builder, begin, end int) {
 			b.WriteString("</tbody>\n<tbody>\n")
 		}
 		if section {
-			fmt.Fprintf(b, "<tr><th scope=\"rowgroup\" colspan=\"%d\" style=\"text-align:left\">%s</th></tr>\n", len(labels)+len(numbers), row[0].inHTML(false))
+			fmt.Fprintf(b, "<tr><th scope=\"rowgroup\" colspan=\"%d\" style=\"text-align:left\">%s</th></tr>\n", len(labels)+len(numbers), row[0].labelInHTML())
 		}
 		t.htmlBlockRow(b, row, labels, numbers, twoLines, ruled)
 	}
@@ -108,16 +108,20 @@ func (t Table) htmlBlockRow(b *strings.Builder, row []Field, labels, numbers []i
 		if ruled {
 			style += ";border-top:1px solid"
 		}
+		text := row[i].inHTML()
+		if t.isText(i) {
+			text = row[i].labelInHTML()
+		}
 		note := ""
 		if row[i].Note != "" {
 			note = fmt.Sprintf(` title="%s" tabindex="0"`, escape(row[i].Note))
 		}
-		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, note, narrow(row[i].Text, row[i].inHTML(!t.isText(i)), longestText))
+		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, note, text)
 		if twoLines && !t.isText(i) {
 			var parts []string
 			for _, k := range t.under(i) {
 				if row[k].Text != "" {
-					parts = append(parts, row[k].inHTML(false))
+					parts = append(parts, row[k].inHTML())
 				}
 			}
 			small := "\u00a0"
@@ -131,17 +135,25 @@ func (t Table) htmlBlockRow(b *strings.Builder, row []Field, labels, numbers []i
 	b.WriteString("</tr>\n")
 }
 
-// narrow returns html, the text in HTML, so that it breaks into lines of about so many letters, or as it is if it is shorter.
-func narrow(text, html string, letters int) string {
-	if len([]rune(text)) <= letters {
-		return html
+// broken returns text as HTML in lines of about so many letters, broken at spaces. Line breaks do what a style sheet would do
+// better, but notebooks that are not trusted have none.
+func broken(text string, letters int) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Split(text, " ") {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > letters {
+			lines = append(lines, escape(line))
+			line = word
+			continue
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	return fmt.Sprintf(`<span style="display:inline-block;max-width:%dch">%s</span>`, letters, html)
+	return strings.Join(append(lines, escape(line)), " <br/>")
 }
 
 const (
 	longestName = 14 // of a column, in letters, before it breaks into lines
-	longestText = 22 // of a label
+	longestText = 24 // of a label
 
 	softly         = "opacity:.8"
 	blockSeparator = ": " // in the header: what a block's columns share is before it
@@ -170,12 +182,22 @@ func (t Table) under(i int) []int {
 	return columns
 }
 
-// inHTML is the text of f as HTML; with compact, a deviation after the number is small.
-func (f Field) inHTML(compact bool) string {
-	s := escape(f.Text)
-	if mean, sd, found := strings.Cut(s, deviation); compact && found {
-		s = fmt.Sprintf(`%s<small style="%s"> ± %s</small>`, mean, softly, sd)
+// inHTML is a number as HTML: a deviation after it is small.
+func (f Field) inHTML() string {
+	number, sd, found := strings.Cut(f.Text, deviation)
+	s := escape(number)
+	if f.Bold {
+		s = "<b>" + s + "</b>"
 	}
+	if found {
+		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, escape(sd))
+	}
+	return s
+}
+
+// labelInHTML is a label as HTML, in lines.
+func (f Field) labelInHTML() string {
+	s := broken(f.Text, longestText)
 	if f.Bold {
 		s = "<b>" + s + "</b>"
 	}

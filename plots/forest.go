@@ -13,6 +13,7 @@ type Forest struct {
 	XLabel             string  // of the effects, with the unit
 	Width              float64 // in CSS pixels; 0: 760. A narrow plot is drawn wider if its words leave the effects too little
 	Groups             []ForestGroup
+	Columns            []string // names of columns of text at the right end; nil: none
 }
 
 // ForestGroup holds effects under a heading.
@@ -25,7 +26,10 @@ type ForestGroup struct {
 type Effect struct {
 	Label            string
 	Value, Low, High float64
-	Note             string // at the right end, for instance the number of trials
+	Note             string   // behind the numbers, for instance the number of trials
+	Pooled           bool     // of several others: drawn as a diamond as wide as the interval, in bold
+	Fields           []string // text for each of [Forest.Columns]; nil: none
+	TextOnly         bool     // there is no effect, or none in this unit: label and fields alone
 }
 
 // clear says whether the interval leaves no effect out.
@@ -39,7 +43,8 @@ const (
 	forestNumbers      = 24 // between the plot and the numbers at its right
 )
 
-// Check returns an error unless there is an effect, all numbers are finite, and each value lies in its interval.
+// Check returns an error unless there is an effect, all numbers are finite, each value lies in its interval, and each effect
+// has a text for every column or none.
 func (f Forest) Check() error {
 	if f.Width != 0 && !(f.Width >= minSide && f.Width <= maxSide) {
 		return fmt.Errorf("plots: forest plot %q: a width of %v pixels: expected %d to %d", f.ID, f.Width, minSide, maxSide)
@@ -48,6 +53,12 @@ func (f Forest) Check() error {
 	for _, g := range f.Groups {
 		for _, e := range g.Rows {
 			rows++
+			if e.TextOnly && (e.Value != 0 || e.Low != 0 || e.High != 0) {
+				return fmt.Errorf("plots: forest plot %q: effect %q is text only, and has numbers: expected zeros", f.ID, e.Label)
+			}
+			if e.Fields != nil && len(e.Fields) != len(f.Columns) {
+				return fmt.Errorf("plots: forest plot %q: effect %q has %d fields: expected one for each of %d columns, or none", f.ID, e.Label, len(e.Fields), len(f.Columns))
+			}
 			for _, v := range []float64{e.Value, e.Low, e.High} {
 				if !(math.Abs(v) <= maxValue) {
 					return fmt.Errorf("plots: forest plot %q: effect %q: %v: expected a finite number of at most %g", f.ID, e.Label, v, maxValue)
@@ -67,10 +78,18 @@ func (f Forest) Check() error {
 // Table returns the numbers that the plot shows.
 func (f Forest) Table() Table {
 	t := Table{ID: f.ID, Title: f.Title, Caption: f.Caption, Header: []string{"comparison", "of", "effect", "low", "high", "note"}, TextColumns: 2}
+	t.Header = append(t.Header, f.Columns...)
 	for _, g := range f.Groups {
 		for _, e := range g.Rows {
 			number := func(v float64) Field { return Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))} }
-			t.Rows = append(t.Rows, []Field{{Text: g.Name}, {Text: e.Label}, number(e.Value), number(e.Low), number(e.High), {Text: e.Note}})
+			row := []Field{{Text: g.Name}, {Text: e.Label, Bold: e.Pooled}, number(e.Value), number(e.Low), number(e.High), {Text: e.Note}}
+			if e.TextOnly {
+				row[2], row[3], row[4] = Field{}, Field{}, Field{}
+			}
+			for i := range f.Columns {
+				row = append(row, Field{Text: e.field(i)})
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
@@ -91,13 +110,15 @@ func (f Forest) SVG() ([]byte, error) {
 	rows := make([][]forestWords, len(f.Groups))
 	for i, g := range f.Groups {
 		for _, e := range g.Rows {
-			w := forestWords{wrap(e.Label, tickSize, width/3), wrap(e.numbers(), tickSize, width/3)}
-			labels, numbers = max(labels, widest(w.label, tickSize)), max(numbers, widest(w.numbers, tickSize))
+			w := forestWords{wrap(e.Label, e.slack()*tickSize, width/3), wrap(e.numbers(), e.slack()*tickSize, width/3)}
+			labels, numbers = max(labels, e.slack()*widest(w.label, tickSize)), max(numbers, e.slack()*widest(w.numbers, tickSize))
 			low, high = min(low, e.Low), max(high, e.High)
 			height += w.height()
 			rows[i] = append(rows[i], w)
 		}
 	}
+	columns := f.columns(numbers)
+	numbers += columns.width
 	left := margin + labels + yTickLabel
 	right := max(width-margin-numbers-forestNumbers, left+width/4)
 	width = max(width, right+forestNumbers+numbers+margin)
@@ -121,6 +142,7 @@ func (f Forest) SVG() ([]byte, error) {
 		d.text(point{at(v), bottom + xTickLabel}, tickSize, centred, x.label(v))
 	}
 	d.text(point{(left + right) / 2, bottom + xTickLabel + xLabelGap}, labelSize, centred, oneLine(f.XLabel))
+	columns.drawNames(&d, right+forestNumbers, top+forestGap+forestRow/2+middle*tickSize)
 	y := top
 	for i, g := range f.Groups {
 		y += forestGap + forestRow
@@ -128,6 +150,7 @@ func (f Forest) SVG() ([]byte, error) {
 		for k, e := range g.Rows {
 			w := rows[i][k]
 			f.drawRow(&d, e, w, point{left, y + w.height()/2}, right, at)
+			columns.drawRow(&d, e, right+forestNumbers, y+w.height()/2+middle*tickSize)
 			y += w.height()
 		}
 	}
@@ -152,10 +175,16 @@ func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right floa
 	l := look{colour: colour, open: !e.clear()}
 	lines := func(x float64, attributes string, lines []string) {
 		for i, line := range lines {
-			d.text(point{x, p.y + middle*tickSize + (float64(i)-float64(len(lines)-1)/2)*legendLine}, tickSize, attributes, line)
+			d.text(point{x, p.y + middle*tickSize + (float64(i)-float64(len(lines)-1)/2)*legendLine}, tickSize, attributes+e.weight(), line)
 		}
 	}
 	lines(p.x-yTickLabel, toTheLeft, w.label)
+	if e.TextOnly {
+		if e.Note != "" {
+			lines(right+forestNumbers, "", w.numbers)
+		}
+		return
+	}
 	line := stroke(colour, 2)
 	if l.open {
 		line = stroke(colour, 1.5)
@@ -172,16 +201,24 @@ func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right floa
 	} else {
 		parts = polyline([]point{{at(e.Low), p.y}, {at(e.High), p.y}})
 	}
-	if parts != "" {
-		d.path(line, parts)
+	if e.Pooled {
+		d.path(l.markers(), e.diamond(p.y, at))
+	} else {
+		if parts != "" {
+			d.path(line, parts)
+		}
+		d.path(l.markers(), l.marker(point{at(e.Value), p.y}))
 	}
-	d.path(l.markers(), l.marker(point{at(e.Value), p.y}))
 	lines(right+forestNumbers, "", w.numbers)
 }
 
 // numbers are the effect and its interval, as text.
 func (e Effect) numbers() string {
-	text := minus(fmt.Sprintf("%+.2f", e.Value)) + " [" + minus(fmt.Sprintf("%.2f", e.Low)) + ", " + minus(fmt.Sprintf("%.2f", e.High)) + "]"
+	if e.TextOnly {
+		return oneLine(e.Note)
+	}
+	bound := func(v float64) string { return strings.TrimPrefix(signedNumber(v), "+") }
+	text := signedNumber(e.Value) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
 	if note := oneLine(e.Note); note != "" {
 		text += " " + note
 	}
@@ -197,7 +234,13 @@ func (f Forest) description() string {
 	for _, g := range f.Groups {
 		var rows []string
 		for _, e := range g.Rows {
-			rows = append(rows, oneLine(e.Label)+" "+e.numbers())
+			row := strings.TrimSuffix(oneLine(e.Label)+" "+e.numbers(), " ")
+			for i, name := range f.Columns {
+				if field := oneLine(e.field(i)); field != "" {
+					row += ", " + oneLine(name) + " " + field
+				}
+			}
+			rows = append(rows, row)
 		}
 		parts = append(parts, oneLine(g.Name)+": "+strings.Join(rows, "; ")+".")
 	}

@@ -104,3 +104,84 @@ func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// claims is a forest plot as a report has it: pooled effects in bold, columns of text, names that need room.
+func claims() plots.Forest {
+	return plots.Forest{ID: "claims", Title: "What is left of the claims, over all readings", XLabel: "masked − plain, macro F1 (points)", Columns: []string{"holds in", "grade"}, Width: 900,
+		Groups: []plots.ForestGroup{
+			{Name: "Table 1: GAT and SGAT on Cora", Rows: []plots.Effect{
+				{Label: "GAT, inductive", Value: 1.5, Low: 0.5, High: 2.5, Fields: []string{"31 of 48", "B"}},
+				{Label: "SGAT, inductive", Value: 0.4, Low: -0.4, High: 1.2, Fields: []string{"12 of 48", "D"}},
+				{Label: "both", Value: 0.95, Low: 0.3, High: 1.6, Pooled: true, Fields: []string{"43 of 96", "C"}},
+			}},
+			{Name: "Table 3: GIN", Rows: []plots.Effect{
+				{Label: "Cora, transductive", Value: -0.7, Low: -1.1, High: -0.3},
+				{Label: "all", Value: -0.1, Low: -0.6, High: 0.4, Pooled: true, Note: "(10)", Fields: []string{"9 of 48", "E"}},
+			}},
+		}}
+}
+
+func TestAForestPlotOfClaimsIsTheGoldenFileByteForByte(t *testing.T) {
+	svg, err := claims().SVG()
+	require.NoError(t, err)
+	wellFormed(t, svg)
+	file := filepath.Join("testdata", "claims.svg")
+	if *update {
+		require.NoError(t, os.WriteFile(file, svg, 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(svg))
+}
+
+func TestPooledEffectsAreBoldDiamondsAndColumnsHaveTheirText(t *testing.T) {
+	svg, err := claims().SVG()
+	require.NoError(t, err)
+	text := string(svg)
+	assert.Regexp(t, `<path class="fill0" fill="#0072B2" d="M[\d.]+,[\d.]+ [\d.]+,[\d.]+ [\d.]+,[\d.]+ [\d.]+,[\d.]+Z"/>\n<text [^>]*font-weight="bold">\+0.95 \[0.30, 1.60\]</text>`, text)
+	assert.Regexp(t, `<path class="line1" stroke="#D55E00"[^>]*d="M[^"]*Z"/>\n<text [^>]*font-weight="bold">−0.10 \[−0.60, 0.40\] \(10\)</text>`, text, "open: it includes 0")
+	assert.Contains(t, text, ">holds in</text>")
+	assert.Contains(t, text, ">31 of 48</text>")
+	assert.Contains(t, text, "GAT, inductive +1.50 [0.50, 2.50], holds in 31 of 48, grade B; SGAT")
+	rendered, err := claims().Table().Render(plots.FormatCSV)
+	require.NoError(t, err)
+	assert.Contains(t, rendered, "comparison,of,effect,low,high,note,holds in,grade\n")
+	assert.Contains(t, rendered, "Table 3: GIN,\"Cora, transductive\",−0.70,−1.10,−0.30,,,\n")
+}
+
+func TestEffectsWithOtherFieldsThanColumnsAreErrors(t *testing.T) {
+	f := claims()
+	f.Groups[0].Rows[0].Fields = []string{"31 of 48"}
+	_, err := f.SVG()
+	require.EqualError(t, err, `plots: forest plot "claims": effect "GAT, inductive" has 1 fields: expected one for each of 2 columns, or none`)
+}
+
+func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
+	f := claims()
+	f.Groups[1].Rows = append(f.Groups[1].Rows, plots.Effect{Label: "Reddit", TextOnly: true, Fields: []string{"", "not run"}})
+	before, err := claims().SVG()
+	require.NoError(t, err)
+	svg, err := f.SVG()
+	require.NoError(t, err)
+	wellFormed(t, svg)
+	paths := func(svg []byte) int { return strings.Count(string(svg), "<path ") }
+	assert.Equal(t, paths(before), paths(svg))
+	assert.Contains(t, string(svg), "; Reddit, grade not run.")
+	assert.NotContains(t, string(svg), ">0.00 [")
+	rendered, err := f.Table().Render(plots.FormatCSV)
+	require.NoError(t, err)
+	assert.Contains(t, rendered, "Table 3: GIN,Reddit,,,,,,not run\n")
+	f.Groups[1].Rows[2].Value = 1
+	_, err = f.SVG()
+	require.EqualError(t, err, `plots: forest plot "claims": effect "Reddit" is text only, and has numbers: expected zeros`)
+	f.Groups = []plots.ForestGroup{{Rows: []plots.Effect{{Label: "Reddit", TextOnly: true}}}}
+	_, err = f.SVG()
+	require.NoError(t, err, "an axis without effects")
+}
+
+func TestABoundThatRoundsToZeroHasNoSign(t *testing.T) {
+	f := plots.Forest{Groups: []plots.ForestGroup{{Rows: []plots.Effect{{Label: "a", Value: 1, Low: -0.001, High: 2}}}}}
+	svg, err := f.SVG()
+	require.NoError(t, err)
+	assert.Contains(t, string(svg), ">+1.00 [0.00, 2.00]</text>")
+}

@@ -76,6 +76,26 @@
       this.addPlot()
       shadow.append(style, this.section)
       this.followTheme()
+      this.drawn = {width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height, right: this.right}
+      this.update()
+      this.fit()
+      new ResizeObserver(() => this.fit()).observe(host)
+    }
+
+    // fit makes the curve as wide as its place, but never too narrow to read: then it scrolls. Names keep their size.
+    fit() {
+      const {drawn, left, margin} = this
+      const least = left + 300 + drawn.width - drawn.right
+      const width = Math.round(Math.max(Math.min(this.scroll.clientWidth || drawn.width, 1400), least)), more = width - drawn.width
+      if (drawn.right + more === this.right) return
+      this.right = drawn.right + more
+      this.svg.setAttribute('viewBox', `0 ${this.crop} ${width} ${drawn.height}`)
+      this.svg.setAttribute('width', width)
+      const stretch = (from, to) => `translate(${from}) scale(${(to + more - from) / (to - from)},1) translate(${-from})`
+      for (const path of this.svg.querySelectorAll('.grid')) path.setAttribute('transform', stretch(left, drawn.right))
+      for (const path of this.svg.querySelectorAll('.rule')) path.setAttribute('transform', stretch(margin, drawn.width - margin))
+      for (const text of this.svg.querySelectorAll('.median, .medians')) text.setAttribute('transform', `translate(${more})`)
+      this.plot.setAttribute('width', this.right - left)
       this.update()
     }
 
@@ -161,7 +181,7 @@
       })
       const radius = spacing => Math.min(Math.max(0.42 * spacing, 1.7), 4)
       this.svg.style.setProperty('--bar', `${Math.min(Math.max(0.62 * spacing, 0.9), 7)}px`)
-      this.svg.style.setProperty('--grow', radius(spacing) / radius((this.right - this.left) / all))
+      this.svg.style.setProperty('--grow', radius(spacing) / radius((this.drawn.right - this.left) / all))
 
       const effects = this.shown.map(i => this.readings[i].effect)
       const share = Math.round(100 * effects.filter(e => e > 0).length / n)

@@ -89,6 +89,9 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	is(2, `document.querySelectorAll('.nodemask-specification').length`)
 	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 
+	is(1284, `+find('svg').getBoundingClientRect().width`)
+	is(true, `find('.median').getBoundingClientRect().right < 1284`)
+
 	// The third of four readings is in the middle of the third quarter of the plot.
 	var box []float64
 	run(chromedp.Evaluate(`(() => { const b = document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()`, &box))
@@ -114,4 +117,8 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	run(chromedp.KeyEvent(kb.Enter))
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 	is("false", label+`.getAttribute('aria-pressed')`)
+
+	run(chromedp.EmulateViewport(800, 900), chromedp.Poll(`document.querySelector('.nodemask-specification').shadowRoot.querySelector('svg').getBoundingClientRect().width < 800`, nil))
+	is(true, `find('.scroll').scrollWidth <= find('.scroll').clientWidth`)
+	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 }

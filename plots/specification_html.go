@@ -26,6 +26,7 @@ type embeddedSpecification struct {
 	Right    float64           `json:"right"`
 	Top      float64           `json:"top"`
 	Bottom   float64           `json:"bottom"` // of the matrix
+	Margin   float64           `json:"margin"`
 	Style    string            `json:"style"`
 }
 
@@ -48,7 +49,7 @@ type embeddedReading struct {
 //
 // Pointing at a reading, or choosing one with the arrow keys, tells it in words. A click on an option, or the Enter key, leaves
 // the readings that choose it, and another click frees it again; options of several axes combine. A line counts what is
-// shown. Where scripts do not run, as in a notebook that is not trusted, the reader sees what [Specification.SVG] draws.
+// shown. It is as wide as its place, and scrolls where that is narrow. Where scripts do not run, as in a notebook that is not trusted, the reader sees what [Specification.SVG] draws.
 //
 // For scripts on the page, the element of class nodemask-specification has a property nodemask: the functions shown (numbers
 // of readings by ascending effect, from 0), choose (axis, option, both from 0), select (number of a reading) and words (of the
@@ -59,7 +60,7 @@ func (s Specification) HTML() (string, error) {
 		return "", err
 	}
 	l := s.layout()
-	e := embeddedSpecification{Title: oneLine(s.Title), Mark: s.markName(), Crop: l.legendTop - margin/2, Left: l.left, Right: l.right, Top: l.top, Bottom: l.matrixBottom}
+	e := embeddedSpecification{Title: oneLine(s.Title), Mark: s.markName(), Crop: l.legendTop - margin/2, Left: l.left, Right: l.right, Top: l.top, Bottom: l.matrixBottom, Margin: margin}
 	for _, a := range s.Axes {
 		axis := embeddedAxis{Name: oneLine(a.Name)}
 		for _, o := range a.Options {

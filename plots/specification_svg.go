@@ -184,8 +184,8 @@ func (l specificationLayout) drawFrame(d *drawing, label string) {
 	for _, v := range l.y.ticks() {
 		grid.WriteString(polyline([]point{{l.left, l.at(v)}, {l.right, l.at(v)}}))
 	}
-	d.path(gridLine, grid.String())
-	d.path(axisLine, polyline([]point{{l.left, l.at(0)}, {l.right, l.at(0)}}))
+	d.path(`class="grid" `+gridLine, grid.String())
+	d.path(`class="grid" `+axisLine, polyline([]point{{l.left, l.at(0)}, {l.right, l.at(0)}}))
 	for _, v := range l.y.ticks() {
 		d.text(point{l.left - yTickLabel, l.at(v) + middle*tickSize}, tickSize, toTheLeft, l.y.label(v))
 	}
@@ -199,7 +199,7 @@ func (l specificationLayout) drawFrame(d *drawing, label string) {
 // drawRows draws the names of axes and options, and the medians.
 func (s Specification) drawRows(d *drawing, l specificationLayout) {
 	var rows, rules strings.Builder
-	d.text(point{l.width - margin, l.bottom - 4}, tickSize, toTheLeft, "median")
+	d.text(point{l.width - margin, l.bottom - 4}, tickSize, toTheLeft+` class="medians"`, "median")
 	for k, a := range l.axes {
 		rules.WriteString(polyline([]point{{margin, a.top - axisGap/2}, {l.width - margin, a.top - axisGap/2}}))
 		for i, line := range a.name {
@@ -219,8 +219,8 @@ func (s Specification) drawRows(d *drawing, l specificationLayout) {
 			d.text(point{l.width - margin, row.middle + middle*tickSize}, tickSize, toTheLeft+` class="median"`+which, median)
 		}
 	}
-	d.path(gridLine, rows.String())
-	d.path(`stroke="currentColor" stroke-opacity="0.28"`, rules.String())
+	d.path(`class="grid" `+gridLine, rows.String())
+	d.path(`class="rule" stroke="currentColor" stroke-opacity="0.28"`, rules.String())
 }
 
 // drawReadings draws every reading as a group of its own, for scripts to move and to hide; marked ones lie on top.

@@ -24,7 +24,7 @@ import (
 
 // multiverseFlags are the flags of multiverse.
 type multiverseFlags struct {
-	data, model            string
+	part, data, model      string
 	sizes                  []int
 	splits, jobs, batch    int
 	backend, shard, folder string
@@ -46,11 +46,14 @@ several may share a folder.`,
 		Example: `  nodemask multiverse --list
   nodemask multiverse --data cora --model gin --jobs 2
   nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
+  nodemask multiverse --part depth --summary
+  nodemask multiverse --part tuned --model gcn --jobs 2
   nodemask multiverse --again 20`,
 		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
+	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm, with --model all or any model that trains")
 	flags.StringVar(&f.data, "data", "cora", "data set")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
@@ -70,11 +73,16 @@ several may share a folder.`,
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
+	if f.part == "tuned" {
+		return f.runTuned(c)
+	}
 	axes, err := multiverse.AxesOf(f.model)
 	if err != nil {
 		return misusef("--model: %w", err)
 	}
 	switch {
+	case f.part != "readings" && f.part != "depth":
+		return misusef("--part %s: expected readings, depth or tuned", f.part)
 	case f.splits < 1 || f.splits > multiverse.Splits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
 	case f.jobs < 1:
@@ -96,27 +104,36 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if f.list {
 		return f.printAxes(c, axes)
 	}
+	store := record.OpenTrajectories(f.folder)
+	if f.again > 0 {
+		return f.runAgain(c, store)
+	}
+	if f.part == "depth" {
+		return f.runDepth(c, store, shard, shards)
+	}
 	cells, err := multiverse.Cells(axes, f.data, f.model, f.sizes)
 	if err != nil {
 		return err
 	}
-	store := record.OpenTrajectories(f.folder)
 	switch {
-	case f.again > 0:
-		return f.runAgain(c, store)
 	case f.status:
 		return f.printStatus(c, store, cells)
 	case f.summary:
 		return f.printSummary(c, store)
 	}
+	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: train.Seeds(multiverse.FirstSplit, f.splits)}, shard, shards)
+}
+
+// train runs what a batch lacks.
+func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, shard, shards int) error {
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err
 	}
 	w := c.ErrOrStderr()
 	var last time.Time
-	err = measure.MissingTrajectories(c.Context(), b, store, cells, measure.TrajectoryOptions{
-		Seeds: train.Seeds(multiverse.FirstSplit, f.splits), Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Protocol: paper.ProtocolHash(),
+	err = measure.MissingTrajectories(c.Context(), b, store, batch.Cells, measure.TrajectoryOptions{
+		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Protocol: paper.ProtocolHash(),
 		Progress: func(s measure.TrajectoryState) {
 			if time.Since(last) < 10*time.Second && s.Done < s.Total {
 				return
@@ -205,11 +222,7 @@ func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectori
 
 // printSummary says what masking does over all readings, and over the calibrated ones.
 func (f *multiverseFlags) printSummary(c *cobra.Command, store *record.Trajectories) error {
-	all, err := store.Load()
-	if err != nil {
-		return err
-	}
-	results, err := multiverse.NewResults(all)
+	results, err := loadMultiverse(store)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func newReportCommand() *cobra.Command {
 		Short: "Show the paper's tables and figures from the results that there are",
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
 claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone, 'effects' what node masking changes,
-pooled over sizes (as a table, or drawn with --format svg).`,
+pooled over sizes (each as a table, or drawn with --format svg). Readings of the paper that 'nodemask multiverse' has run in full
+count too.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
@@ -35,7 +36,7 @@ pooled over sizes (as a table, or drawn with --format svg).`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (effects: svg too)")
+	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (summary, effects: svg too)")
 	flags.StringVar(&folder, "results", "results", "folder of results")
 	flags.BoolVar(&holm, "holm", false, "correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
@@ -46,18 +47,18 @@ pooled over sizes (as a table, or drawn with --format svg).`,
 				format = string(plots.FormatText)
 			}
 		}
-		artifacts, err := paper.Find(ids...)
+		artifacts, err := paper.Reported(ids...)
 		if err != nil {
 			return misuse{err}
 		}
-		svg := format == "svg" && overview == paper.EffectsID
+		svg := format == "svg" && overview != ""
 		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return misusef("--results %s: no folder of results there", folder)
 		}
-		records, err := record.OpenStore(folder).Load()
+		evidence, err := paper.OpenEvidence(folder)
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ pooled over sizes (as a table, or drawn with --format svg).`,
 				output = "report.html"
 			}
 			if err := writeFile(output, func(w io.Writer) error {
-				return paper.WriteReport(w, artifacts, records, paper.TableOptions{Holm: holm})
+				return paper.WriteReport(w, artifacts, evidence, paper.TableOptions{Holm: holm})
 			}); err != nil {
 				return err
 			}
@@ -74,18 +75,21 @@ pooled over sizes (as a table, or drawn with --format svg).`,
 			return nil
 		}
 		var text string
-		results := record.NewResults(records)
 		switch {
-		case overview == paper.SummaryID:
-			text, err = paper.Summary(artifacts, results).Render(plots.Format(format))
 		case svg:
+			f := paper.Effects(evidence.Records)
+			if overview == paper.SummaryID {
+				f = paper.ClaimsForest(artifacts, evidence)
+			}
 			var drawing []byte
-			drawing, err = paper.Effects(results).SVG()
+			drawing, err = f.SVG()
 			text = string(drawing)
+		case overview == paper.SummaryID:
+			text, err = paper.Summary(artifacts, evidence).Render(plots.Format(format))
 		case overview == paper.EffectsID:
-			text, err = paper.Effects(results).Table().Render(plots.Format(format))
+			text, err = paper.Effects(evidence.Records).Table().Render(plots.Format(format))
 		default:
-			text, err = renderAll(artifacts, results, plots.Format(format), holm)
+			text, err = renderAll(artifacts, evidence.Records, plots.Format(format), holm)
 		}
 		if err != nil {
 			return err

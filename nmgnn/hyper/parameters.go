@@ -100,7 +100,7 @@ func PresetFor(model string) string {
 	return "standard"
 }
 
-// Preset returns the parameters of that name. "standard" is GIN-0 as it reproduces the paper's results without node masking:
+// Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation scores:
 // the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018), with the paper's
 // early stopping. It returns an error for an unknown name.
 func Preset(name string) (Parameters, error) {

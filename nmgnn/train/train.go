@@ -43,6 +43,9 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	if err != nil {
 		return nil, err
 	}
+	if diverged(history) {
+		return nil, t.divergence(history)
+	}
 	best := stopped[0]
 	trial = &Trial{Seed: seed, History: history, BestEpoch: best.BestEpoch, Validation: best.Validation, Weights: best.Weights}
 	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
@@ -59,7 +62,8 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 }
 
 // Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of them
-// keeps: what Train would have kept with that way alone. Nothing is evaluated on the test graph.
+// keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later epoch could
+// be better: each way keeps what it had. Nothing is evaluated on the test graph.
 func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stopped []Stopped, err error) {
 	defer gomlx.Guard(&err, "training")
 	_, stopped, err = t.follow(ctx, seed, stops, nil)
@@ -87,10 +91,10 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 		if err != nil {
 			return nil, nil, fmt.Errorf("train: epoch %d: %w", epoch, err)
 		}
-		if loss := measured[0].TrainLoss; math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return nil, nil, fmt.Errorf("train: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", epoch, loss, t.options.LearningRate)
-		}
 		history = append(history, measured[0])
+		if diverged(history) {
+			break
+		}
 		var weights []infer.Weight // of this epoch, if anybody keeps them
 		for i, stop := range stops {
 			if stopping[i].Stop() {
@@ -116,10 +120,23 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 	}
 	for i := range stopped {
 		if stopped[i].BestEpoch = stopping[i].BestEpoch(); stopped[i].BestEpoch == 0 {
+			if diverged(history) {
+				return nil, nil, t.divergence(history)
+			}
 			return nil, nil, fmt.Errorf("train: no validation loss in %d epochs was a number", len(history))
 		}
 	}
 	return history, stopped, nil
+}
+
+// diverged reports whether the last epoch's training loss is no number any more.
+func diverged(history []Epoch) bool {
+	loss := last(history).TrainLoss
+	return math.IsNaN(loss) || math.IsInf(loss, 0)
+}
+
+func (t *Trainer) divergence(history []Epoch) error {
+	return fmt.Errorf("train: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", len(history), last(history).TrainLoss, t.options.LearningRate)
 }
 
 // oneEpoch trains for an epoch and returns what was measured on each validation graph.

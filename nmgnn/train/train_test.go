@@ -367,3 +367,20 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 		}
 	}
 }
+
+func TestATrialThatDivergesIsAnErrorButWhatIsFollowedKeepsWhatItHad(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		p := small()
+		p.LearningRate = 1e30
+		trainer := trainerOf(t, b, g, gnntest.View(t, g, 30, datasets.Transductive), p)
+		_, err := trainer.Train(t.Context(), 1, nil)
+		require.ErrorContains(t, err, "the learning rate 1e+30 may be too high")
+		stopped, err := trainer.Follow(t.Context(), 1, []Stop{{On: hyper.StopOnF1}, {On: hyper.StopOnAccuracy}})
+		require.NoError(t, err)
+		for _, s := range stopped {
+			require.Equal(t, 1, s.BestEpoch)
+			require.NotEmpty(t, s.Weights)
+		}
+	})
+}

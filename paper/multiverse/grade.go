@@ -44,6 +44,10 @@ func (e *Effects) Judge(published float64) (Judgement, error) {
 	}
 	n, below := float64(len(e.Effects)), 0.0 // the share of intervals that end below the published effect
 	var pooled, detectable []float64
+	least, err := stats.Detectable(1, e.Effects[0].Pooled.N) // all are on the same splits, and it goes with the deviation
+	if err != nil {
+		return j, fmt.Errorf("multiverse: %w", err)
+	}
 	for _, effect := range e.Effects {
 		switch effect.Sign() {
 		case 1:
@@ -58,11 +62,7 @@ func (e *Effects) Judge(published float64) (Judgement, error) {
 			below += 1 / n
 		}
 		pooled = append(pooled, effect.Pooled.MeanDifference)
-		least, err := stats.Detectable(effect.Pooled.StdDev, effect.Pooled.N)
-		if err != nil {
-			return j, fmt.Errorf("multiverse: %w", err)
-		}
-		detectable = append(detectable, least)
+		detectable = append(detectable, effect.Pooled.StdDev*least)
 	}
 	j.Median = stats.Median(pooled)
 	const almostAll, some, rounding = 0.9, 0.1, 1e-9

@@ -305,3 +305,122 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
 }
+
+func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
+	empty, err := NewResults(nil)
+	require.NoError(t, err)
+	d, err := empty.Depth("cora")
+	require.NoError(t, err)
+	require.Empty(t, d.Chosen)
+	require.Len(t, d.Next.Cells, 2*8)
+	require.Equal(t, []uint64{200, 201, 202}, d.Next.Seeds)
+
+	// Scores of what is asked for, until nothing is: one body is better at 16 layers; the best keep rate is 0.5 at two
+	// layers and 0.1 more each time the depth doubles.
+	var all []record.Trajectory
+	run := func(b Batch) {
+		for _, c := range b.Cells {
+			for _, seed := range b.Seeds {
+				p := c.Parameters
+				validation := 30.0
+				if p.Norm == hyper.NormBoth && p.Readout == hyper.ReadoutAll {
+					validation = 70
+				}
+				best := 0.4 + 0.1*math.Log2(float64(p.Layers))
+				f1 := 80 - 10*math.Abs(p.KeepRate.Probability()-best) + float64(seed%10)
+				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				for range hyper.StopOns() {
+					one.F1, one.ValidationF1 = append(one.F1, []float64{f1, f1, f1}), append(one.ValidationF1, []float64{validation})
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	run(d.Next)
+	r, err := NewResults(all)
+	require.NoError(t, err)
+	d, err = r.Depth("cora")
+	require.NoError(t, err)
+	require.Equal(t, "two, norm inside and after, all layers", d.Chosen)
+	require.InDelta(t, 70, d.Scores[d.Chosen], 1e-9)
+	require.Len(t, d.Next.Cells, 2*4*10)
+	require.Len(t, d.Next.Seeds, 10)
+	_, complete, err := r.DepthScores(d, datasets.Inductive)
+	require.NoError(t, err)
+	require.False(t, complete)
+	run(d.Next)
+	r, err = NewResults(all)
+	require.NoError(t, err)
+	d, err = r.Depth("cora")
+	require.NoError(t, err)
+	require.Empty(t, d.Next.Cells)
+	scores, complete, err := r.DepthScores(d, datasets.Transductive)
+	require.NoError(t, err)
+	require.True(t, complete)
+	slope, err := DepthSlope(scores)
+	require.NoError(t, err)
+	require.InDelta(t, 0.1, slope.MeanDifference, 1e-9)
+}
+
+func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.T) {
+	for _, model := range TunedModels() {
+		for _, arm := range TunedArms() {
+			drawn, err := configurations(model, arm)
+			require.NoError(t, err)
+			require.Len(t, drawn, 12, "%s, %s", model, arm)
+			again, err := configurations(model, arm)
+			require.NoError(t, err)
+			require.Equal(t, drawn, again)
+			keys := map[string]bool{}
+			for _, values := range drawn {
+				c, err := TunedQuestion{"cora", model, datasets.Inductive, 10}.cell(values)
+				require.NoError(t, err)
+				keys[c.Key()] = true
+				require.Equal(t, arm == "masked, p = 0.5" || arm == "masked, p tuned", c.Parameters.KeepRate.Active())
+				require.Equal(t, arm == "DropEdge, tuned", c.Parameters.Regulariser == hyper.DropEdgeRegulariser)
+			}
+			require.Len(t, keys, 12, "all different")
+		}
+	}
+	_, err := configurations("gin", "luck")
+	require.ErrorContains(t, err, `no arm "luck"`)
+
+	q := TunedQuestion{"cora", "gin", datasets.Transductive, 50}
+	var all []record.Trajectory
+	for step := range 3 {
+		r, err := NewResults(all)
+		require.NoError(t, err)
+		tuned, err := r.Tuned(q)
+		require.NoError(t, err)
+		require.Len(t, tuned.Arms, 5)
+		switch step {
+		case 0:
+			require.Len(t, tuned.Next.Cells, 5*12-3, "three are in the budgets of two arms")
+			require.Equal(t, []uint64{200, 201, 202}, tuned.Next.Seeds)
+		case 1:
+			require.NotEmpty(t, tuned.Next.Cells)
+			require.LessOrEqual(t, len(tuned.Next.Cells), 5)
+			require.Len(t, tuned.Next.Seeds, 20)
+			require.EqualValues(t, 300, tuned.Next.Seeds[0])
+			require.Equal(t, "0.01", tuned.Arms[0].Chosen["lr"], "the better in validation")
+			require.InDelta(t, 80, tuned.Arms[0].Validation, 1e-9)
+			require.Nil(t, tuned.Arms[0].F1)
+		case 2:
+			require.Empty(t, tuned.Next.Cells)
+			require.Len(t, tuned.Arms[4].F1, 20)
+		}
+		for _, c := range tuned.Next.Cells {
+			for _, seed := range tuned.Next.Seeds {
+				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				validation := 70.0
+				if c.Parameters.LearningRate == 0.01 && c.Parameters.Hidden == 64 && c.Parameters.WeightDecay == 0 {
+					validation = 80
+				}
+				for range hyper.StopOns() {
+					one.F1, one.ValidationF1 = append(one.F1, []float64{50}), append(one.ValidationF1, []float64{validation})
+				}
+				all = append(all, one)
+			}
+		}
+	}
+}

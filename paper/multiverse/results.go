@@ -383,3 +383,12 @@ func (e *Effects) Calibrated(c *Calibration) *Effects {
 	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return !c.Has(e.Axes, e.Setting, effect.Reading) })
 	return &some
 }
+
+// Choosing returns the effects of the readings that choose an option of an axis, by its number. Without such an axis all are
+// left.
+func (e *Effects) Choosing(axis string, option int) *Effects {
+	some := *e
+	i := slices.IndexFunc(e.Axes, func(a Axis) bool { return a.Name == axis })
+	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return i >= 0 && effect.Reading[i] != option })
+	return &some
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// loadMultiverse reads all trajectories of a folder.
+func loadMultiverse(store *record.Trajectories) (*multiverse.Results, error) {
+	all, err := store.Load()
+	if err != nil {
+		return nil, err
+	}
+	return multiverse.NewResults(all)
+}
+
+// runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
+func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
+	load := func() (*multiverse.Results, multiverse.Depth, error) {
+		results, err := loadMultiverse(store)
+		if err != nil {
+			return nil, multiverse.Depth{}, err
+		}
+		depth, err := results.Depth(f.data)
+		return results, depth, err
+	}
+	results, depth, err := load()
+	if err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	if f.status {
+		_, err := fmt.Fprintf(w, "%s, depth: %d trainings left to look at on %d splits\n", f.data, len(depth.Next.Cells), len(depth.Next.Seeds))
+		return err
+	}
+	for !f.summary && len(depth.Next.Cells) > 0 {
+		chosen := depth.Chosen
+		if err := f.train(c, store, depth.Next, shard, shards); err != nil {
+			return err
+		}
+		if results, depth, err = load(); err != nil {
+			return err
+		}
+		if depth.Chosen == chosen {
+			break // the rest is other shards'
+		}
+	}
+	if depth.Chosen == "" {
+		_, err := fmt.Fprintln(w, "no body is chosen yet: run without --summary")
+		return err
+	}
+	fmt.Fprintf(w, "chosen at 16 layers without masking: %s (validation macro F1 %.1f)\n", depth.Chosen, depth.Scores[depth.Chosen])
+	for _, setting := range datasets.Settings() {
+		scores, complete, err := results.DepthScores(depth, setting)
+		if err != nil {
+			return err
+		}
+		for _, s := range scores {
+			if len(s.F1) > 0 {
+				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate, stats.Summarize(s.F1).Text(2), len(s.F1))
+			}
+		}
+		if !complete {
+			continue
+		}
+		slope, err := multiverse.DepthSlope(scores)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n", setting, slope.MeanDifference, slope.Low, slope.High)
+	}
+	return nil
+}
+
+// runTuned gives every arm its budget, and compares what each has found on fresh splits.
+func (f *multiverseFlags) runTuned(c *cobra.Command) error {
+	models := multiverse.TunedModels()
+	if f.model != "all" {
+		if !slices.Contains(models, f.model) {
+			return misusef("--model %s: expected all or one of %s", f.model, strings.Join(models, ", "))
+		}
+		models = []string{f.model}
+	}
+	shard, shards, err := parseShard(f.shard)
+	if err != nil {
+		return err
+	}
+	if f.jobs < 1 {
+		return misusef("--jobs %d: expected at least 1", f.jobs)
+	}
+	var questions []multiverse.TunedQuestion
+	for _, model := range models {
+		for _, setting := range datasets.Settings() {
+			for _, size := range multiverse.TunedSizes() {
+				questions = append(questions, multiverse.TunedQuestion{Data: f.data, Model: model, Setting: setting, TrainPercent: size})
+			}
+		}
+	}
+	store := record.OpenTrajectories(f.folder)
+	// answers asks again what is known and what comes next: tuning first, for all questions at once.
+	answers := func() (all []multiverse.Tuned, next multiverse.Batch, err error) {
+		results, err := loadMultiverse(store)
+		if err != nil {
+			return nil, next, err
+		}
+		for _, q := range questions {
+			t, err := results.Tuned(q)
+			if err != nil {
+				return nil, next, err
+			}
+			all = append(all, t)
+			switch {
+			case len(t.Next.Cells) == 0:
+			case next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0]:
+				next = t.Next
+			case t.Next.Seeds[0] == next.Seeds[0]:
+				next.Cells = append(next.Cells, t.Next.Cells...)
+			}
+		}
+		return all, next, nil
+	}
+	all, next, err := answers()
+	if err != nil {
+		return err
+	}
+	if f.status {
+		_, err := fmt.Fprintf(c.OutOrStdout(), "%s, tuned: %d trainings left to look at on %d splits\n", f.data, len(next.Cells), len(next.Seeds))
+		return err
+	}
+	for !f.summary && len(next.Cells) > 0 {
+		before := next
+		if err := f.train(c, store, next, shard, shards); err != nil {
+			return err
+		}
+		if all, next, err = answers(); err != nil {
+			return err
+		}
+		if len(next.Cells) > 0 && next.Seeds[0] == before.Seeds[0] {
+			break // the rest is other shards'
+		}
+	}
+	w := bufio.NewWriter(c.OutOrStdout())
+	for _, t := range all {
+		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, t.Model, t.Setting, t.TrainPercent)
+		for _, arm := range t.Arms {
+			switch {
+			case arm.Chosen == nil:
+				fmt.Fprintf(w, "    %s: not tuned yet\n", arm.Name)
+				continue
+			case arm.F1 == nil:
+				fmt.Fprintf(w, "    %s: %v, validation macro F1 %.2f; not compared yet\n", arm.Name, arm.Chosen, arm.Validation)
+				continue
+			}
+			fmt.Fprintf(w, "    %s: macro F1 %s", arm.Name, stats.Summarize(arm.F1).Text(2))
+			if plain := t.Arms[0].F1; plain != nil && arm.Name != t.Arms[0].Name {
+				test, err := stats.PairedTTest(arm.F1, plain)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, ", %+.2f points (95 %% interval %+.2f to %+.2f, p %.3f) from plain", test.MeanDifference, test.Low, test.High, test.P)
+			}
+			fmt.Fprintf(w, "; %v\n", arm.Chosen)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/paper"
+	"nodemask/record"
+)
+
+func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
+	code, out, _ := nodemask(t, "multiverse", "--list", "--model", "gin")
+	require.Zero(t, code)
+	require.Contains(t, out, "two, norm inside and after")
+	require.Contains(t, out, "the paper: “behaves exactly like the GIN-0 architecture")
+	require.Contains(t, out, "inductive: 768 readings\ntransductive: 512 readings\n")
+
+	folder := filepath.Join(t.TempDir(), "readings")
+	few := []string{"multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes", "50", "--results", folder}
+	status := func() string {
+		code, out, errs := nodemask(t, append(few, "--status")...)
+		require.Zero(t, code, errs)
+		return out
+	}
+	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 0 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
+	code, _, errs := nodemask(t, append(few, "--splits", "1", "--shard", "1/2")...)
+	require.Zero(t, code, errs)
+	code, _, errs = nodemask(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
+	require.Zero(t, code, errs)
+	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 10 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
+	all, err := record.OpenTrajectories(folder).Load()
+	require.NoError(t, err)
+	require.Len(t, all, 10)
+	for _, one := range all {
+		require.Equal(t, paper.ProtocolHash(), one.Protocol)
+		require.EqualValues(t, 100, one.Seed)
+	}
+	code, out, errs = nodemask(t, append(few, "--again", "2")...)
+	require.Zero(t, code, errs)
+	require.Equal(t, 2, strings.Count(out, "split 100: the same to the last digit\n"), out)
+
+	code, out, errs = nodemask(t, append(few, "--summary")...)
+	require.Zero(t, code, errs)
+	require.Equal(t, "inductive: not all readings have two splits yet\ntransductive: not all readings have two splits yet\n", out)
+	code, _, errs = nodemask(t, append(few, "--splits", "2")...)
+	require.Zero(t, code, errs)
+	code, out, errs = nodemask(t, append(few, "--summary")...)
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "inductive, all readings (48, 2 splits): median effect ")
+	require.Contains(t, out, "inductive, calibrated readings: none\n")
+	require.Contains(t, out, "    stop explains ")
+}
+
+func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
+	folder := t.TempDir()
+	for want, arguments := range map[string][]string{
+		`no readings of "gcn"`:                            {"--model", "gcn"},
+		"--splits 11: expected 1 to 10":                   {"--splits", "11"},
+		"--jobs 0":                                        {"--jobs", "0"},
+		"--batch 0":                                       {"--batch", "0"},
+		"--sizes: 100: expected 1 to 99":                  {"--sizes", "10,100"},
+		"--shard 3/2: expected i/n":                       {"--shard", "3/2"},
+		"--part width: expected readings, depth or tuned": {"--part", "width"},
+		"has no trials of gin on cora":                    {"--again", "1"},
+		"unknown command \"cora\"":                        {"cora"},
+	} {
+		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
+		require.Equal(t, 2, code, errs)
+		require.Contains(t, errs, want)
+	}
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte("{}\n"), 0o666))
+	code, _, errs := nodemask(t, "multiverse", "--results", folder, "--status")
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, path+": line 1: ")
+	require.Contains(t, errs, "remove the line, and 'nodemask multiverse' runs the trial again")
+}

@@ -1,0 +1,192 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// representation is what MAD is taken of, which the paper does not say.
+type representation struct {
+	name   string
+	metric record.Metric
+}
+
+func representations() []representation {
+	return []representation{{"class probabilities", record.MADSoftmax}, {"logits", record.MADLogits}, {"last hidden representation", record.MADHidden}}
+}
+
+// smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
+func smoothness(metric record.Metric, above, below trained) []comparison {
+	var all []comparison
+	for _, model := range []string{"gat", "sgat"} {
+		for i, s := range datasets.Settings() {
+			c := record.NewCell("cora", model, s, 10)
+			published := above.published(model)[i] - below.published(model)[i]
+			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric, &published))
+		}
+	}
+	return all
+}
+
+// trained is a row of the paper's table of MAD.
+type trained struct {
+	cell            func(record.Cell) record.Cell
+	dropout, masked bool
+}
+
+// published returns the row's values by setting, in the order of datasets.Settings.
+func (t trained) published(model string) []float64 {
+	for _, p := range SmoothnessScores() {
+		if p.Model == model && p.AttentionDropout == t.dropout && p.Masked == t.masked {
+			return []float64{p.Inductive, p.Transductive}
+		}
+	}
+	panic("paper: no MAD of " + model) // the table has every row of both models
+}
+
+func claimsOfMAD(id string) []Claim {
+	none, dropout, masking := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}, trained{masked, false, true}
+	return []Claim{
+		{ID: id + "/order", Subject: aboutMAD, Text: "MAD rises from no attention dropout over attention dropout to node masking (GAT and SGAT on Cora, 10 %).",
+			Says: "We see that node masking is significantly better at alleviating over-smoothing than the stochastic exclusion of edges",
+			Rule: "Each of three representations is a reading. In one, the claim is graded by the worse of its two steps. Over them: as all do; \u201cdepends\u201d if it holds in some.",
+			Judge: func(e *Evidence) Verdict {
+				return judgeRepresentations(e.Records, func(m record.Metric) []step {
+					return []step{{"dropout over none", smoothness(m, dropout, none)}, {"masking over dropout", smoothness(m, masking, dropout)}}
+				})
+			}},
+		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little (of the last hidden representation).",
+			Says:  "the dropout on attention coefficients to not be a very effective tool against over-smoothing",
+			Judge: func(e *Evidence) Verdict { return judge(e.Records, "MAD", smoothness(record.MADHidden, dropout, none)) }},
+		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.", Rule: "As for the order, in one step.",
+			Judge: func(e *Evidence) Verdict {
+				return judgeRepresentations(e.Records, func(m record.Metric) []step { return []step{{"masking over none", smoothness(m, masking, none)}} })
+			}},
+	}
+}
+
+// step is a part of a claim that has several.
+type step struct {
+	name        string
+	comparisons []comparison
+}
+
+// judgeRepresentations grades a claim of one or more steps, with each representation as a reading.
+func judgeRepresentations(r *record.Results, steps func(record.Metric) []step) Verdict {
+	v := Verdict{Unit: "MAD"}
+	var grades []multiverse.Grade
+	var parts []string
+	for _, of := range representations() {
+		worst := multiverse.Reproduced
+		var said []string
+		for _, s := range steps(of.metric) {
+			one := judge(r, "MAD", s.comparisons)
+			if one.Grade == multiverse.NotRun {
+				return one
+			}
+			worst = worse(worst, one.Grade)
+			v.Holds, v.Against, v.Of = v.Holds+one.Holds, v.Against+one.Against, v.Of+one.Of
+			said = append(said, fmt.Sprintf("%s %s, %s", s.name, one.EffectText(), one.Strict()))
+		}
+		grades = append(grades, worst)
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", of.name, worst, strings.Join(said, ", ")))
+	}
+	v.Grade = overReadings(grades)
+	if v.Grade == multiverse.Depends {
+		v.Judgement = &multiverse.Judgement{Grade: v.Grade, Readings: len(grades), Axis: "representation"}
+	}
+	v.Figures = strings.Join(parts, "; ")
+	return v
+}
+
+// worse returns the grade that says less for a claim.
+func worse(a, b multiverse.Grade) multiverse.Grade {
+	for _, g := range []multiverse.Grade{multiverse.Contradicted, multiverse.Inconclusive, multiverse.SameDirection} {
+		if a == g || b == g {
+			return g
+		}
+	}
+	return multiverse.Reproduced
+}
+
+// overReadings grades a claim by its grades in a few readings.
+func overReadings(grades []multiverse.Grade) multiverse.Grade {
+	holds, contradicted, worst := 0, 0, multiverse.Reproduced
+	for _, g := range grades {
+		worst = worse(worst, g)
+		switch g {
+		case multiverse.Reproduced, multiverse.SameDirection:
+			holds++
+		case multiverse.Contradicted:
+			contradicted++
+		}
+	}
+	switch {
+	case holds == len(grades), contradicted == len(grades):
+		return worst
+	case holds > 0:
+		return multiverse.Depends
+	}
+	return multiverse.Inconclusive
+}
+
+// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the paper
+// says "almost identical".
+const (
+	publishedMADOfGIN = 0.65
+	tolerance         = 0.05
+)
+
+func claimOfGINSmoothness(id string) Claim {
+	return Claim{ID: id + "/mad", Subject: aboutMAD, Text: "MAD of GIN and GIN + NM is almost identical, 0.65 (logits; Cora, 10 %).",
+		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of size 10%",
+		Rule: fmt.Sprintf("Reproduced if in both settings both means are within %v of %v, and of one another; same direction if of one another alone; contradicted if in either setting the difference's interval lies beyond.", tolerance, publishedMADOfGIN),
+		Judge: func(e *Evidence) Verdict {
+			v := Verdict{Unit: "MAD"}
+			var parts []string
+			near, apart := 0, false
+			for _, s := range datasets.Settings() {
+				c := record.NewCell("cora", "gin", s, 10)
+				unmasked, with := e.Records.Values(c, record.MADLogits), e.Records.Values(c.Masked(MaskedKeepRate), record.MADLogits)
+				differences := e.Records.Differences(c.Masked(MaskedKeepRate), record.MADLogits, c, record.MADLogits)
+				values := make([]float64, len(differences))
+				for i, d := range differences {
+					values[i] = d.Value
+				}
+				mean, low, high, err := stats.ConfidenceInterval95(values)
+				if err != nil {
+					return notRun("not all comparisons have at least two trials")
+				}
+				a, b := stat.Mean(unmasked, nil), stat.Mean(with, nil)
+				v.Of++
+				if math.Abs(mean) <= tolerance {
+					v.Holds++
+					if math.Abs(a-publishedMADOfGIN) <= tolerance && math.Abs(b-publishedMADOfGIN) <= tolerance {
+						near++
+					}
+				}
+				apart = apart || low > tolerance || high < -tolerance
+				parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b, signed(mean, 2), unsigned(low), unsigned(high)))
+			}
+			switch {
+			case near == v.Of:
+				v.Grade = multiverse.Reproduced
+			case apart:
+				v.Grade = multiverse.Contradicted
+			case v.Holds == v.Of:
+				v.Grade = multiverse.SameDirection
+			default:
+				v.Grade = multiverse.Inconclusive
+			}
+			v.Figures = strings.Join(parts, "; ") + fmt.Sprintf(" (paper: %v)", publishedMADOfGIN)
+			return v
+		}}
+}

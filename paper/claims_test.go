@@ -1,0 +1,184 @@
+package paper
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+)
+
+func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
+	c := claim(t, "fig-keep-rate-gin/above-half")
+	curves := figKeepRateGIN().Curves
+	require.Equal(t, 1.0, curves[0].Points[9].X, "nothing masked is a point of the figure")
+	at := func(best float64, top ...float64) Verdict {
+		var records []record.Record
+		for _, curve := range curves {
+			for _, p := range curve.Points {
+				f1 := []float64{70, 71, 72}
+				switch p.X {
+				case best:
+					f1 = top
+				case 1:
+					f1 = []float64{90, 90, 90}
+				}
+				records = append(records, score(p.Entry.Cell, f1...)...)
+			}
+		}
+		return c.Judge(evidenceOf(t, records))
+	}
+	v := at(0.8, 73, 74.1, 75)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Contains(t, v.Figures, "inductive: best at p = 0.8 with 74.03, without masking 90.00")
+	assert.Equal(t, multiverse.Contradicted, at(0.3, 73, 74.1, 75).Grade)
+	assert.Equal(t, multiverse.Inconclusive, at(0.3, 75, 69, 72).Grade, "higher within noise")
+}
+
+func TestDepthCannotBeTestedWithNetworksThatGuess(t *testing.T) {
+	c := claim(t, "fig-depth/falls")
+	curves := figDepth().Curves
+	depth := func(best []float64, base func(layers int) float64, top float64) Verdict {
+		var records []record.Record
+		for i, curve := range curves {
+			for _, p := range curve.Points {
+				f1 := base(i)
+				if p.X == best[i] {
+					f1 += top
+				}
+				records = append(records, score(p.Entry.Cell, f1-1, f1, f1+1.5)...)
+			}
+		}
+		return c.Judge(evidenceOf(t, records))
+	}
+	trained := func(int) float64 { return 70 }
+	guessing := func(layers int) float64 { return []float64{70, 70, 17, 13}[layers] }
+	v := depth([]float64{0.8, 0.7, 0.6, 0.5}, trained, 5)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, "3 of 3", v.Strict())
+	assert.Equal(t, multiverse.Contradicted, depth([]float64{0.5, 0.6, 0.7, 0.8}, trained, 5).Grade)
+	v = depth([]float64{0.8, 0.7, 0.6, 0.5}, guessing, 0)
+	assert.Equal(t, multiverse.CannotTest, v.Grade)
+	assert.Equal(t, "8 layers reaches 17.17 at best, where 2 layers reaches 70.17: it does not train", v.Figures)
+	assert.True(t, canFall([][]float64{{0.5, 0.9}, {0.9}, {0.8, 0.9}}))
+	assert.False(t, canFall([][]float64{{0.5}, {0.9}, {0.4}}))
+	assert.False(t, canFall([][]float64{{0.5}, {0.5}}))
+}
+
+func TestTwoLayersAreComparedWithDepthsThatTrain(t *testing.T) {
+	c := claim(t, "fig-depth/two")
+	layers := func(f1 ...float64) Verdict {
+		var records []record.Record
+		for i, curve := range figDepth().Curves {
+			records = append(records, score(curve.Points[9].Entry.Cell, f1[i]-1, f1[i], f1[i]+1.5+0.1*float64(i))...)
+		}
+		return c.Judge(evidenceOf(t, records))
+	}
+	v := layers(80, 75, 17, 13)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, "1 of 1", v.Strict())
+	assert.Contains(t, v.Figures, "16 layers reaches 13.27 at best")
+	assert.Equal(t, multiverse.CannotTest, layers(80, 17, 17, 13).Grade)
+	assert.Equal(t, multiverse.Contradicted, layers(75, 80, 17, 13).Grade)
+}
+
+func TestLossesAreComparedTrialByTrial(t *testing.T) {
+	var records []record.Record
+	for _, s := range datasets.Settings() {
+		for _, keep := range []hyper.KeepRate{1, 0.5} {
+			c := record.NewCell("cora", "gin", s, 10).Masked(keep)
+			c.History = true
+			for i, r := range score(c, 70, 71, 72) {
+				noise := 0.001 * float64(i)
+				if keep == 1 { // the least is 1, the end 1.2: a rise of 20 %
+					r.TrainLosses, r.ValidationLosses = []float64{2, 1}, append([]float64{2, 1 + noise}, constant(10, 1.2)...)
+				} else { // the least is 1.5, and so is the end
+					r.TrainLosses, r.ValidationLosses = []float64{3, 2 + noise, 100}, append([]float64{2}, constant(10, 1.5+noise)...)
+				}
+				records = append(records, r)
+			}
+		}
+	}
+	e := evidenceOf(t, records)
+	v := claim(t, "fig-loss-cora/train").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 1.0005, v.Effect.MeanDifference, 1e-9, "the third epoch has no pair")
+	v = claim(t, "fig-loss-cora/lower").Judge(e)
+	assert.Equal(t, multiverse.Contradicted, v.Grade)
+	v = claim(t, "fig-loss-cora/regularises").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 20, v.Effect.MeanDifference, 0.2)
+	v = claim(t, "fig-loss-cora/overfits").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 15, v.Effect.MeanDifference, 0.2)
+}
+
+func constant(n int, x float64) []float64 {
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = x
+	}
+	return all
+}
+
+// cached makes trials of GIN on Cora at every size: plain, plain cached, masked and masked cached F1.
+func cached(t *testing.T, plain, plainCached, masked, maskedCached float64) *Evidence {
+	var records []record.Record
+	for i, size := range Sizes() {
+		c := record.NewCell("cora", "gin", datasets.Inductive, size)
+		for _, arm := range []struct {
+			cell      record.Cell
+			f1, cache float64
+		}{{c, plain, plainCached}, {c.Masked(0.5), masked, maskedCached}} {
+			for k, r := range score(arm.cell, arm.f1, arm.f1+0.1, arm.f1-0.1) {
+				f1 := arm.cache + 0.1*float64(k)
+				r.MacroF1Together, r.NodesCached = &f1, 2700-100*i
+				records = append(records, r)
+			}
+		}
+	}
+	return evidenceOf(t, records)
+}
+
+func TestCachingIsJudgedByItsCostAndByWhatMaskingDoesToIt(t *testing.T) {
+	as := func(e *Evidence, id string) multiverse.Grade { return claim(t, "table-scale-cora/"+id).Judge(e).Grade }
+	paper := cached(t, 70, 67, 73, 72.5)
+	for _, id := range []string{"costs", "wins-back", "exceeds", "cheaper", "not-degraded", "nodes", "saving"} {
+		assert.Equal(t, multiverse.Reproduced, as(paper, id), id)
+	}
+	other := cached(t, 70, 71, 69, 66)
+	for _, id := range []string{"costs", "wins-back", "exceeds", "cheaper", "not-degraded"} {
+		assert.Equal(t, multiverse.Contradicted, as(other, id), id)
+	}
+	assert.Equal(t, multiverse.Inconclusive, as(paper, "nodes-published"), "near at some sizes")
+}
+
+func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
+	c := claim(t, "table-scores/agree")
+	scores := func(micro ...float64) Verdict {
+		var records []record.Record
+		for _, model := range []string{"gin", "gat", "sgat"} {
+			for _, s := range datasets.Settings() {
+				for _, size := range fewSizes() {
+					cell := record.NewCell("cora", model, s, size)
+					records = append(records, score(cell, 70, 70, 70)...)
+					for i, r := range score(cell.Masked(0.5), 71, 69, 71) {
+						if model == "gin" {
+							r.MicroF1 = micro[i]
+						}
+						records = append(records, r)
+					}
+				}
+			}
+		}
+		return c.Judge(evidenceOf(t, records))
+	}
+	assert.Equal(t, multiverse.Reproduced, scores(70.5, 68, 71).Grade, "−0.17 within noise, where macro F1 has +0.33")
+	v := scores(69, 69.1, 68.9)
+	assert.Equal(t, multiverse.Inconclusive, v.Grade)
+	assert.Equal(t, "8 of 12", v.Strict())
+}

@@ -1,0 +1,116 @@
+package paper
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+)
+
+// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading gives.
+type Evidence struct {
+	Records  *record.Results
+	Trials   int // of the tables
+	readings map[question]*Readings
+}
+
+// question names what readings are asked about.
+type question struct {
+	data, model string
+	setting     datasets.Setting
+}
+
+// Readings holds what node masking does in every reading of the paper, for a model on a data set in a setting.
+type Readings struct {
+	All         *multiverse.Effects
+	Calibration *multiverse.Calibration // on Cora
+}
+
+// MultiverseFolder is where the trajectories of all readings are, in a folder of results.
+const MultiverseFolder = "multiverse"
+
+// OpenEvidence reads a folder of results. Errors are those of files that cannot be read, and of [NewEvidence].
+func OpenEvidence(folder string) (*Evidence, error) {
+	records, err := record.OpenStore(folder).Load()
+	if err != nil {
+		return nil, err
+	}
+	trajectories, err := record.OpenTrajectories(filepath.Join(folder, MultiverseFolder)).Load()
+	if err != nil {
+		return nil, err
+	}
+	return NewEvidence(records, trajectories)
+}
+
+// NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
+// records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's.
+func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
+	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
+	asked := map[question]bool{}
+	var ofReadings []record.Trajectory // depth and the tuned comparison have splits and models of their own
+	for _, t := range trajectories {
+		if t.Protocol != ProtocolHash() {
+			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s, the hash of paper/PROTOCOL.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash())
+		}
+		if _, err := multiverse.AxesOf(t.Model); err != nil || t.Seed < multiverse.FirstSplit || t.Seed >= multiverse.FirstSplit+multiverse.Splits {
+			continue
+		}
+		ofReadings = append(ofReadings, t)
+		asked[question{t.Data, t.Model, t.Setting}] = true
+	}
+	results, err := multiverse.NewResults(ofReadings)
+	if err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	calibrations := map[string]*multiverse.Calibration{}
+	for q := range asked {
+		ask, err := multiverse.Ask(q.data, q.model, q.setting)
+		if err != nil {
+			return nil, fmt.Errorf("paper: %w", err)
+		}
+		effects, err := results.Effects(ask)
+		if err != nil {
+			return nil, fmt.Errorf("paper: %w", err)
+		}
+		if len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
+			continue
+		}
+		if calibrations[q.model] == nil {
+			if calibrations[q.model], err = results.Calibrate("cora", q.model, PublishedPlain(q.model), q.model == "gin"); err != nil {
+				return nil, fmt.Errorf("paper: %w", err)
+			}
+		}
+		e.readings[q] = &Readings{All: effects, Calibration: calibrations[q.model]}
+	}
+	return e, nil
+}
+
+// Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.
+func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
+	r, found := e.readings[question{data, model, setting}]
+	return r, found
+}
+
+// Best returns the effect of the best calibrated reading, the preset "paper", and whether there is one. Where several readings
+// have its plain arm, it is the one of the first options: all nodes can be masked.
+func (r *Readings) Best() (multiverse.Effect, bool) {
+	best, found := r.Calibration.Best()
+	if !found {
+		return multiverse.Effect{}, false
+	}
+	want := slices.Clone(best.Reading)
+	for i, axis := range r.All.Axes {
+		if axis.Setting != "" && axis.Setting != r.All.Setting {
+			want[i] = 0
+		}
+	}
+	for _, effect := range r.All.Effects {
+		if slices.Equal(effect.Reading, want) {
+			return effect, true
+		}
+	}
+	return multiverse.Effect{}, false
+}

@@ -1,0 +1,170 @@
+package multiverse
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+)
+
+// The rule of the protocol's tuned comparison. Everything is read where stopping follows macro F1, new nodes with all their
+// edges.
+const (
+	tunedBudget     = 12
+	tunedFirstTry   = 200 // splits that configurations are chosen on
+	tunedTries      = 3
+	tunedFirstFresh = 300 // splits that the chosen ones are compared on
+	tunedFresh      = 20
+	tunedStop       = hyper.StopOnF1
+)
+
+// TunedArms lists the arms of the tuned comparison, the baseline first.
+func TunedArms() []string {
+	return []string{"plain", "masked, p = 0.5", "masked, p tuned", "DropEdge, tuned", "dropout, tuned"}
+}
+
+// TunedModels lists the models of the tuned comparison.
+func TunedModels() []string { return []string{"gin", "gat", "sgat", "gcn", "sage"} }
+
+// TunedSizes returns the sizes of the train set of the tuned comparison, in percent.
+func TunedSizes() []int { return []int{10, 50} }
+
+// TunedQuestion is one cell of the tuned comparison.
+type TunedQuestion struct {
+	Data, Model  string
+	Setting      datasets.Setting
+	TrainPercent int
+}
+
+// configurations draws an arm's configurations without looking: values of record axes, by name.
+func configurations(model, arm string) ([]map[string]string, error) {
+	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"}, "keep": {"1"}}
+	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
+	switch arm {
+	case "plain":
+	case "masked, p = 0.5":
+		grid["keep"] = []string{fmt.Sprint(KeepRate)}
+	case "masked, p tuned":
+		grid["keep"] = rates
+	case "DropEdge, tuned":
+		for _, rate := range rates {
+			grid["regulariser"] = append(grid["regulariser"], "dropedge:"+rate)
+		}
+	case "dropout, tuned":
+		grid["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
+	default:
+		return nil, fmt.Errorf("multiverse: no arm %q: expected one of %q", arm, TunedArms())
+	}
+	if model == "gat" || model == "sgat" {
+		// Leaving attention dropout out may be all that masking does there: every arm may.
+		grid["attention-dropout"] = []string{"0", "0.6"}
+	}
+	all := []map[string]string{{}}
+	for _, name := range slices.Sorted(maps.Keys(grid)) {
+		var more []map[string]string
+		for _, c := range all {
+			for _, value := range grid[name] {
+				next := maps.Clone(c)
+				next[name] = value
+				more = append(more, next)
+			}
+		}
+		all = more
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(model + " " + arm))
+	r := rand.New(rand.NewPCG(1, h.Sum64()))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(tunedBudget, len(all))], nil
+}
+
+func (q TunedQuestion) cell(values map[string]string) (record.Cell, error) {
+	c := record.NewCell(q.Data, q.Model, q.Setting, q.TrainPercent)
+	for _, axis := range record.Axes() {
+		if value, is := values[axis.Name]; is {
+			if err := axis.Set(&c, value); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c.Trained(), c.Parameters.Check()
+}
+
+// TunedArm is what an arm's budget has found.
+type TunedArm struct {
+	Name       string
+	Chosen     map[string]string // values of record axes; nil: not known yet
+	Validation float64           // mean macro F1 of the chosen one on the tuning splits, in percent
+	F1         []float64         // macro F1 of the chosen one on fresh splits, in percent, by split; complete or nil
+}
+
+// Tuned is a cell of the tuned comparison, as far as it is known.
+type Tuned struct {
+	TunedQuestion
+	Arms []TunedArm
+	// Next is what is to be trained; the fresh splits come when every arm has chosen. Without cells everything is there.
+	Next Batch
+}
+
+// Tuned says what every arm has chosen and how it does, and what is to be trained next.
+func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
+	t := Tuned{TunedQuestion: q}
+	stop := slices.Index(hyper.StopOns(), tunedStop)
+	tries, fresh := seedsFrom(tunedFirstTry, tunedTries), seedsFrom(tunedFirstFresh, tunedFresh)
+	var tuning, comparing []record.Cell
+	for _, name := range TunedArms() {
+		arm := TunedArm{Name: name}
+		all, err := configurations(q.Model, name)
+		if err != nil {
+			return t, err
+		}
+		var best record.Cell
+		complete := true
+		for _, values := range all {
+			c, err := q.cell(values)
+			if err != nil {
+				return t, err
+			}
+			total, n := 0.0, 0
+			for _, seed := range tries {
+				if one, there := r.trials[c.Key()][seed]; there {
+					total += one.ValidationF1[stop][0] / tunedTries
+					n++
+				}
+			}
+			if n < tunedTries {
+				complete = false
+				tuning = append(tuning, c)
+			} else if arm.Chosen == nil || total > arm.Validation {
+				arm.Chosen, arm.Validation, best = values, total, c
+			}
+		}
+		if !complete {
+			arm.Chosen, arm.Validation = nil, 0
+			t.Arms = append(t.Arms, arm)
+			continue
+		}
+		for _, seed := range fresh {
+			if one, there := r.trials[best.Key()][seed]; there {
+				arm.F1 = append(arm.F1, one.F1[stop][0])
+			}
+		}
+		if len(arm.F1) < tunedFresh {
+			arm.F1 = nil
+			comparing = append(comparing, best)
+		}
+		t.Arms = append(t.Arms, arm)
+	}
+	switch {
+	case len(tuning) > 0:
+		t.Next = Batch{Cells: record.Merge(tuning), Seeds: tries}
+	case len(comparing) > 0:
+		t.Next = Batch{Cells: record.Merge(comparing), Seeds: fresh}
+	}
+	return t, nil
+}

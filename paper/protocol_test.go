@@ -1,0 +1,43 @@
+package paper
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/record"
+)
+
+func TestReadingsWereRunUnderTheProtocolAsItStands(t *testing.T) {
+	all, err := record.OpenTrajectories("../results/multiverse").Load()
+	require.NoError(t, err)
+	if len(all) == 0 {
+		t.Skip("skipped: no readings are recorded yet")
+	}
+	versions := map[string]bool{}
+	for _, one := range all {
+		require.Equal(t, ProtocolHash(), one.Protocol, "%s on %s: rules that came later than results cannot have been fixed before", one.Model, one.Data)
+		versions[one.Version] = true
+	}
+	require.Len(t, versions, 1, "all of one version")
+}
+
+func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
+	for _, c := range []struct {
+		model   string
+		setting datasets.Setting
+		size    int
+		want    float64
+	}{{"gin", datasets.Inductive, 10, 52.91}, {"gin", datasets.Transductive, 90, 86.67}, {"gat", datasets.Inductive, 25, 74.12}, {"sgat", datasets.Transductive, 50, 87.32}} {
+		got, found := PublishedPlain(c.model)(c.setting, c.size)
+		require.True(t, found)
+		require.Equal(t, c.want, got)
+	}
+	for _, model := range []string{"gin", "gat", "gcn"} {
+		_, found := PublishedPlain(model)(datasets.Inductive, 11)
+		require.False(t, found)
+	}
+	_, found := PublishedPlain("gcn")(datasets.Inductive, 10)
+	require.False(t, found)
+}

@@ -1,0 +1,282 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// Verdict is a grade with the figures that it rests on.
+type Verdict struct {
+	Grade multiverse.Grade
+	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p < 0.05
+	// or by the claim's own rule, of how many.
+	Holds, Against, Of int
+	// Effect is the mean over all comparisons with its interval, above 0 if it is as the claim says; nil: there is none.
+	Effect     *stats.TTest
+	Unit       string   // of Effect
+	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
+	Judgement  *multiverse.Judgement
+	Detectable float64 // of Inconclusive: the true difference that would have been found with a power of 80 %
+	Figures    string  // all there is to say, in a line
+	command    string  // computes what it rests on; "": the command of the claim's table
+}
+
+// points is the unit of differences in F1.
+const points = "points"
+
+// Strict returns the paper's own rule in numbers, "4 of 14"; "" if nothing was compared.
+func (v Verdict) Strict() string {
+	if v.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
+}
+
+// EffectText returns the effect with its interval and the published one, "+0.16 [−0.20, 0.52] points (paper: +1.20)"; "" if
+// there is none.
+func (v Verdict) EffectText() string {
+	if v.Effect == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low), unsigned(v.Effect.High), v.Unit)
+	if v.Published != nil {
+		text += fmt.Sprintf(" (paper: %s)", signed(*v.Published, 2))
+	}
+	return text
+}
+
+func unsigned(x float64) string { return strings.TrimPrefix(signed(x, 2), "+") }
+
+// GradeText returns the grade, with what it needs said: the axis that it depends on, or what would have been found.
+func (v Verdict) GradeText() string {
+	switch {
+	case v.Grade == multiverse.Depends && v.Judgement != nil && v.Judgement.Axis != "":
+		return fmt.Sprintf("%s (%s)", v.Grade, v.Judgement.Axis)
+	case v.Grade == multiverse.Inconclusive && v.Detectable > 0:
+		return fmt.Sprintf("%s (%.2f %s would have been found)", v.Grade, v.Detectable, v.Unit)
+	}
+	return string(v.Grade)
+}
+
+// notRun is the verdict where something is missing.
+func notRun(format string, a ...any) Verdict {
+	return Verdict{Grade: multiverse.NotRun, Figures: fmt.Sprintf(format, a...)}
+}
+
+// comparison is one place at which a claim is tested.
+type comparison struct {
+	name string
+	// differences, one for each pair of trials, are above 0 if they are as the claim says.
+	differences func(*record.Results) []record.Difference
+	published   *float64 // the paper's own difference; nil: it has none
+}
+
+// between compares a metric of a with one of b: the claim is that a's is above.
+func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric, published *float64) comparison {
+	return comparison{name, func(r *record.Results) []record.Difference { return r.Differences(a, ma, b, mb) }, published}
+}
+
+// tested is what a claim's comparisons give.
+type tested struct {
+	Verdict
+	trials int
+	parts  []string
+}
+
+// test compares each pair of trials, one place at a time and all together: each seed counts once, by its mean over the
+// comparisons. The grade is left open. ok is false if something is missing; the verdict says what.
+func test(r *record.Results, unit string, comparisons []comparison) (t tested, ok bool) {
+	t.Unit, t.Of, t.trials = unit, len(comparisons), math.MaxInt
+	run, published := 0, 0.0
+	all := make([]map[uint64]float64, len(comparisons))
+	for i, c := range comparisons {
+		differences := c.differences(r)
+		if len(differences) < 2 {
+			continue // one trial says nothing about significance
+		}
+		run++
+		t.trials = min(t.trials, len(differences))
+		values := make([]float64, len(differences))
+		all[i] = map[uint64]float64{}
+		for k, d := range differences {
+			values[k], all[i][d.Seed] = d.Value, d.Value
+		}
+		single, err := stats.PairedTTest(values, make([]float64, len(values)))
+		if err != nil {
+			t.Verdict = notRun("%s: %v", c.name, err)
+			return t, false
+		}
+		mark := ""
+		switch {
+		case single.P < 0.05 && single.MeanDifference > 0:
+			t.Holds++
+			mark = " ✓"
+		case single.P < 0.05 && single.MeanDifference < 0:
+			t.Against++
+			mark = " ✗"
+		}
+		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2), probability(single.P), mark))
+		if c.published != nil && !math.IsNaN(published) {
+			published += *c.published / float64(len(comparisons))
+		} else {
+			published = math.NaN()
+		}
+	}
+	if run < len(comparisons) {
+		t.Verdict = notRun("%d of %d comparisons have at least two trials", run, len(comparisons))
+		return t, false
+	}
+	var differences [][]float64
+	for i := range comparisons {
+		differences = append(differences, nil)
+		for _, d := range comparisons[0].differences(r) { // in the order of seeds
+			everywhere := true
+			for _, other := range all {
+				_, is := other[d.Seed]
+				everywhere = everywhere && is
+			}
+			if everywhere {
+				differences[i] = append(differences[i], all[i][d.Seed])
+			}
+		}
+	}
+	pooled, err := stats.Pooled(differences)
+	if err != nil {
+		t.Verdict = notRun("fewer than two seeds are in all %d comparisons", len(comparisons))
+		return t, false
+	}
+	t.Effect = &pooled
+	if !math.IsNaN(published) {
+		t.Published = &published
+	}
+	return t, true
+}
+
+// judge grades a claim in one reading, by what [grade] says.
+func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
+	t, ok := test(r, unit, comparisons)
+	if !ok {
+		return t.Verdict
+	}
+	t.Grade = grade(*t.Effect, t.Holds, t.Against, t.Of, t.Published)
+	return t.described()
+}
+
+// grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are significantly
+// above 0 and m below, p < 0.05, and the pooled effect is their mean with its 95 % interval over seeds.
+//
+//   - reproduced: the pooled effect is significantly above 0, 2k ≥ n and m = 0.
+//   - same direction: it is significantly above 0, otherwise.
+//   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and does not
+//     leave 0 out.
+//   - inconclusive: otherwise.
+func grade(pooled stats.TTest, k, m, n int, published *float64) multiverse.Grade {
+	significant := pooled.P < 0.05
+	switch {
+	case significant && pooled.MeanDifference > 0 && 2*k >= n && m == 0:
+		return multiverse.Reproduced
+	case significant && pooled.MeanDifference > 0:
+		return multiverse.SameDirection
+	case significant, published != nil && *published > 0 && pooled.High < *published/2:
+		return multiverse.Contradicted
+	}
+	return multiverse.Inconclusive
+}
+
+// described fills in what stands beside the grade.
+func (t tested) described() Verdict {
+	if t.Grade == multiverse.Inconclusive {
+		if least, err := stats.Detectable(t.Effect.StdDev, t.Effect.N); err == nil {
+			t.Detectable = least
+		}
+	}
+	against := ""
+	if t.Against > 0 {
+		against = fmt.Sprintf(", %d the other way", t.Against)
+	}
+	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(), probability(t.Effect.P), t.Strict(), against, t.trials)
+	if t.Detectable > 0 {
+		t.Figures += fmt.Sprintf("; a true difference of %.2f %s would have been found with a power of 80 %%", t.Detectable, t.Unit)
+	}
+	t.Figures += ": " + strings.Join(t.parts, "; ")
+	return t.Verdict
+}
+
+// judgeReadings grades a claim over the calibrated readings, by the protocol. chosen leaves readings out that the claim is not
+// about; nil: none. published is the paper's mean gain over the protocol's sizes; nil: it has none.
+func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64) Verdict {
+	calibrated := readings.All.Calibrated(readings.Calibration)
+	if chosen != nil {
+		calibrated = chosen(calibrated)
+	}
+	if len(calibrated.Effects) == 0 {
+		return Verdict{Grade: multiverse.CannotTest, Figures: "no reading is calibrated: without masking, none comes near the published scores"}
+	}
+	least := 0.0
+	if published != nil {
+		least = *published
+	}
+	j, err := calibrated.Judge(least)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
+		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
+	figures := fmt.Sprintf("%d calibrated readings, %d splits: significantly above 0 in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings,
+		len(calibrated.Splits), 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median, 2))
+	best, found := readings.Best()
+	if found && chosen != nil {
+		found = false
+		for _, e := range calibrated.Effects { // the best of those that the claim is about
+			if sameBut(readings.All.Axes, e.Reading, best.Reading) {
+				best, found = e, true
+				break
+			}
+		}
+	}
+	if found {
+		v.Effect = &best.Pooled
+		for _, differences := range best.Differences {
+			v.Of++
+			single, err := stats.PairedTTest(differences, make([]float64, len(differences)))
+			switch {
+			case err != nil || single.P >= 0.05:
+			case single.MeanDifference > 0:
+				v.Holds++
+			default:
+				v.Against++
+			}
+		}
+		figures += fmt.Sprintf("; best calibrated reading: %s, significant in %s sizes", v.EffectText(), v.Strict())
+	}
+	if j.Axis != "" {
+		figures += fmt.Sprintf("; %q explains most", j.Axis)
+	}
+	if v.Detectable > 0 {
+		figures += fmt.Sprintf("; a true difference of %.2f points would have been found with a power of 80 %%", v.Detectable)
+	}
+	v.Figures = figures
+	return v
+}
+
+// sameBut reports whether readings agree on all axes but those of one arm alone.
+func sameBut(axes []multiverse.Axis, a, b multiverse.Reading) bool {
+	for i, axis := range axes {
+		if !axis.Plain && !axis.Masked && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
