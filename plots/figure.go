@@ -97,17 +97,7 @@ func (t Table) htmlBlock(b *strings.Builder, begin, end int) {
 func (t Table) htmlBlockRow(b *strings.Builder, row []Field, labels, numbers []int, twoLines, ruled bool) {
 	b.WriteString("<tr>")
 	for at, i := range slices.Concat(labels, numbers) {
-		tag, scope := "td", ""
-		if at == 0 {
-			tag, scope = "th", ` scope="row"`
-		}
-		style := "text-align:" + t.side(i)
-		if !t.isText(i) {
-			style += ";white-space:nowrap"
-		}
-		if ruled {
-			style += ";border-top:1px solid"
-		}
+		tag, scope, style := t.htmlCell(i, at == 0, ruled)
 		text := row[i].inHTML()
 		if t.isText(i) {
 			text = row[i].labelInHTML()

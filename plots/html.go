@@ -42,22 +42,27 @@ func (t Table) html() string {
 	return b.String()
 }
 
+// htmlCell returns the tag of a cell of column i, its scope and its style; the first cell of a row is the row's heading.
+func (t Table) htmlCell(i int, first, ruled bool) (tag, scope, style string) {
+	tag, style = "td", "text-align:"+t.side(i)
+	if first {
+		tag, scope = "th", ` scope="row"`
+	}
+	if !t.isText(i) {
+		style += ";white-space:nowrap"
+	}
+	if ruled {
+		style += ";border-top:1px solid"
+	}
+	return tag, scope, style
+}
+
 // htmlRow returns one row, with a rule above it if ruled.
 func (t Table) htmlRow(row []Field, ruled bool) string {
 	var b strings.Builder
 	b.WriteString("<tr>")
 	for i, c := range row {
-		tag, scope := "td", ""
-		if i == 0 {
-			tag, scope = "th", ` scope="row"`
-		}
-		style := "text-align:" + t.side(i)
-		if !t.isText(i) {
-			style += ";white-space:nowrap"
-		}
-		if ruled {
-			style += ";border-top:1px solid"
-		}
+		tag, scope, style := t.htmlCell(i, i == 0, ruled)
 		fmt.Fprintf(&b, `<%s%s style="%s"`, tag, scope, style)
 		if c.Note != "" {
 			fmt.Fprintf(&b, ` title="%s" tabindex="0"`, escape(c.Note))

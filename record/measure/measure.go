@@ -72,54 +72,19 @@ func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells
 	}
 	p.state.Before = total - p.missing
 	p.state.Done = p.state.Before
-	p.queue = grouped(tasks)
+	p.queue.groups = grouped(tasks)
 	return train.Pinned(ctx, b, o.Jobs, p.job)
 }
 
-// job takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
-// done them; if it is killed instead, they are run here.
+// job runs tasks until none is left.
 func (p *work) job(ctx context.Context, r *train.Runner) error {
 	p.mutex.Lock()
 	job := p.jobs
 	p.jobs++
 	p.mutex.Unlock()
-	var later []task
-	for {
-		p.mutex.Lock()
-		var group []task
-		if len(p.queue) > 0 {
-			group, p.queue = p.queue[0], p.queue[1:]
-		}
-		p.mutex.Unlock()
-		if group == nil {
-			if len(later) == 0 {
-				return nil
-			}
-			group, later = later[:1], later[1:]
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(leasePause):
-			}
-		}
-		for _, t := range group {
-			lease, err := p.store.Lease(t.cell.Key(), p.backend.ID)
-			if err != nil {
-				return err
-			}
-			if lease == nil {
-				later = append(later, t)
-				continue
-			}
-			if err := errors.Join(p.run(ctx, r, job, t), lease.Release()); err != nil {
-				return err
-			}
-		}
-	}
+	return p.queue.work(ctx, func(key string) (*record.Lease, error) { return p.store.Lease(key, p.backend.ID) },
+		func(t task) error { return p.run(ctx, r, job, t) })
 }
-
-// leasePause is how long to wait for what others have in hand.
-const leasePause = 200 * time.Millisecond
 
 // work is one call of Missing.
 type work struct {
@@ -132,7 +97,7 @@ type work struct {
 	graphs  map[string]*datasets.Graph
 
 	mutex   sync.Mutex
-	queue   [][]task
+	queue   queue
 	jobs    int // that have begun
 	state   State
 	begin   time.Time

@@ -78,7 +78,7 @@ func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.
 			}
 			return 0
 		})
-		w.queue = append(w.queue, grouped(tasks)...)
+		w.queue.groups = append(w.queue.groups, grouped(tasks)...)
 	}
 	w.state.Done = w.state.Before
 	return train.Pinned(ctx, b, o.Jobs, w.job)
@@ -92,46 +92,14 @@ type trajectoryWork struct {
 
 	mutex  sync.Mutex
 	graphs map[string]*datasets.Graph
-	queue  [][]task
+	queue  queue
 	state  TrajectoryState
 }
 
-// job takes tasks until none is left. Those that another job or process has in hand are left for last, when it may have
-// done them; if it was killed instead, they are run here.
+// job runs tasks until none is left.
 func (w *trajectoryWork) job(ctx context.Context, r *train.Runner) error {
-	var later []task
-	for {
-		w.mutex.Lock()
-		var group []task
-		if len(w.queue) > 0 {
-			group, w.queue = w.queue[0], w.queue[1:]
-		}
-		w.mutex.Unlock()
-		if group == nil {
-			if len(later) == 0 {
-				return nil
-			}
-			group, later = later[:1], later[1:]
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(leasePause):
-			}
-		}
-		for _, t := range group {
-			lease, err := w.store.Lease(t.cell.Key(), w.backend.ID)
-			if err != nil {
-				return err
-			}
-			if lease == nil {
-				later = append(later, t)
-				continue
-			}
-			if err := errors.Join(w.run(ctx, r, t), lease.Release()); err != nil {
-				return err
-			}
-		}
-	}
+	return w.queue.work(ctx, func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
+		func(t task) error { return w.run(ctx, r, t) })
 }
 
 func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error {
