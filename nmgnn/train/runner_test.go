@@ -90,10 +90,12 @@ func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experime
 func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		for _, model := range []string{"gin", "gat"} {
-			x.Parameters.Model = model
-			x.Parameters.Heads = 2
+			x := x
+			x.Parameters.Model, x.Parameters.Heads = model, 2
 			if model == "gin" {
 				x.Parameters.MLPLayers, x.Parameters.Norm, x.Parameters.Readout = 2, hyper.NormBoth, hyper.ReadoutAll
+			} else {
+				x.Parameters.SelfTerm = hyper.SelfKept
 			}
 			all := x
 			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate, all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
