@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
 
@@ -40,4 +42,26 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 	}
 	_, found := PublishedPlain("gcn")(datasets.Inductive, 10)
 	require.False(t, found)
+}
+
+func TestThePresetPaperIsTheBestCalibratedReading(t *testing.T) {
+	all, err := record.OpenTrajectories("../results/multiverse").Load()
+	require.NoError(t, err)
+	results, err := multiverse.NewResults(all)
+	require.NoError(t, err)
+	calibration, err := results.Calibrate("cora", "gin", PublishedPlain("gin"), true)
+	require.NoError(t, err)
+	best, found := calibration.Best()
+	if !found {
+		t.Skip("skipped: no readings are recorded yet")
+	}
+	axes, err := multiverse.AxesOf("gin")
+	require.NoError(t, err)
+	cell, err := best.Reading.Cell(axes, multiverse.Plain, "cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, err)
+	preset, err := hyper.Preset("paper")
+	require.NoError(t, err)
+	preset.Preset = cell.Parameters.Preset // where it started from
+	require.Equal(t, preset, cell.Parameters)
+	require.Equal(t, datasets.NoValidation, cell.Arrivals)
 }
