@@ -55,7 +55,7 @@ func compose(data, model string, setting datasets.Setting, choices ...string) (O
 
 // words names the reading.
 func (o OneReading) words() string {
-	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), o.question.Data, o.question.Setting, o.reading.Words(o.question.Axes, o.question.Setting))
+	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), paper.DataTitle(o.question.Data), o.question.Setting, o.reading.Words(o.question.Axes, o.question.Setting))
 }
 
 // stands says where a reading stands among all.

@@ -91,7 +91,7 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 		where = ", " + string(setting)
 	}
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
-		hyper.Title(model), data, where, r.Count(cells), len(cells)*multiverse.Splits, data, model)
+		hyper.Title(model), paper.DataTitle(data), where, r.Count(cells), len(cells)*multiverse.Splits, data, model)
 }
 
 // ofSplits says how many splits there are, and whether that is all.
@@ -121,7 +121,7 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 
 // togetherOf says what all readings, and the calibrated ones, say together.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
-	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting), Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), e.Data, e.Setting, ofSplits(e.Splits)),
+	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting), Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), paper.DataTitle(e.Data), e.Setting, ofSplits(e.Splits)),
 		Header: []string{"readings", "how many", "median effect", "p", "above 0", "p", "below 0", "p"}, Under: []int{3, 5, 7},
 		Caption: "Effects in points. Above and below 0 are those that are so significantly (p < 0.05). The small p is of a joint test, which turns the signs of whole splits: the probability of as much if masking did nothing in any reading."}
 	for _, which := range []struct {
@@ -157,7 +157,7 @@ func points(x float64) string {
 // options are there equally often, so that an axis explains as much beyond the others as by itself, and shares add up.
 func WhatMatters(data, model string) {
 	results := RecordedReadings()
-	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model), Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance", hyper.Title(model), data),
+	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model), Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance", hyper.Title(model), paper.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
 	shares := map[datasets.Setting]map[string]stats.AxisShare{}

@@ -114,16 +114,16 @@ func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T)
 	assert.Equal(t, []string{"calibrated", "32"}, together[1][:2])
 	text := printed(t, func() { EveryReading("cora", "gat", datasets.Inductive) })
 	assert.Contains(t, text, "Node masking in every reading of the paper: GAT on Cora, inductive")
-	assert.Contains(t, text, "All readings together: GAT on cora, inductive, 2 of 10 splits so far")
+	assert.Contains(t, text, "All readings together: GAT on Cora, inductive, 2 of 10 splits so far")
 }
 
 func TestWhatIsNotCompleteIsSaid(t *testing.T) {
 	inProjectWithGAT(t)
-	const missing = "*SGAT on cora, inductive: not all readings have two splits yet. 0 of 160 training runs are recorded; `nodemask multiverse --data cora --model sgat` runs the others.*\n"
+	const missing = "*SGAT on Cora, inductive: not all readings have two splits yet. 0 of 160 training runs are recorded; `nodemask multiverse --data cora --model sgat` runs the others.*\n"
 	assert.Equal(t, missing, printed(t, func() { EveryReading("cora", "sgat", datasets.Inductive) }))
 	assert.Contains(t, printed(t, func() { Reading("cora", "sgat", datasets.Inductive) }), missing)
 	assert.Contains(t, printed(t, func() { WhatMatters("cora", "sgat") }), missing)
-	assert.Contains(t, printed(t, func() { Calibration("sgat") }), "*SGAT on cora: not all readings have two splits yet. 0 of 400 training runs")
+	assert.Contains(t, printed(t, func() { Calibration("sgat") }), "*SGAT on Cora: not all readings have two splits yet. 0 of 400 training runs")
 }
 
 func TestWhatExplainsTheSpreadIsInPercentOfTheVariance(t *testing.T) {
@@ -153,7 +153,7 @@ func TestCalibrationShowsTheNearestReadingsBesideThePaper(t *testing.T) {
 func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
 	inProjectWithGAT(t)
 	text := printed(t, func() { Reading("cora", "gat", datasets.Inductive, "stop", "macro F1", "self", "kept") })
-	assert.Contains(t, text, "**GAT on cora, inductive.** attention dropout: 0.6; self: kept; stop: macro F1; arrivals: all edges.")
+	assert.Contains(t, text, "**GAT on Cora, inductive.** attention dropout: 0.6; self: kept; stop: macro F1; arrivals: all edges.")
 	assert.Contains(t, text, "Masking changes its macro F1 by +4.00 points, 95 % interval +4.00 to +4.00, above 0 (2 of 10 splits so far). "+
 		"By effect it is number 46 of 48 readings, from the least. It is among the calibrated ones.")
 	assert.Contains(t, text, "│ 10 %      │   41.00 │        45.00 │  +4.00 │ +4.00 to +4.00 │          40.74 │        51.25 │ +10.51 │")

@@ -149,15 +149,17 @@ func Find(ids ...string) ([]Artifact, error) {
 
 func publish(x float64) *float64 { return &x }
 
-// dataTitle is a data set's name as people write it.
-func dataTitle(data string) string {
+// DataTitle returns a data set's name as people write it: "PubMed" for "pubmed". What is not of the paper keeps its name.
+func DataTitle(data string) string {
 	switch data {
+	case "cora":
+		return "Cora"
 	case "pubmed":
 		return "PubMed"
 	case "citeseer":
 		return "CiteSeer"
-	case "reddit-like":
-		return "reddit-like"
+	case "reddit":
+		return "Reddit"
 	}
-	return strings.ToUpper(data[:1]) + data[1:]
+	return data
 }

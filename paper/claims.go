@@ -155,7 +155,7 @@ func claimsOfGIN(id, data string) []Claim {
 		case data == "citeseer":
 			says = saysCiteSeer
 		}
-		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", dataTitle(data), setting), Says: says,
+		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting), Says: says,
 			Judge: func(e *Evidence) Verdict {
 				if readings, found := e.Readings(data, "gin", setting); found {
 					return judgeReadings(readings, nil, publishedOverReadings(data, "gin", setting))
@@ -190,10 +190,10 @@ func claimsOfGAT(id, data string) []Claim {
 				}
 			}
 			claims = append(claims,
-				Claim{ID: fmt.Sprintf("%s/%s-%s", id, model, setting), Subject: aboutAttention, Text: fmt.Sprintf("%s + NM beats %[1]s on %s, %s.", name, dataTitle(data), setting), Says: says,
+				Claim{ID: fmt.Sprintf("%s/%s-%s", id, model, setting), Subject: aboutAttention, Text: fmt.Sprintf("%s + NM beats %[1]s on %s, %s.", name, DataTitle(data), setting), Says: says,
 					Judge: over(0, publishedOverReadings(data, model, setting), asIs)},
 				Claim{ID: fmt.Sprintf("%s/%s-%s-fair", id, model, setting), Subject: aboutAttention, Ours: true,
-					Text:  fmt.Sprintf("%s + NM beats %[1]s without attention dropout on %s, %s.", name, dataTitle(data), setting),
+					Text:  fmt.Sprintf("%s + NM beats %[1]s without attention dropout on %s, %s.", name, DataTitle(data), setting),
 					Judge: over(1, nil, record.Cell.Fair)})
 		}
 	}

@@ -15,7 +15,7 @@ const loss = 1.0
 
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
-	on := " (" + dataTitle(data) + ")."
+	on := " (" + DataTitle(data) + ")."
 	// compare makes a comparison for each size; it gets the row of the paper's table and both uncached scores.
 	compare := func(one func(plain, masked record.Cell, p ScaleScore, uncached, uncachedMasked float64) comparison) []comparison {
 		var all []comparison
@@ -99,10 +99,10 @@ func nodesCached(e *Evidence, data string) (nodes []float64, ok bool) {
 
 // claimOfNodes counts nodes, which differ by the split alone: there is nothing to test.
 func claimOfNodes(id, data string, asPublished bool) Claim {
-	c := Claim{ID: id, Subject: aboutCaching, Text: "Caching involves fewer nodes, at every size (" + dataTitle(data) + ").",
+	c := Claim{ID: id, Subject: aboutCaching, Text: "Caching involves fewer nodes, at every size (" + DataTitle(data) + ").",
 		Says: "Caching consistently reduces the number of unique nodes involved", Rule: "Counts: reproduced if it holds at every size, contradicted if at none, else inconclusive."}
 	if asPublished {
-		c.Ours, c.Says, c.Text = true, "", "Caching involves as many nodes as published, within 1 % of all ("+dataTitle(data)+"; another split)."
+		c.Ours, c.Says, c.Text = true, "", "Caching involves as many nodes as published, within 1 % of all ("+DataTitle(data)+"; another split)."
 	}
 	c.Judge = func(e *Evidence) Verdict {
 		nodes, ok := nodesCached(e, data)
@@ -139,7 +139,7 @@ func counted(v Verdict) Verdict {
 }
 
 func claimOfSaving(id, data string) Claim {
-	return Claim{ID: id, Subject: aboutCaching, Text: "Caching saves more nodes, the fewer arrive (" + dataTitle(data) + ").",
+	return Claim{ID: id, Subject: aboutCaching, Text: "Caching saves more nodes, the fewer arrive (" + DataTitle(data) + ").",
 		Says: "The gains in efficiency from caching are more pronounced when the number of nodes present at the training time is significantly more than the number of nodes entering at the test time",
 		Rule: "Counts: from each size to the next, the share of nodes that caching saves grows.",
 		Judge: func(e *Evidence) Verdict {

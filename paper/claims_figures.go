@@ -220,7 +220,7 @@ func losses(data string, compare func(plain, masked record.Record) float64) []co
 }
 
 func claimsOfLoss(id, data string) []Claim {
-	on := " (" + dataTitle(data) + ", GIN, 10 %)."
+	on := " (" + DataTitle(data) + ", GIN, 10 %)."
 	usual := func(unit string, all []comparison) func(*Evidence) Verdict {
 		return func(e *Evidence) Verdict { return judge(e.Records, unit, all) }
 	}

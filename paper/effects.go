@@ -50,7 +50,7 @@ func Effects(r *record.Results) plots.Forest {
 }
 
 func effectLabel(model, data string, setting datasets.Setting) string {
-	return fmt.Sprintf("%s, %s, %s", hyper.Title(model), dataTitle(data), setting)
+	return fmt.Sprintf("%s, %s, %s", hyper.Title(model), DataTitle(data), setting)
 }
 
 // pooled is the mean difference of comparisons, over the seeds that all of them have.

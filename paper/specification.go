@@ -13,7 +13,7 @@ import (
 func (r *Readings) Specification() plots.Specification {
 	q := r.All.Question
 	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", q.Model, q.Data, q.Setting), YLabel: "effect of node masking (points of macro F1)", MarkName: "calibrated",
-		Title: fmt.Sprintf("Node masking in every reading of the paper: %s on %s, %s", hyper.Title(q.Model), dataTitle(q.Data), q.Setting),
+		Title: fmt.Sprintf("Node masking in every reading of the paper: %s on %s, %s", hyper.Title(q.Model), DataTitle(q.Data), q.Setting),
 		Caption: fmt.Sprintf("Each reading's effect, pooled over %s %% of the nodes to train on, with a 95 %% interval over %d splits. Calibrated: without masking, within %.1f points of the published scores.",
 			numbers(q.Sizes), len(r.All.Splits), r.Calibration.Limit)}
 	var matter []int

@@ -11,7 +11,7 @@ import (
 )
 
 func tableGAT(id, data string) Artifact {
-	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + dataTitle(data),
+	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + DataTitle(data),
 		About: "Node masking comes without attention dropout, so masking and dropping attention dropout are two changes at once. The columns " +
 			"“no att. dropout” have the second change alone; what is significant is tested against the plain model.",
 		Labels:  []string{"setting", "train"},
@@ -76,7 +76,7 @@ func tableMAD() Artifact {
 }
 
 func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifact {
-	a := Artifact{ID: id, Title: "Macro F1 of GIN on " + dataTitle(data), Labels: []string{"train"}, Elsewhere: data == "reddit",
+	a := Artifact{ID: id, Title: "Macro F1 of GIN on " + DataTitle(data), Labels: []string{"train"}, Elsewhere: data == "reddit",
 		About: "In the inductive setting nodes arrive with all their edges."}
 	for i, setting := range settings {
 		if i > 0 {
@@ -102,7 +102,7 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 }
 
 func tableScale(id, data string) Artifact {
-	a := Artifact{ID: id, Title: "GIN on " + dataTitle(data) + " with and without caching",
+	a := Artifact{ID: id, Title: "GIN on " + DataTitle(data) + " with and without caching",
 		About: "Inductive. #nodes are those involved in predicting the test nodes: without caching the paper counts all nodes, and “reached” are those " +
 			"within two hops; with caching they are the nodes outside the train set and the train nodes next to one of them. Nodes that arrive together " +
 			"see one another, as they do without caching; in the columns “apart” the edges among them are left out.",
@@ -163,7 +163,7 @@ func figKeepRateOthers() Artifact {
 		Elsewhere: true, About: keepRateAbout + " The paper says that the trends of Cora hold, and shows nothing; it runs only if asked for by name."}
 	for _, data := range []string{"citeseer", "pubmed"} {
 		for _, setting := range datasets.Settings() {
-			a.Curves = append(a.Curves, overKeepRates(dataTitle(data)+", "+string(setting), record.NewCell(data, "gin", setting, 10)))
+			a.Curves = append(a.Curves, overKeepRates(DataTitle(data)+", "+string(setting), record.NewCell(data, "gin", setting, 10)))
 		}
 	}
 	return a
@@ -189,7 +189,7 @@ func figDepth() Artifact {
 }
 
 func figLoss(id, data string) Artifact {
-	a := Artifact{ID: id, Title: "Losses of GIN on " + dataTitle(data) + ", 10 % to train on", XLabel: "epoch", YLabel: "cross-entropy",
+	a := Artifact{ID: id, Title: "Losses of GIN on " + DataTitle(data) + ", 10 % to train on", XLabel: "epoch", YLabel: "cross-entropy",
 		About: "Mean over the trials that have not stopped yet, for as long as half of them have not."}
 	for _, setting := range datasets.Settings() {
 		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {
