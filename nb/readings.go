@@ -68,7 +68,7 @@ func EveryReading(data, model string, setting datasets.Setting) {
 func RecordedReadings() *multiverse.Results {
 	folder := filepath.Join(Must1(Project()), "results", paper.MultiverseFolder)
 	all := slices.DeleteFunc(Must1(record.OpenTrajectories(folder).Load()), func(t record.Trajectory) bool {
-		return t.Seed < multiverse.FirstSplit || t.Seed >= multiverse.FirstSplit+multiverse.Splits // of the protocol's other parts
+		return !multiverse.IsReading(t)
 	})
 	return Must1(multiverse.NewResults(all))
 }
@@ -90,8 +90,9 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 		cells = slices.DeleteFunc(cells, func(c record.Cell) bool { return c.Setting != setting })
 		where = ", " + string(setting)
 	}
+	done, _ := r.Count(cells, multiverse.Splits)
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
-		hyper.Title(model), paper.DataTitle(data), where, r.Count(cells), len(cells)*multiverse.Splits, data, model)
+		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
 }
 
 // ofSplits says how many splits there are, and whether that is all.

@@ -47,20 +47,14 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	// With z = (h - mean) / √(variance + ε) and v the gradient of y:
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
-	sums := map[*Node][2]*Node{} // of v: computed once for all three
-	of := func(v *Node) (sum, along *Node) {
-		if _, done := sums[v]; !done {
-			sums[v] = [2]*Node{columnSums(v), columnSums(Mul(v, z))}
-		}
-		return sums[v][0], sums[v][1]
-	}
+	type sums struct{ v, along *Node }
+	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(v), columnSums(Mul(v, z))} })
 	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
 		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
-			sum, along := of(v)
-			return Mul(scale, Sub(v, MulScalar(Add(sum, Mul(z, along)), 1/own)))
+			return Mul(scale, Sub(v, MulScalar(Add(of(v).v, Mul(z, of(v).along)), 1/own)))
 		}},
-		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { _, along := of(v); return along }},
-		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { sum, _ := of(v); return sum }})
+		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
+		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
 // columnSums adds up the rows: x [rows, width] → [1, width].

@@ -59,9 +59,7 @@ func claimsOf(a Artifact) []Claim {
 		return claimsOfScale(a.ID, "cora")
 	case "table-scale-pubmed":
 		return claimsOfScale(a.ID, "pubmed")
-	case "fig-keep-rate-gin", "fig-keep-rate-others":
-		return claimsOfKeepRates(a)
-	case "fig-keep-rate-gat":
+	case "fig-keep-rate-gin", "fig-keep-rate-others", "fig-keep-rate-gat":
 		return claimsOfKeepRates(a)
 	case "fig-depth":
 		return claimsOfDepth(a)

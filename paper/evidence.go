@@ -55,7 +55,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 		if t.Protocol != ProtocolHash() {
 			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s, the hash of paper/PROTOCOL.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash())
 		}
-		if _, err := multiverse.AxesOf(t.Model); err != nil || t.Seed < multiverse.FirstSplit || t.Seed >= multiverse.FirstSplit+multiverse.Splits {
+		if !multiverse.IsReading(t) {
 			continue
 		}
 		ofReadings = append(ofReadings, t)
@@ -103,7 +103,7 @@ func (r *Readings) Best() (multiverse.Effect, bool) {
 	}
 	want := slices.Clone(best.Reading)
 	for i, axis := range r.All.Axes {
-		if axis.Setting != "" && axis.Setting != r.All.Setting {
+		if !axis.Matters(r.All.Setting) {
 			want[i] = 0
 		}
 	}

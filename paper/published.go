@@ -4,11 +4,12 @@ package paper
 
 import (
 	"nodemask/datasets"
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
 
 // MaskedKeepRate is the keep rate p of all of the paper's tables.
-const MaskedKeepRate = 0.5
+const MaskedKeepRate = multiverse.KeepRate
 
 // Score is one published macro F1 score, in percent.
 type Score struct {

@@ -18,7 +18,7 @@ func (r *Readings) Specification() plots.Specification {
 			numbers(q.Sizes), len(r.All.Splits), r.Calibration.Limit)}
 	var matter []int
 	for i, axis := range q.Axes {
-		if axis.Setting != "" && axis.Setting != q.Setting {
+		if !axis.Matters(q.Setting) {
 			continue
 		}
 		matter = append(matter, i)

@@ -50,6 +50,26 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
+// Choose returns the cell with values of axes, by [Axis].Name, which are set in the order of [Axes]: the keep rate takes attention
+// dropout away before that may be set. It returns an error for a name that no axis has, and for values that cannot be.
+func (c Cell) Choose(values map[string]string) (Cell, error) {
+	left := len(values)
+	for _, axis := range Axes() {
+		value, is := values[axis.Name]
+		if !is {
+			continue
+		}
+		if err := axis.Set(&c, value); err != nil {
+			return c, fmt.Errorf("%s: %w", axis.Name, err)
+		}
+		left--
+	}
+	if left > 0 {
+		return c, fmt.Errorf("choices %v: expected names of axes", values)
+	}
+	return c, c.Parameters.Check()
+}
+
 // Fair returns the cell without masking or attention dropout: the baseline that masking is to be compared with.
 func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })

@@ -69,19 +69,7 @@ func (t Trajectory) Cell() (Cell, error) {
 	}
 	c := NewCell(t.Data, t.Model, t.Setting, t.TrainPercent)
 	c.Resplit = true
-	left := len(t.Choices)
-	for _, axis := range Axes() { // in their order: the keep rate takes attention dropout away, which may be set after
-		if value, is := t.Choices[axis.Name]; is {
-			if err := axis.Set(&c, value); err != nil {
-				return Cell{}, fmt.Errorf("%s: %w", axis.Name, err)
-			}
-			left--
-		}
-	}
-	if left > 0 {
-		return Cell{}, fmt.Errorf("choices %v: expected names of axes", t.Choices)
-	}
-	return c, c.Parameters.Check()
+	return c.Choose(t.Choices)
 }
 
 // ParseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores percentages,

@@ -121,7 +121,7 @@ if [[ $asked != official && $(uname -sm) != "Linux x86_64" ]]; then
 fi
 
 mkdir -p $folder
-scratch=$(mktemp -d "$PWD/$folder/setup.XXXXXX")
+scratch=$(mktemp -d -p "$PWD/$folder")
 trap 'rm -rf "$scratch"' EXIT
 case $asked in
 official) install_official ;;

@@ -194,28 +194,11 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 }
 
 func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectories, cells []record.Cell) error {
-	all, err := store.Load()
+	results, err := loadMultiverse(store)
 	if err != nil {
 		return err
 	}
-	there := map[string]int{}
-	for _, t := range all {
-		cell, err := t.Cell()
-		if err != nil {
-			return err
-		}
-		if t.Seed >= multiverse.FirstSplit && t.Seed < multiverse.FirstSplit+uint64(f.splits) {
-			there[cell.Key()]++
-		}
-	}
-	done, complete := 0, 0
-	for _, cell := range cells {
-		n := min(there[cell.Key()], f.splits)
-		done += n
-		if n == f.splits {
-			complete++
-		}
-	}
+	done, complete := results.Count(cells, f.splits)
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 	return err
 }

@@ -148,7 +148,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	}
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
-	backward := remember(func(v *Node) gradients {
+	backward := Remember(func(v *Node) gradients {
 		scores, target := m.AttendBackward(s, value, alpha, kept, v)
 		return gradients{scores, target}
 	})
@@ -168,7 +168,7 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
 	half := func(x *Node, i int) *Node { return SliceAxis(x, 1, AxisRange(i*dims[0], (i+1)*dims[0])) }
 	type gradients struct{ x, a, b *Node }
-	backward := remember(func(v *Node) gradients {
+	backward := Remember(func(v *Node) gradients {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})

@@ -53,8 +53,8 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// remember computes f once for each node.
-func remember[T any](f func(v *Node) T) func(v *Node) T {
+// Remember returns f, computed once for each node: for gradients towards several arguments that share work.
+func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
 		if _, done := made[v]; !done {

@@ -104,7 +104,7 @@ type Reading []int
 func Readings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
-		if axis.Setting != "" && axis.Setting != setting {
+		if !axis.Matters(setting) {
 			continue
 		}
 		var more []Reading
@@ -141,28 +141,21 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 		values["keep"] = fmt.Sprint(KeepRate)
 	}
 	for i, axis := range axes {
-		if axis.Masked && arm != Masked || axis.Plain && arm != Plain || axis.Setting != "" && axis.Setting != setting {
+		if axis.Masked && arm != Masked || axis.Plain && arm != Plain || !axis.Matters(setting) {
 			continue
 		}
 		for name, value := range axis.Options[r[i]].Choices {
 			values[name] = value
 		}
 	}
-	for _, axis := range record.Axes() {
-		if value, is := values[axis.Name]; is {
-			if err := axis.Set(&c, value); err != nil {
-				return c, fmt.Errorf("%s: %w", axis.Name, err)
-			}
-		}
-	}
-	return c, c.Parameters.Check()
+	return c.Choose(values)
 }
 
 // Words describes a reading: "body: one linear; readout: all layers; …", without axes that do not matter in the setting.
 func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	var words string
 	for i, axis := range axes {
-		if axis.Setting != "" && axis.Setting != setting {
+		if !axis.Matters(setting) {
 			continue
 		}
 		if words != "" {

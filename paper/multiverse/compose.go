@@ -92,15 +92,30 @@ func (r *Results) F1(q Question, reading Reading, arm Arm, size int) (map[uint64
 	return scores, nil
 }
 
-// Count returns how many trials of cells ([record.Cell.Trained]) the results have on the protocol's splits.
-func (r *Results) Count(cells []record.Cell) int {
-	n := 0
+// ofProtocol reports whether a seed is one of the splits that readings are compared on.
+func ofProtocol(seed uint64) bool { return seed >= FirstSplit && seed < FirstSplit+Splits }
+
+// IsReading reports whether a trajectory counts for readings: its model has some, and its split is one of theirs. Those of the
+// protocol's other parts need not.
+func IsReading(t record.Trajectory) bool {
+	_, err := AxesOf(t.Model)
+	return err == nil && ofProtocol(t.Seed)
+}
+
+// Count returns how many trials of cells ([record.Cell.Trained]) the results have on the protocol's first splits, and how many
+// cells have all of them.
+func (r *Results) Count(cells []record.Cell, splits int) (trials, complete int) {
 	for _, c := range cells {
-		for seed := range r.trials[c.Key()] {
-			if seed >= FirstSplit && seed < FirstSplit+Splits {
+		n := 0
+		for _, seed := range seedsFrom(FirstSplit, splits) {
+			if _, there := r.trials[c.Key()][seed]; there {
 				n++
 			}
 		}
+		trials += n
+		if n == splits {
+			complete++
+		}
 	}
-	return n
+	return trials, complete
 }

@@ -2,6 +2,7 @@ package multiverse
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -44,11 +45,8 @@ func depthBodies() ([]map[string]string, []string, error) {
 	for _, body := range axes[0].Options {
 		for _, readout := range axes[1].Options {
 			all := map[string]string{}
-			for _, option := range []Option{body, readout} {
-				for name, value := range option.Choices {
-					all[name] = value
-				}
-			}
+			maps.Copy(all, body.Choices)
+			maps.Copy(all, readout.Choices)
 			choices = append(choices, all)
 			names = append(names, body.Name+", "+readout.Name)
 		}
@@ -57,21 +55,10 @@ func depthBodies() ([]map[string]string, []string, error) {
 }
 
 func depthCell(data string, setting datasets.Setting, choices map[string]string, layers int, keepRate float64) (record.Cell, error) {
-	c := record.NewCell(data, "gin", setting, depthSize)
-	c.Parameters.Layers = layers
-	for _, axis := range record.Axes() {
-		value, is := choices[axis.Name]
-		if axis.Name == "keep" {
-			value, is = fmt.Sprint(keepRate), true
-		}
-		if !is {
-			continue
-		}
-		if err := axis.Set(&c, value); err != nil {
-			return c, err
-		}
-	}
-	return c.Trained(), c.Parameters.Check()
+	values := maps.Clone(choices)
+	values["layers"], values["keep"] = fmt.Sprint(layers), fmt.Sprint(keepRate)
+	c, err := record.NewCell(data, "gin", setting, depthSize).Choose(values)
+	return c.Trained(), err
 }
 
 // Depth is the part on depth, as far as it is known.
@@ -131,7 +118,7 @@ func (r *Results) Depth(data string) (Depth, error) {
 				if err != nil {
 					return d, err
 				}
-				if len(r.trials[c.Key()]) < Splits {
+				if _, complete := r.Count([]record.Cell{c}, Splits); complete == 0 {
 					d.Next.Cells = append(d.Next.Cells, c)
 				}
 			}

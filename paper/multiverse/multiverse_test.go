@@ -348,6 +348,16 @@ func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
 	_, complete, err := r.DepthScores(d, datasets.Inductive)
 	require.NoError(t, err)
 	require.False(t, complete)
+	// The body that was chosen has three trials at 16 layers without masking, on other splits: they do not count as fresh ones.
+	some := slices.DeleteFunc(slices.Clone(d.Next.Cells), func(c record.Cell) bool {
+		return c.Parameters.Layers != 16 || c.Parameters.KeepRate != 1
+	})
+	run(Batch{Cells: some, Seeds: d.Next.Seeds[:7]})
+	r, err = NewResults(all)
+	require.NoError(t, err)
+	d, err = r.Depth("cora")
+	require.NoError(t, err)
+	require.Len(t, d.Next.Cells, 2*4*10)
 	run(d.Next)
 	r, err = NewResults(all)
 	require.NoError(t, err)

@@ -200,7 +200,7 @@ func (e *Effects) Explained() (names []string, v stats.Variance, err error) {
 	var factors [][]int
 	var matter []int
 	for i, axis := range e.Axes {
-		if axis.Setting == "" || axis.Setting == e.Setting {
+		if axis.Matters(e.Setting) {
 			matter = append(matter, i)
 			names = append(names, axis.Name)
 		}
@@ -366,7 +366,7 @@ func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool
 		}
 		same := true
 		for i, axis := range axes {
-			if axis.Setting == "" || axis.Setting == setting {
+			if axis.Matters(setting) {
 				same = same && f.Reading[i] == r[i]
 			}
 		}

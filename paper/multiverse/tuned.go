@@ -84,15 +84,8 @@ func configurations(model, arm string) ([]map[string]string, error) {
 }
 
 func (q TunedQuestion) cell(values map[string]string) (record.Cell, error) {
-	c := record.NewCell(q.Data, q.Model, q.Setting, q.TrainPercent)
-	for _, axis := range record.Axes() {
-		if value, is := values[axis.Name]; is {
-			if err := axis.Set(&c, value); err != nil {
-				return c, err
-			}
-		}
-	}
-	return c.Trained(), c.Parameters.Check()
+	c, err := record.NewCell(q.Data, q.Model, q.Setting, q.TrainPercent).Choose(values)
+	return c.Trained(), err
 }
 
 // TunedArm is what an arm's budget has found.

@@ -80,7 +80,7 @@ export CGO_ENABLED
 # host names a sixth faster again, if nothing else in it is C.
 flags="-buildvcs=false -ldflags=-s -tags=netgo,osusergo"
 mkdir -p .nodemask
-scratch=$(mktemp -d "$PWD/.nodemask/lab-setup.XXXXXX")
+scratch=$(mktemp -d -p "$PWD/.nodemask")
 trap 'rm -rf "$scratch"' EXIT
 # Two set-ups at once would write into one folder: the second waits.
 if command -v flock >/dev/null; then
