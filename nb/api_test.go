@@ -18,6 +18,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -63,7 +64,7 @@ func TestLabelsLeaveOutThePapersKeepRateAndTitlesSayWhatIsShared(t *testing.T) {
 }
 
 func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
-	cell := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	cell := paper.Cell("cora", "gin", datasets.Transductive, 10)
 	trial := func(seed uint64, f1 float64) record.Record {
 		return record.Record{Cell: cell.Key(), Backend: "go", Seed: seed, MacroF1: f1}
 	}
@@ -76,8 +77,8 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 		}
 		return cells
 	}
-	assert.Equal(t, []string{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
-	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"}, text(1))
+	assert.Equal(t, []string{"cora: GIN, preset paper", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
+	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3, preset paper", "transductive", "10 %", "–", "–", "–"}, text(1))
 }
 
 func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {

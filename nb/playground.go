@@ -56,7 +56,7 @@ func Playground() {
 // staticPlayground does once what the playground does on demand.
 func staticPlayground(why string) {
 	Markdown("*" + why + " This is one run with and without node masking instead.*")
-	plain := record.NewCell("cora", "gin", datasets.Transductive, 10)
+	plain := paper.Cell("cora", "gin", datasets.Transductive, 10)
 	Train(1, plain, plain.Masked(paper.MaskedKeepRate))
 	Compare(plain, plain.Masked(paper.MaskedKeepRate))
 }
@@ -197,7 +197,7 @@ func (p *playground) showValues(keepRate, layers int) {
 
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
-	c := record.NewCell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()], p.sizes[p.size.Value()])
+	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()], p.sizes[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = c.Masked(hyper.KeepRate(keepRate) / 10)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -46,7 +47,7 @@ func Live() *record.Results {
 
 // Recorded returns the results that came with the project: what 'nodemask report' shows.
 func Recorded() *record.Results {
-	return record.NewResults(Must1(record.OpenStore(filepath.Join(Must1(Project()), "results")).Load()))
+	return Must1(paper.OpenRecords(filepath.Join(Must1(Project()), "results")))
 }
 
 // Data opens a data set by its name in 'nodemask data list'.

@@ -107,7 +107,6 @@ func Artifacts() []Artifact {
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], []datasets.Setting{datasets.Inductive}),
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
 		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
-		tableWhen(),
 		tableGIN("table-gin-citeseer", "citeseer", Sizes(), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
 		tableScores(), tableRegularisers(), tableModels(), tableReddit(),
 	}

@@ -86,7 +86,7 @@ func gains(data, model string, settings []datasets.Setting, sizes []int, against
 	var all []comparison
 	for _, s := range settings {
 		for _, size := range sizes {
-			c := record.NewCell(data, model, s, size)
+			c := Cell(data, model, s, size)
 			published := publishedGain(data, model, s, size)
 			if against(c).Key() != c.Key() {
 				published = nil // the paper compares with the plain model
@@ -205,7 +205,7 @@ func claimOfMoreInductively(id string) Claim {
 		size    int
 	}
 	gain := func(model string, p place) func(*record.Results) []record.Difference {
-		c := record.NewCell("cora", model, p.setting, p.size)
+		c := Cell("cora", model, p.setting, p.size)
 		return func(r *record.Results) []record.Difference {
 			return r.Differences(c.Masked(MaskedKeepRate), record.MacroF1, c, record.MacroF1)
 		}
@@ -249,7 +249,7 @@ func claimsOfRegularisers(id string) []Claim {
 		for _, model := range []string{"gin", "sgat"} {
 			for _, s := range datasets.Settings() {
 				for _, size := range fewSizes() {
-					c := record.NewCell("cora", model, s, size)
+					c := Cell("cora", model, s, size)
 					against := without(c.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
 					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(c.Masked(MaskedKeepRate)), record.MacroF1, against, record.MacroF1, nil))
 				}

@@ -20,7 +20,7 @@ func claimsOfScale(id, data string) []Claim {
 	compare := func(one func(plain, masked record.Cell, p ScaleScore, uncached, uncachedMasked float64) comparison) []comparison {
 		var all []comparison
 		for _, p := range ofData(data) {
-			plain := record.NewCell(data, "gin", datasets.Inductive, p.TrainPercent)
+			plain := Cell(data, "gin", datasets.Inductive, p.TrainPercent)
 			uncached, _ := GINScore(data, datasets.Inductive, p.TrainPercent, false)
 			uncachedMasked, _ := GINScore(data, datasets.Inductive, p.TrainPercent, true)
 			c := one(plain, plain.Masked(MaskedKeepRate), p, uncached, uncachedMasked)
@@ -88,7 +88,7 @@ func claimsOfScale(id, data string) []Claim {
 // nodesCached are the nodes involved with caching, by size; ok is false if a size has no trial.
 func nodesCached(e *Evidence, data string) (nodes []float64, ok bool) {
 	for _, p := range ofData(data) {
-		values := e.Records.Values(record.NewCell(data, "gin", datasets.Inductive, p.TrainPercent), record.NodesCached)
+		values := e.Records.Values(Cell(data, "gin", datasets.Inductive, p.TrainPercent), record.NodesCached)
 		if len(values) == 0 {
 			return nil, false
 		}

@@ -28,7 +28,7 @@ func smoothness(metric record.Metric, above, below trained) []comparison {
 	var all []comparison
 	for _, model := range []string{"gat", "sgat"} {
 		for i, s := range datasets.Settings() {
-			c := record.NewCell("cora", model, s, 10)
+			c := Cell("cora", model, s, 10)
 			published := above.published(model)[i] - below.published(model)[i]
 			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric, &published))
 		}
@@ -154,7 +154,7 @@ func claimOfGINSmoothness(id string) Claim {
 			var parts []string
 			near, apart := 0, false
 			for _, s := range datasets.Settings() {
-				c := record.NewCell("cora", "gin", s, 10)
+				c := Cell("cora", "gin", s, 10)
 				unmasked, with := e.Records.Values(c, record.MADLogits), e.Records.Values(c.Masked(MaskedKeepRate), record.MADLogits)
 				differences := e.Records.Differences(c.Masked(MaskedKeepRate), record.MADLogits, c, record.MADLogits)
 				values := make([]float64, len(differences))

@@ -34,20 +34,41 @@ const MultiverseFolder = "multiverse"
 
 // OpenEvidence reads a folder of results. Errors are those of files that cannot be read, and of [NewEvidence].
 func OpenEvidence(folder string) (*Evidence, error) {
-	records, err := record.OpenStore(folder).Load()
-	if err != nil {
-		return nil, err
-	}
-	trajectories, err := record.OpenTrajectories(filepath.Join(folder, MultiverseFolder)).Load()
+	records, trajectories, err := load(folder)
 	if err != nil {
 		return nil, err
 	}
 	return NewEvidence(records, trajectories)
 }
 
+// OpenRecords reads the trials of the tables from a folder of results. Errors are those of files that cannot be read.
+func OpenRecords(folder string) (*record.Results, error) {
+	records, trajectories, err := load(folder)
+	if err != nil {
+		return nil, err
+	}
+	if records, err = withTrajectories(records, trajectories); err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	return record.NewResults(records), nil
+}
+
+func load(folder string) ([]record.Record, []record.Trajectory, error) {
+	records, err := record.OpenStore(folder).Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	trajectories, err := record.OpenTrajectories(filepath.Join(folder, MultiverseFolder)).Load()
+	return records, trajectories, err
+}
+
 // NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
 // records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
+	records, err := withTrajectories(records, trajectories)
+	if err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
 	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
 	asked := map[question]bool{}
 	var ofReadings []record.Trajectory // depth and the tuned comparison have splits and models of their own
@@ -86,6 +107,42 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 		e.readings[q] = &Readings{All: effects, Calibration: calibrations[q.model]}
 	}
 	return e, nil
+}
+
+// ReadOff reports whether all that is shown of a table's cell can be read off a trajectory: its trials have a split each.
+func ReadOff(c record.Cell) bool { return c.Resplit && !c.Cached && !c.History }
+
+// withTrajectories adds to records what trajectories have of the tables' cells with a split for each trial, where no record has
+// the cell.
+func withTrajectories(records []record.Record, trajectories []record.Trajectory) ([]record.Record, error) {
+	wanted, trained := map[string]bool{}, map[string]bool{}
+	for _, c := range CellsOf(Artifacts()) {
+		if ReadOff(c) {
+			wanted[c.Key()], trained[c.Trained().Key()] = true, true
+		}
+	}
+	for _, r := range records {
+		delete(wanted, r.Cell)
+	}
+	for _, t := range trajectories {
+		id, err := t.ID()
+		if err != nil {
+			return nil, err
+		}
+		if !trained[id.Cell] || !multiverse.IsReading(t) {
+			continue
+		}
+		read, err := t.Records()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range read {
+			if wanted[r.Cell] {
+				records = append(records, r)
+			}
+		}
+	}
+	return records, nil
 }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.

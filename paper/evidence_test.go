@@ -40,7 +40,7 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 				return lists
 			}
 			trajectory := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-				Seed: multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1), Backend: "go", Protocol: ProtocolHash()}
+				Seed: multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1), BestEpochs: epochs(c.Setting), Backend: "go", Protocol: ProtocolHash()}
 			if c.Setting == datasets.Inductive {
 				trajectory.Cached = scores(f1 - 1)
 			}
@@ -48,6 +48,13 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 		}
 	}
 	return all
+}
+
+func epochs(s datasets.Setting) (best [][]int) {
+	for range hyper.StopOns() {
+		best = append(best, make([]int, record.NumArrivals(s)))
+	}
+	return best
 }
 
 // wobble is noise without a trend over ten splits.

@@ -18,8 +18,8 @@ func ExampleFind() {
 		fmt.Printf("%s: %s, %d cells\n", a.ID, a.Title, len(a.Cells()))
 	}
 	// Output:
-	// table-gin-cora: Macro F1 of GIN on Cora, 28 cells
-	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, transductive, 40 cells
+	// table-gin-cora: Macro F1 of GIN on Cora, 56 cells
+	// fig-depth: GIN + NM on Cora over the keep rate, by depth, 10 % to train on, 80 cells
 }
 
 // What was published stands beside what is measured with the same cell, if the paper has it.

@@ -61,7 +61,7 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 	require.Equal(t, multiverse.NotRun, c.Judge(evidenceOf(t, nil)).Grade)
 	var records []record.Record
 	for i, size := range Sizes() {
-		plain := record.NewCell("cora", "gin", datasets.Inductive, size)
+		plain := Cell("cora", "gin", datasets.Inductive, size)
 		records = append(records, score(plain, 70, 71, 72)...)
 		if i < 4 { // gains 2.9, 3.1, 3: mean 3, far from noise
 			records = append(records, score(plain.Masked(0.5), 72.9, 74.1, 75)...)
@@ -166,7 +166,7 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	gin := func(unmasked, with float64) multiverse.Grade {
 		var records []record.Record
 		for _, s := range datasets.Settings() {
-			cell := record.NewCell("cora", "gin", s, 10)
+			cell := Cell("cora", "gin", s, 10)
 			for mean, of := range map[float64]record.Cell{unmasked: cell, with: cell.Masked(0.5)} {
 				trials := score(of, 70, 70, 70)
 				for i := range trials {

@@ -33,6 +33,11 @@ type Choice struct {
 	Value string
 }
 
+// In reports whether choices have this one.
+func (c Choice) In(choices []Choice) bool {
+	return slices.ContainsFunc(choices, func(other Choice) bool { return other.Axis.Name == c.Axis.Name && other.Value == c.Value })
+}
+
 // keepAxis is the axis of node masking.
 const keepAxis = "keep"
 

@@ -86,14 +86,14 @@ func (c Cell) Key() string {
 }
 
 // Label returns the cell's model and what differs from its preset in a few words: "GIN + NM, layers 4". A keep rate of usual
-// is left out.
-func (c Cell) Label(usual hyper.KeepRate) string {
+// is left out, and so are the choices that are known.
+func (c Cell) Label(usual hyper.KeepRate, known ...Choice) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
 		label += " + NM"
 	}
 	for _, choice := range c.Choices() {
-		if choice.Axis.Name == keepAxis && c.Parameters.KeepRate == usual {
+		if choice.Axis.Name == keepAxis && c.Parameters.KeepRate == usual || choice.In(known) {
 			continue
 		}
 		label += ", " + choice.Axis.label(choice.Value)

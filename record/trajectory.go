@@ -106,6 +106,14 @@ func ParseTrajectory(line []byte) (Trajectory, error) {
 		return Trajectory{}, errors.New("a transductive trajectory with scores from the cache")
 	}
 	arrivals := NumArrivals(t.Setting)
+	if len(t.BestEpochs) != len(hyper.StopOns()) {
+		return Trajectory{}, fmt.Errorf("a trajectory with best epochs for %d ways of stopping: expected %d", len(t.BestEpochs), len(hyper.StopOns()))
+	}
+	for _, epochs := range t.BestEpochs {
+		if len(epochs) != arrivals {
+			return Trajectory{}, fmt.Errorf("a trajectory with best epochs for %d kinds of arrivals: expected %d", len(epochs), arrivals)
+		}
+	}
 	for _, list := range lists {
 		if len(list) != len(hyper.StopOns()) {
 			return Trajectory{}, fmt.Errorf("a trajectory with scores for %d ways of stopping: expected %d", len(list), len(hyper.StopOns()))
@@ -222,6 +230,35 @@ func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 func (t Trajectory) ID() (TrialID, error) {
 	c, err := t.Cell()
 	return TrialID{c.Key(), t.Seed, t.Backend}, err
+}
+
+// Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in the
+// inductive setting. They have macro F1, also from the cache with new nodes together; what a trajectory does not keep (micro F1,
+// accuracy, smoothness, losses) they lack. It returns an error if
+// the trajectory's choices cannot be; its lists have to be complete, as those that [ParseTrajectory] reads are.
+func (t Trajectory) Records() ([]Record, error) {
+	trained, err := t.Cell()
+	if err != nil {
+		return nil, err
+	}
+	var all []Record
+	for i, on := range hyper.StopOns() {
+		for j := range NumArrivals(t.Setting) {
+			c := trained
+			c.Parameters.StopOn = on
+			if t.Setting == datasets.Inductive {
+				c.Arrivals = datasets.AllArrivals()[j]
+			}
+			r := Record{Cell: c.Key(), Data: t.Data, Source: t.Data, Setting: t.Setting, TrainPercent: t.TrainPercent, Arrivals: c.Arrivals, Resplit: true, Parameters: c.Parameters,
+				Seed: t.Seed, SplitSeed: t.Seed, SplitHash: t.Split, MacroF1: t.F1[i][j], ValidationF1: t.ValidationF1[i][j], BestEpoch: t.BestEpochs[i][j], Epochs: t.Epochs,
+				Seconds: t.Seconds, Backend: t.Backend, Version: t.Version}
+			if t.Cached != nil {
+				r.MacroF1Together = &t.Cached[i][j]
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
 }
 
 // readTrajectories reads a file's whole lines from a byte on, and returns where the last one ends.

@@ -55,6 +55,31 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 	})
 }
 
+func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.T) {
+	cell := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
+	one := someTrajectory(cell, 101)
+	one.F1[1] = []float64{70, 71, 72}
+	one.Cached[1] = []float64{60, 61, 62}
+	records, err := one.Records()
+	require.NoError(t, err)
+	require.Len(t, records, 12)
+	cell.Resplit, cell.Parameters.StopOn, cell.Arrivals = true, hyper.StopOnF1, datasets.TrainEdges
+	results := NewResults(records)
+	require.Equal(t, []float64{71}, results.Values(cell, MacroF1))
+	require.Equal(t, []float64{61}, results.Values(cell, MacroF1Together))
+	for _, m := range []Metric{MicroF1, Accuracy, MacroF1Apart, MADLogits, NodesCached} {
+		require.Empty(t, results.Values(cell, m), "a trajectory does not keep it: %s", m)
+	}
+	trial := results.Trials(cell)[0]
+	require.Equal(t, cell.Key(), trial.CellOf().Key())
+	require.Equal(t, uint64(101), trial.Seed)
+	require.Equal(t, 2, trial.BestEpoch)
+
+	records, err = someTrajectory(NewCell("cora", "gin", datasets.Transductive, 10), 101).Records()
+	require.NoError(t, err)
+	require.Len(t, records, 4)
+}
+
 func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*Trajectory){
 		`no model "gim"`:            func(t *Trajectory) { t.Model = "gim" },
@@ -69,6 +94,8 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 		"a score of 101":            func(t *Trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
 		`setting "deductive"`:       func(t *Trajectory) { t.Setting = "deductive" },
 		"transductive trajectory":   func(t *Trajectory) { t.Setting = datasets.Transductive },
+		"epochs for 3 ways":         func(t *Trajectory) { t.BestEpochs = t.BestEpochs[1:] },
+		"epochs for 1 kinds":        func(t *Trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
 		"scores for 0 ways":         func(t *Trajectory) { t.Cached = nil },
 		"no early stopping on":      func(t *Trajectory) { t.Choices = map[string]string{"stop": "luck"} },
 	} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,13 +90,19 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		}
 		return nil
 	}
+	cells := paper.CellsOf(artifacts)
+	there, err := paper.OpenRecords(f.folder)
+	if err != nil {
+		return err
+	}
+	cells = slices.DeleteFunc(cells, func(c record.Cell) bool { return paper.ReadOff(c) && len(there.Trials(c)) >= f.trials })
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err
 	}
 	w := c.ErrOrStderr()
 	var last time.Time
-	err = measure.Missing(c.Context(), b, record.OpenStore(f.folder), paper.CellsOf(artifacts), measure.Options{
+	err = measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
 		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
 		Open: f.open, Also: paper.CellsOf(paper.Artifacts()),
 		Progress: func(s measure.State) {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -19,7 +21,7 @@ import (
 func someResults(t *testing.T) (folder string, cell record.Cell) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "results")
-	cell = record.NewCell("cora", "gin", datasets.Transductive, 10)
+	cell = paper.Cell("cora", "gin", datasets.Transductive, 10)
 	for _, c := range []record.Cell{cell, cell.Masked(0.5)} {
 		for seed := range uint64(2) {
 			f1 := 78.5 + float64(seed) + 10*(1-c.Parameters.KeepRate.Probability())
@@ -74,7 +76,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	folder, cell := someResults(t)
 	code, out, _ := nodemask(t, "results", "list", "--results", folder)
 	require.Zero(t, code)
-	require.Equal(t, "   2  go cora/gin/transductive/10%\n   2  go cora/gin/transductive/10%/keep=0.5\n", out)
+	require.Equal(t, fmt.Sprintf("   2  go %s\n   2  go %s\n", cell.Key(), cell.Masked(0.5).Key()), out)
 	code, out, _ = nodemask(t, "results", "show", cell.Key(), "--results", folder)
 	require.Zero(t, code)
 	require.Len(t, jsonLines(t, out), 2)
@@ -128,11 +130,12 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 		t.Skip("skipped: trains on Cora for seconds")
 	}
 	folder := t.TempDir()
-	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "1/100", "--backend", "go", "--results", folder)
+	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "35/100", "--backend", "go", "--results", folder)
 	require.Zero(t, code, diagnostics)
 	records, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
-	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == "cora/gin/inductive/10%/keep=0.5" })
+	want := paper.Cell("cora", "gin", datasets.Inductive, 10).Masked(paper.MaskedKeepRate).Key()
+	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == want })
 	require.GreaterOrEqual(t, at, 0, "this share of the cells has it")
 	require.NotNil(t, records[at].MacroF1Together, "for table-scale-cora")
 	require.NotEmpty(t, records[at].ValidationLosses, "for fig-loss-cora")

@@ -167,9 +167,9 @@ func (r *Results) DepthScores(d Depth, setting datasets.Setting) (scores []Depth
 	return scores, complete, nil
 }
 
-// DepthSlope tests whether the best keep rate goes with depth: for each split, the slope of its best keep rate over log₂ of
-// the number of layers, against zero. Scores must be complete.
-func DepthSlope(scores []DepthScore) (stats.TTest, error) {
+// DepthSlopes returns for each split how far its best keep rate moves each time the depth doubles: the slope of the rate with the
+// highest F1 over log₂ of the number of layers. Scores must be complete: all depths, with the same splits at all keep rates.
+func DepthSlopes(scores []DepthScore) []float64 {
 	var slopes []float64
 	for split := range scores[0].F1 {
 		best, at := map[int]float64{}, map[int]float64{}
@@ -190,5 +190,11 @@ func DepthSlope(scores []DepthScore) (stats.TTest, error) {
 		}
 		slopes = append(slopes, sxy/sxx)
 	}
+	return slopes
+}
+
+// DepthSlope tests [DepthSlopes] against zero.
+func DepthSlope(scores []DepthScore) (stats.TTest, error) {
+	slopes := DepthSlopes(scores)
 	return stats.PairedTTest(slopes, make([]float64, len(slopes)))
 }
