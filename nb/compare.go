@@ -40,7 +40,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
-		Table(a.Table(Recorded(), paper.TableOptions{}))
+		Table(Must1(evidence().Table(a, paper.TableOptions{})))
 		return
 	}
 	charts := a.Charts(Recorded())

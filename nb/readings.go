@@ -67,10 +67,7 @@ func EveryReading(data, model string, setting datasets.Setting) {
 // RecordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
 func RecordedReadings() *multiverse.Results {
 	folder := filepath.Join(Must1(Project()), "results", paper.MultiverseFolder)
-	all := slices.DeleteFunc(Must1(record.OpenTrajectories(folder).Load()), func(t record.Trajectory) bool {
-		return !multiverse.IsReading(t)
-	})
-	return Must1(multiverse.NewResults(all))
+	return Must1(multiverse.NewResults(Must1(record.OpenTrajectories(folder).Load()))).OfReadings()
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {

@@ -16,7 +16,7 @@ func TestEveryCellOfEveryArtifactCanBeTrainedAndHasAKeyOfItsOwn(t *testing.T) {
 	for _, a := range Artifacts() {
 		require.False(t, ids[a.ID], "%s twice", a.ID)
 		ids[a.ID] = true
-		require.NotEmpty(t, a.Cells(), a.ID)
+		require.Equal(t, a.Tuned, len(a.Cells()) == 0, "%s: what a tuned comparison trains is chosen on the way", a.ID)
 		for _, row := range a.Rows {
 			require.Len(t, row.Labels, len(a.Labels), a.ID)
 			require.Len(t, row.Entries, len(a.Columns), "%s: %v", a.ID, row.Labels)

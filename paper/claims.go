@@ -71,6 +71,8 @@ func claimsOf(a Artifact) []Claim {
 		return []Claim{claimOfScores(a.ID)}
 	case "table-regularisers":
 		return claimsOfRegularisers(a.ID)
+	case tunedID:
+		return claimsOfTuned(a.ID)
 	case "table-models":
 		return claimsOfModels(a.ID)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/multiverse"
+	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -15,6 +16,7 @@ type Evidence struct {
 	Records  *record.Results
 	Trials   int // of the tables
 	readings map[question]*Readings
+	tuned    []multiverse.Tuned // those that every arm has run
 }
 
 // question names what readings are asked about.
@@ -47,7 +49,11 @@ func OpenRecords(folder string) (*record.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	if records, err = withTrajectories(records, trajectories); err != nil {
+	results, err := multiverse.NewResults(trajectories)
+	if err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	if records, err = withTrajectories(records, results.OfReadings()); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
 	return record.NewResults(records), nil
@@ -65,25 +71,25 @@ func load(folder string) ([]record.Record, []record.Trajectory, error) {
 // NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
 // records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
-	records, err := withTrajectories(records, trajectories)
-	if err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
-	}
-	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
 	asked := map[question]bool{}
-	var ofReadings []record.Trajectory // depth and the tuned comparison have splits and models of their own
 	for _, t := range trajectories {
 		if t.Protocol != ProtocolHash() {
 			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s, the hash of paper/PROTOCOL.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash())
 		}
-		if !multiverse.IsReading(t) {
-			continue
+		if multiverse.IsReading(t) {
+			asked[question{t.Data, t.Model, t.Setting}] = true
 		}
-		ofReadings = append(ofReadings, t)
-		asked[question{t.Data, t.Model, t.Setting}] = true
 	}
-	results, err := multiverse.NewResults(ofReadings)
+	all, err := multiverse.NewResults(trajectories)
 	if err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	results := all.OfReadings() // depth and the tuned comparison have splits and models of their own
+	if records, err = withTrajectories(records, results); err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
+	if e.tuned, err = tuned(all); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
 	calibrations := map[string]*multiverse.Calibration{}
@@ -112,37 +118,41 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 // ReadOff reports whether all that is shown of a table's cell can be read off a trajectory: its trials have a split each.
 func ReadOff(c record.Cell) bool { return c.Resplit && !c.Cached && !c.History }
 
-// withTrajectories adds to records what trajectories have of the tables' cells with a split for each trial, where no record has
-// the cell.
-func withTrajectories(records []record.Record, trajectories []record.Trajectory) ([]record.Record, error) {
-	wanted, trained := map[string]bool{}, map[string]bool{}
-	for _, c := range CellsOf(Artifacts()) {
-		if ReadOff(c) {
-			wanted[c.Key()], trained[c.Trained().Key()] = true, true
-		}
-	}
+// withTrajectories adds to records what readings have of the tables' cells with a split for each trial, where no record has the
+// cell.
+func withTrajectories(records []record.Record, readings *multiverse.Results) ([]record.Record, error) {
+	recorded := map[string]bool{}
 	for _, r := range records {
-		delete(wanted, r.Cell)
+		recorded[r.Cell] = true
 	}
-	for _, t := range trajectories {
-		id, err := t.ID()
-		if err != nil {
-			return nil, err
-		}
-		if !trained[id.Cell] || !multiverse.IsReading(t) {
+	for _, c := range CellsOf(Artifacts()) {
+		if !ReadOff(c) || recorded[c.Key()] {
 			continue
 		}
-		read, err := t.Records()
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range read {
-			if wanted[r.Cell] {
-				records = append(records, r)
+		for _, t := range readings.Of(c) {
+			read, err := t.Records()
+			if err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(read, func(r record.Record) bool { return r.Cell == c.Key() })
+			if i >= 0 {
+				records = append(records, read[i])
 			}
 		}
 	}
 	return records, nil
+}
+
+// Table returns an artifact's results as a table; a chart's are the numbers that it draws. It returns an error if they cannot be
+// compared.
+func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
+	switch {
+	case a.Tuned:
+		return e.tunedTable(a)
+	case a.IsChart():
+		return a.Points(e.Records), nil
+	}
+	return a.Table(e.Records, o), nil
 }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.

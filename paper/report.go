@@ -136,7 +136,10 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
 			return s, err
 		}
 	} else {
-		t := a.Table(r, o)
+		t, err := e.Table(a, o)
+		if err != nil {
+			return s, err
+		}
 		fragment, err := t.Render("html")
 		if err != nil {
 			return s, err

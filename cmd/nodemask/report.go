@@ -89,7 +89,7 @@ count too.`,
 		case overview == paper.EffectsID:
 			text, err = paper.Effects(evidence.Records).Table().Render(plots.Format(format))
 		default:
-			text, err = renderAll(artifacts, evidence.Records, plots.Format(format), holm)
+			text, err = renderAll(artifacts, evidence, plots.Format(format), holm)
 		}
 		if err != nil {
 			return err
@@ -104,12 +104,12 @@ count too.`,
 }
 
 // renderAll writes artifacts one below the other; charts are the numbers that they draw.
-func renderAll(artifacts []paper.Artifact, r *record.Results, format plots.Format, holm bool) (string, error) {
+func renderAll(artifacts []paper.Artifact, e *paper.Evidence, format plots.Format, holm bool) (string, error) {
 	var parts []string
 	for _, a := range artifacts {
-		t := a.Table(r, paper.TableOptions{Holm: holm})
-		if a.IsChart() {
-			t = a.Points(r)
+		t, err := e.Table(a, paper.TableOptions{Holm: holm})
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", a.ID, err)
 		}
 		text, err := t.Render(format)
 		if err != nil {

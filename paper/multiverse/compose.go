@@ -3,6 +3,7 @@ package multiverse
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,6 +101,33 @@ func ofProtocol(seed uint64) bool { return seed >= FirstSplit && seed < FirstSpl
 func IsReading(t record.Trajectory) bool {
 	_, err := AxesOf(t.Model)
 	return err == nil && ofProtocol(t.Seed)
+}
+
+// OfReadings returns those of the results that readings are compared on ([IsReading]).
+func (r *Results) OfReadings() *Results {
+	some := &Results{trials: map[string]map[uint64]record.Trajectory{}}
+	for key, trials := range r.trials {
+		for seed, t := range trials {
+			if !IsReading(t) {
+				continue
+			}
+			if some.trials[key] == nil {
+				some.trials[key] = map[uint64]record.Trajectory{}
+			}
+			some.trials[key][seed] = t
+		}
+	}
+	return some
+}
+
+// Of returns what the results have of a cell as it is trained ([record.Cell.Trained]), by seed.
+func (r *Results) Of(c record.Cell) []record.Trajectory {
+	trials := r.trials[c.Trained().Key()]
+	var all []record.Trajectory
+	for _, seed := range slices.Sorted(maps.Keys(trials)) {
+		all = append(all, trials[seed])
+	}
+	return all
 }
 
 // Count returns how many trials of cells ([record.Cell.Trained]) the results have on the protocol's first splits, and how many

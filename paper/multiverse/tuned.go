@@ -31,6 +31,9 @@ func TunedArms() []string {
 // TunedModels lists the models of the tuned comparison.
 func TunedModels() []string { return []string{"gin", "gat", "sgat", "gcn", "sage"} }
 
+// TunedData lists the data sets of the tuned comparison.
+func TunedData() []string { return []string{"cora", "citeseer", "pubmed"} }
+
 // TunedSizes returns the sizes of the train set of the tuned comparison, in percent.
 func TunedSizes() []int { return []int{10, 50} }
 

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/multiverse"
+	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// tunedID is the ID of the table of the protocol's tuned comparison.
+const tunedID = "table-tuned"
+
+func tableTuned() Artifact {
+	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm", Labels: []string{"model", "data, setting, train"}, Columns: multiverse.TunedArms(), Tuned: true,
+		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh ones. Bold: significantly above the plain model."}
+}
+
+// tunedTable shows what of the tuned comparison has been run.
+func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns), TextColumns: len(a.Labels), Sections: true}
+	for _, q := range e.tuned {
+		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting, q.TrainPercent)}}
+		for _, arm := range q.Arms {
+			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: chosenText(arm.Chosen)}
+			if plain := q.Arms[0]; arm.Name != plain.Name {
+				test, err := stats.PairedTTest(arm.F1, plain.F1)
+				if err != nil {
+					return t, err
+				}
+				field.Bold = test.P < 0.05 && test.MeanDifference > 0
+				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), probability(test.P))
+			}
+			row = append(row, field)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if n := len(tunedQuestions()); len(e.tuned) < n {
+		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned), n)
+	}
+	return t, nil
+}
+
+// chosenText lists a configuration, in the order of axes: "keep 0.9, hidden 64, …".
+func chosenText(values map[string]string) string {
+	var parts []string
+	for _, axis := range record.Axes() {
+		if value, is := values[axis.Name]; is {
+			parts = append(parts, axis.Name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tunedQuestions lists the cells of the tuned comparison, as the table shows them.
+func tunedQuestions() []multiverse.TunedQuestion {
+	var all []multiverse.TunedQuestion
+	for _, model := range multiverse.TunedModels() {
+		for _, data := range multiverse.TunedData() {
+			for _, setting := range datasets.Settings() {
+				for _, size := range multiverse.TunedSizes() {
+					all = append(all, multiverse.TunedQuestion{Data: data, Model: model, Setting: setting, TrainPercent: size})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// tuned are the cells of the tuned comparison that every arm has run.
+func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
+	var all []multiverse.Tuned
+	for _, q := range tunedQuestions() {
+		t, err := results.Tuned(q)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+func claimsOfTuned(id string) []Claim {
+	arms := multiverse.TunedArms()
+	var claims []Claim
+	for _, model := range multiverse.TunedModels() {
+		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), arms[2], arms[0], model))
+	}
+	for _, other := range []struct{ id, arm, name string }{{"dropedge", arms[3], "DropEdge"}, {"dropout", arms[4], "dropout"}} {
+		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), arms[2], other.arm, multiverse.TunedModels()...))
+	}
+	return claims
+}
+
+// claimOfTuned compares two arms of the tuned comparison of models, over all of its cells that have been run.
+func claimOfTuned(id, text, arm, against string, models ...string) Claim {
+	return Claim{ID: id, Subject: aboutBeyond, Ours: true, Text: text, Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
+		Judge: func(e *Evidence) Verdict {
+			var all []comparison
+			for _, q := range e.tuned {
+				if !slices.Contains(models, q.Model) {
+					continue
+				}
+				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", hyper.Title(q.Model), DataTitle(q.Data), q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
+					return tunedDifferences(q, arm, against)
+				}})
+			}
+			if len(all) == 0 {
+				return notRun("no cell of the tuned comparison has all arms")
+			}
+			v := judge(e.Records, points, all)
+			v.command = "nodemask multiverse --part tuned --model all"
+			return v
+		}}
+}
+
+// tunedDifferences subtracts one arm's F1 from another's, by fresh split.
+func tunedDifferences(q multiverse.Tuned, arm, against string) []record.Difference {
+	f1 := map[string][]float64{}
+	for _, a := range q.Arms {
+		f1[a.Name] = a.F1
+	}
+	var all []record.Difference
+	for i := range f1[arm] {
+		all = append(all, record.Difference{Seed: uint64(i + 1), Value: f1[arm][i] - f1[against][i]})
+	}
+	return all
+}

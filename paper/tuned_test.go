@@ -1,0 +1,86 @@
+package paper
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/multiverse"
+	"nodemask/record"
+)
+
+// answered runs the tuned comparison of a cell with scores that f1 gives.
+func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell, seed uint64) float64) []record.Trajectory {
+	t.Helper()
+	var all []record.Trajectory
+	for range 3 {
+		results, err := multiverse.NewResults(all)
+		require.NoError(t, err)
+		answer, err := results.Tuned(q)
+		require.NoError(t, err)
+		for _, c := range answer.Next.Cells {
+			for _, seed := range answer.Next.Seeds {
+				one := record.Trajectory{Data: q.Data, Model: q.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
+					Seed: seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: ProtocolHash()}
+				for range hyper.StopOns() {
+					scores := make([]float64, record.NumArrivals(c.Setting))
+					for i := range scores {
+						scores[i] = f1(c, seed)
+					}
+					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
+	q := multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}
+	all := answered(t, q, func(c record.Cell, seed uint64) float64 {
+		score := 70 + wobble(int(seed%10))
+		if c.Parameters.KeepRate == 0.9 {
+			score += 2 + 0.1*wobble(int(seed*3%10)) // the best of the keep rates
+		}
+		if c.Parameters.Regulariser != "" {
+			score++
+		}
+		return score
+	})
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	require.Len(t, e.tuned, 1)
+	found, err := Find("table-tuned")
+	require.NoError(t, err)
+	table, err := e.Table(found[0], TableOptions{})
+	require.NoError(t, err)
+	require.NoError(t, table.Check())
+	require.Len(t, table.Rows, 1)
+	row := table.Rows[0]
+	assert.Equal(t, "GCN", row[0].Text)
+	assert.Equal(t, "Cora, transductive, 10 %", row[1].Text)
+	assert.Equal(t, "70.00 ± 0.15", row[2].Text)
+	assert.False(t, row[3].Bold, "p = 0.5 gains nothing here")
+	assert.Equal(t, "72.00 ± 0.15", row[4].Text)
+	assert.True(t, row[4].Bold)
+	assert.Contains(t, row[4].Note, "keep 0.9")
+	assert.Contains(t, row[4].Note, "+2.00 against plain, p < 0.001")
+	assert.Contains(t, table.Caption, "Run so far: 1 of 60 rows.")
+
+	v := claim(t, "table-tuned/gcn").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 2, v.Effect.MeanDifference, 0.05)
+	v = claim(t, "table-tuned/dropedge").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 1, v.Effect.MeanDifference, 0.05)
+	assert.Equal(t, multiverse.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
+
+	// Without the last trial of an arm nothing is compared.
+	e, err = NewEvidence(nil, all[:len(all)-1])
+	require.NoError(t, err)
+	require.Empty(t, e.tuned)
+}
