@@ -1,12 +1,18 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/numpy"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
@@ -172,6 +178,47 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 		}
 	}
 	return ReadCSV(ctx, path)
+}
+
+// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz file (see [ReadNPZ]), or
+// nodes.csv and edges.csv (see [ReadCSV]). Capitals in names do not matter. The graph has the name of the .npz file, or else
+// name. Errors name the file and the place in it, and what was expected if the files are others.
+func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
+	by := map[string]string{}
+	for file := range files {
+		by[strings.ToLower(file)] = file
+		if len(files) == 1 && strings.EqualFold(path.Ext(file), ".npz") {
+			z, err := numpy.New(ctx, bytes.NewReader(files[file]), int64(len(files[file])), file)
+			if err != nil {
+				return nil, err
+			}
+			g, err := readNPZ(npzReader{z})
+			if err != nil {
+				return nil, err
+			}
+			g.Name, g.Source = file[:len(file)-len(".npz")], file
+			return g, nil
+		}
+	}
+	nodesFile, hasNodes := by[csvNodesFile]
+	edgesFile, hasEdges := by[csvEdgesFile]
+	if !hasNodes || !hasEdges || len(files) != 2 {
+		found := slices.Sorted(maps.Keys(files))
+		return nil, fmt.Errorf("found %.80q: expected one .npz file, or %s and %s together", found, csvNodesFile, csvEdgesFile)
+	}
+	nodes, err := csvtable.New(ctx, bytes.NewReader(files[nodesFile]), nodesFile)
+	if err != nil {
+		return nil, err
+	}
+	edges, err := csvtable.New(ctx, bytes.NewReader(files[edgesFile]), edgesFile)
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile}
+	if err := g.readCSV(nodes, edges); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // check compares what was read with the catalogue.

@@ -82,6 +82,16 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return out.Flush()
 }
 
+// Data returns what the script of a drawing reads, as JSON: for a page that has the script already and draws graphs as they come.
+// It returns an error for a graph, root, hops or options that cannot be drawn.
+func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
+	p, err := o.piece(g, root, hops)
+	if err != nil {
+		return nil, err
+	}
+	return p.data, nil
+}
+
 // WritePage writes what [WriteFragment] does, as a whole file for a browser.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -82,6 +83,38 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64, report fu
 		return nil, err
 	}
 	return result, nil
+}
+
+// Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train graph. It is
+// for the report function of [Runner.Trial].
+func (r *Runner) Masked() []int32 {
+	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.KeepRate.Active() {
+		return nil
+	}
+	var masked []int32
+	for i, v := range r.trainer.view.Train.Nodes {
+		if r.trainer.drawn.delta[i] == 0 {
+			masked = append(masked, v)
+		}
+	}
+	return masked
+}
+
+// Predict returns the class of every node of the experiment's graph by the weights so far, without masking; -1 for nodes that
+// are not in the test graph. It is for the report function of [Runner.Trial], and costs a pass over the test graph.
+func (r *Runner) Predict() ([]int32, error) {
+	if r.trainer == nil {
+		return nil, errors.New("train: no trial to predict with")
+	}
+	classes, err := r.trainer.Predict()
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Repeat([]int32{-1}, r.program.Graph.NumNodes())
+	for i, v := range r.trainer.view.Test.Nodes {
+		all[v] = classes[i]
+	}
+	return all, nil
 }
 
 // Close frees the program.

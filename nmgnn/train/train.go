@@ -83,6 +83,7 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 		stopped[i].Stop, stopping[i] = stop, EarlyStopping{On: stop.On, Patience: t.options.Patience}
 	}
 	draws, left := t.newDraws(seed), len(stops)
+	t.drawn = draws
 	for epoch := 1; epoch <= t.options.MaxEpochs && left > 0; epoch++ {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err

@@ -42,6 +42,7 @@ type Trainer struct {
 	epoch       *model.Exec
 	trainOnly   *model.Exec                   // without validation; nil until it is timed
 	timing      *draws                        // of TimeEpochs
+	drawn       *draws                        // of the trial in hand, or the last one
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for

@@ -32,7 +32,7 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 		return record.Record{}, nil, err
 	}
 	x.Resplit = old.Resplit
-	again = stored(cell, x, b, result)
+	again = Stored(cell, x, b, result)
 	differ := func(what string, was, is any) {
 		if was != is {
 			differences = append(differences, fmt.Sprintf("%s: %v, now %v", what, was, is))

@@ -153,7 +153,7 @@ func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 			}
 			return fmt.Errorf("%s, seed %d: %w", t.cell.Key(), seed, err)
 		}
-		trial := stored(cell, x, p.backend, result)
+		trial := Stored(cell, x, p.backend, result)
 		trial.Date = p.Now().UTC().Format(time.RFC3339)
 		if err := p.store.Add(trial); err != nil {
 			return err

@@ -48,8 +48,8 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	return c
 }
 
-// stored describes a trial of a cell as results keep it.
-func stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
+// Stored describes a trial of a cell as results keep it, but for its date.
+func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	trial := Record(x, b, r)
 	trial.Data, trial.Cell = c.Data, c.Key()
 	trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine

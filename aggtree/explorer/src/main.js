@@ -11,16 +11,18 @@ import pageStyle from './page.css'
 
 const name = 'nodemask-explorer'
 
-function start(host) {
+// start draws in an element what it embeds, or the data that are given. live: epochs come from a training that runs elsewhere,
+// through setMask and setColours.
+export function start(host, data, {live = false} = {}) {
   if (host.nodemask) return
-  const state = new State(JSON.parse(host.querySelector('script[type="application/json"]').textContent))
+  const state = new State(data || JSON.parse(host.querySelector('script[type="application/json"]').textContent))
   // The shadow hides the image for pages without scripts, and keeps the page's styles and ids apart from ours.
   const shadow = host.attachShadow({mode: 'open'})
   try {
     const style = document.createElement('style')
     style.textContent = pageStyle + drawingStyle
     shadow.append(style)
-    const panel = new Panel(host, shadow, state)
+    const panel = new Panel(host, shadow, state, live)
     theme(host, panel.section)
     panel.render()
     if (window.ResizeObserver) {
@@ -61,6 +63,8 @@ function hook(state, panel) {
     }),
     setHops: change(hops => state.setHops(hops)),
     setEpoch: change(epoch => state.setEpoch(epoch)),
+    setMask: change((ids, epoch) => state.setMask(ids, epoch)),
+    setColours: change(numbers => state.setColours(numbers)),
   }
 }
 

@@ -14,7 +14,7 @@ const tempo = 1100
 const narrowest = 720
 
 export class Panel {
-  constructor(host, shadow, state) {
+  constructor(host, shadow, state, live) {
     this.host = host
     this.state = state
     const holder = document.createElement('template')
@@ -24,6 +24,7 @@ export class Panel {
     this.shadow = shadow
     this.find = find
     this.section = find('.explorer')
+    this.section.classList.toggle('live', live)
     this.maskMode = false
     this.timer = 0
     this.lit = {base: -1, node: null}

@@ -127,6 +127,30 @@ export class State {
     this.update()
   }
 
+  // setMask masks these nodes of the whole graph, as an epoch of a training that runs elsewhere does.
+  setMask(ids, epoch) {
+    this.epoch = epoch
+    this.mask.fill(0)
+    for (const id of ids) {
+      const v = this.place(id)
+      if (v >= 0) this.mask[v] = 1
+    }
+    this.update()
+  }
+
+  // setColours gives each node of the whole graph a number, as its class.
+  setColours(numbers) {
+    this.data.colours = Array.from({length: this.g.nodes}, (_, v) => numbers[this.ids ? this.ids[v] : v])
+    this.draw()
+  }
+
+  // place is inPage for many nodes: it looks them up.
+  place(id) {
+    if (!this.ids) return this.inPage(id)
+    this.places = this.places || new Map(this.ids.map((id, v) => [id, v]))
+    return this.places.has(id) ? this.places.get(id) : -1
+  }
+
   setKeepRate(rate) {
     this.keepRate = Math.min(1, Math.max(0, rate))
     this.setEpoch(Math.max(1, this.epoch))

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/internal/checkout"
+	"nodemask/page"
+	"nodemask/paper"
+)
+
+func newPageCommand() *cobra.Command {
+	var output, site, data, folder string
+	c := &cobra.Command{
+		Use:   "page",
+		Short: "Write a page that trains in a browser, without a network and with nothing installed",
+		Long: `Write a page that trains in a browser, without a network and with nothing installed.
+
+The page holds this program, compiled to WebAssembly, and with --data a graph of your own: one file to send to somebody. It is
+compiled from the source, so the command runs in the project's folder and takes a minute the first time.`,
+		Example: `  nodemask page -o page.html
+  nodemask page --data my-graph -o page.html
+  nodemask page --site reports`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&output, "output", "o", "page.html", "the page")
+	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz file")
+	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it")
+	flags.StringVar(&folder, "results", "results", "folder of results to compare with")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		o := page.Options{}
+		var err error
+		if data != "" {
+			if o.Files, err = filesOf(c.Context(), data); err != nil {
+				return misusef("--data %s: %w", data, err)
+			}
+			o.Title = fmt.Sprintf("Node masking on %s", strings.TrimSuffix(filepath.Base(data), filepath.Ext(data)))
+		}
+		project, err := checkout.Root()
+		if err != nil {
+			return fmt.Errorf("a page is compiled from the project's source: %w", err)
+		}
+		if o.Results, err = paper.OpenRecords(folder); err != nil {
+			return err
+		}
+		if o.Module, err = page.Build(c.Context(), project); err != nil {
+			return err
+		}
+		if site != "" {
+			o.Beside, output = "nodemask.js", filepath.Join(site, "playground.html")
+			if err := os.MkdirAll(site, 0o777); err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(site, o.Beside), func(w io.Writer) error { return page.WriteModule(w, o.Module) }); err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(site, "front.js"), func(w io.Writer) error { _, err := io.WriteString(w, page.Front); return err }); err != nil {
+				return err
+			}
+		}
+		if err := writeFile(output, func(w io.Writer) error { return page.Write(w, o) }); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
+		return err
+	}
+	return c
+}
+
+// mostInPage is the most that a page may hold of a user's own graph, in bytes.
+const mostInPage = 100 << 20
+
+// filesOf reads the files of a user's own graph.
+func filesOf(ctx context.Context, path string) (files []page.File, err error) {
+	names := []string{path}
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("there is no such file or folder")
+	} else if err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		names = []string{filepath.Join(path, "nodes.csv"), filepath.Join(path, "edges.csv")}
+	}
+	total := int64(0)
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("expected %s there", filepath.Base(name))
+		}
+		if total += info.Size(); total > mostInPage {
+			return nil, fmt.Errorf("more than %d MB: expected less in a page", mostInPage>>20)
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, page.File{Name: filepath.Base(name), Bytes: content})
+	}
+	read := map[string][]byte{}
+	for _, f := range files {
+		read[f.Name] = f.Bytes
+	}
+	_, err = datasets.ReadMemory(ctx, path, read) // so that its faults show here, not on the page
+	return files, err
+}

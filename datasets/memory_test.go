@@ -1,0 +1,46 @@
+package datasets
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
+	dir := t.TempDir()
+	want, err := SBM(SBMOptions{Nodes: 60, Classes: 3, MeanDegree: 4, Seed: 1})
+	require.NoError(t, err)
+	for v := range want.NumNodes() {
+		want.NodeIDs = append(want.NodeIDs, fmt.Sprint("node ", v))
+	}
+	writeCSV(t, dir, want)
+	files := map[string][]byte{}
+	for upper, name := range map[string]string{"Nodes.CSV": "nodes.csv", "edges.csv": "edges.csv"} {
+		files[upper], err = os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+	}
+	onDisk, err := ReadCSV(t.Context(), dir)
+	require.NoError(t, err)
+	g, err := ReadMemory(t.Context(), "mine", files)
+	require.NoError(t, err)
+	require.Equal(t, "mine", g.Name)
+	require.NoError(t, g.Check())
+	require.Equal(t, onDisk.Edges, g.Edges)
+	require.Equal(t, onDisk.Labels, g.Labels)
+	require.Equal(t, onDisk.Features, g.Features)
+
+	for wanted, files := range map[string]map[string][]byte{
+		`found ["cat.jpg"]: expected one .npz file, or nodes.csv and edges.csv together`: {"cat.jpg": {1, 2}},
+		`found ["nodes.csv"]`:                               {"nodes.csv": files["Nodes.CSV"]},
+		"found []":                                          nil,
+		"x.npz: 5 bytes: not a whole npz":                   {"x.npz": []byte("ninja")},
+		"edges.csv: empty: expected a header line":          {"nodes.csv": files["Nodes.CSV"], "edges.csv": nil},
+		"edges.csv: line 2: the edge names node \"nobody\"": {"nodes.csv": files["Nodes.CSV"], "edges.csv": []byte("source,target\nnobody,1\n")},
+	} {
+		_, err := ReadMemory(t.Context(), "mine", files)
+		require.ErrorContains(t, err, wanted)
+	}
+}

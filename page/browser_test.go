@@ -1,0 +1,181 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	traffic "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/checkout"
+)
+
+// built is the program of pages, compiled once for all tests.
+var built = sync.OnceValues(func() (Module, error) {
+	project, err := checkout.Root()
+	if err != nil {
+		return Module{}, err
+	}
+	return Build(context.Background(), project)
+})
+
+// browser starts a browser without a window for a test, or skips the test where none is installed.
+func browser(t *testing.T) context.Context {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
+		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(end)
+		ctx, end = context.WithTimeout(ctx, 5*time.Minute)
+		t.Cleanup(end)
+		ctx, end = chromedp.NewContext(ctx)
+		t.Cleanup(end)
+		require.NoError(t, chromedp.Run(ctx))
+		return ctx
+	}
+	t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test pages that train in one")
+	return nil
+}
+
+// tab is a page in the browser. What goes wrong in it, and what it asks of a network, fails the test.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// open shows a page from a file, with the network switched off.
+func open(t *testing.T, ctx context.Context, path string, width int64) tab {
+	ctx, end := chromedp.NewContext(ctx)
+	var mutex sync.Mutex
+	var wrong []string
+	note := func(format string, arguments ...any) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		wrong = append(wrong, fmt.Sprintf(format, arguments...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			note("exception: %s", e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			note("log: %s", e.Entry.Text)
+		case *traffic.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
+				note("request: %s", e.Request.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		mutex.Lock()
+		defer mutex.Unlock()
+		assert.Empty(t, wrong)
+	})
+	b := tab{t, ctx}
+	b.run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate("file://"+path))
+	return b
+}
+
+func (b tab) run(actions ...chromedp.Action) {
+	b.Helper()
+	require.NoError(b, chromedp.Run(b.ctx, actions...))
+}
+
+// js computes an expression.
+func (b tab) js(expression string, result any) {
+	b.Helper()
+	var text string
+	b.run(chromedp.Evaluate(fmt.Sprintf(`JSON.stringify((%s) ?? null)`, expression), &text))
+	require.NoError(b, json.Unmarshal([]byte(text), result), text)
+}
+
+// click clicks as a reader does, wherever on the page it is.
+func (b tab) click(selector string) {
+	b.Helper()
+	var there bool
+	b.js(fmt.Sprintf(`(element => { if (element && !element.disabled) element.click(); return Boolean(element) })(document.querySelector(%q))`, selector), &there)
+	require.True(b, there, selector)
+}
+
+// until waits for an expression to be true.
+func (b tab) until(expression string) {
+	b.Helper()
+	var done bool
+	err := chromedp.Run(b.ctx, chromedp.Poll(expression, &done, chromedp.WithPollingTimeout(2*time.Minute)))
+	if err != nil {
+		var status string
+		b.js(`document.querySelector('#status').textContent`, &status)
+		require.NoError(b, err, "%s has not come true; the page says: %s", expression, status)
+	}
+}
+
+// look keeps a picture of the whole page where NODEMASK_PICTURES says, for people.
+func (b tab) look(name string) {
+	b.Helper()
+	folder := os.Getenv("NODEMASK_PICTURES")
+	if folder == "" {
+		return
+	}
+	var picture []byte
+	b.run(chromedp.FullScreenshot(&picture, 100))
+	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
+}
+
+// written writes a page and returns its path.
+func written(t *testing.T, change func(o *Options)) string {
+	t.Helper()
+	module, err := built()
+	require.NoError(t, err)
+	o := Options{Module: module}
+	change(&o)
+	folder := t.TempDir()
+	if o.Beside != "" {
+		f, err := os.Create(filepath.Join(folder, o.Beside))
+		require.NoError(t, err)
+		require.NoError(t, WriteModule(f, module))
+		require.NoError(t, f.Close())
+	}
+	path := filepath.Join(folder, "page.html")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, Write(f, o))
+	require.NoError(t, f.Close())
+	return path
+}
+
+func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for a minute")
+	}
+	ctx := browser(t)
+	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
+	b.look("before")
+	b.click("#both")
+	b.until(`document.querySelectorAll('#outcome p').length === 2 && !document.querySelector('#go').disabled`)
+	b.look("both")
+	var lines []string
+	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	require.Len(t, lines, 2)
+	for i, keep := range []string{"1", "0.5"} {
+		sameAsHere(t, lines[i], Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10, Choices: map[string]string{"keep": keep}}, 1)
+	}
+	var masked int
+	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
+	require.Positive(t, masked, "the picture shows the last epoch's mask")
+}

@@ -1,0 +1,87 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Build compiles the program of pages from the project's source, with the Go tools that are installed. What it makes stays in
+// .nodemask/wasm, so that a second time takes a moment.
+func Build(ctx context.Context, project string) (Module, error) {
+	folder := filepath.Join(project, ".nodemask", "wasm")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return Module{}, err
+	}
+	binary := filepath.Join(folder, "nodemask.wasm")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/nodemask-wasm")
+	build.Dir = project
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return Module{}, fmt.Errorf("compiling the page's program: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return Module{}, fmt.Errorf("asking go for its folder: %w", err)
+	}
+	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return Module{}, fmt.Errorf("this installation of Go lacks what WebAssembly needs: %w", err)
+	}
+	compiled, err := os.ReadFile(binary)
+	if err != nil {
+		return Module{}, err
+	}
+	packed, err := packedOnce(folder, compiled)
+	return Module{Exec: string(script), Gzip: packed}, err
+}
+
+// packedOnce compresses a program, unless it was compressed before.
+func packedOnce(folder string, compiled []byte) ([]byte, error) {
+	kept := filepath.Join(folder, fmt.Sprintf("%x.gz", sha256.Sum256(compiled)))
+	if packed, err := os.ReadFile(kept); err == nil {
+		return packed, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(compiled); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	old, err := filepath.Glob(filepath.Join(folder, "*.gz"))
+	if err != nil {
+		return nil, err
+	}
+	temporary, err := os.CreateTemp(folder, "packing")
+	if err != nil {
+		return nil, err
+	}
+	_, err = temporary.Write(packed.Bytes())
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(temporary.Name()))
+	}
+	if err := os.Rename(temporary.Name(), kept); err != nil {
+		return nil, err
+	}
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			return nil, err
+		}
+	}
+	return packed.Bytes(), nil
+}

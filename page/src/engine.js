@@ -1,0 +1,119 @@
+// The program that trains: nodemask compiled to WebAssembly, in a worker of its own so that the page never waits for it.
+
+export const bytesOf = text => {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text)
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
+  return bytes
+}
+
+// What the worker does before the program does the rest.
+const bootstrap = `
+onmessage = async ({data}) => {
+  const say = (kind, error) => postMessage(JSON.stringify({id: 0, kind, error}))
+  try {
+    const bytes = await new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer()
+    say('unpacked')
+    const go = new Go()
+    const {instance} = await WebAssembly.instantiate(bytes, go.importObject)
+    await go.run(instance)
+    say('ended', '')
+  } catch (error) {
+    say('ended', String(error))
+  }
+}`
+
+// Engine starts the program when it is first asked something, and again if it has ended.
+export class Engine {
+  // config says where the program is: {src} is a script beside the page, which sets window.nodemaskModule; without it the page holds it.
+  // say is told what the program is doing while nobody has asked it anything: words for a reader.
+  constructor(config, say) {
+    this.config = config
+    this.say = say
+    this.requests = new Map()
+    this.last = 0
+  }
+
+  // start returns a promise of the running program.
+  start() {
+    if (!this.running) {
+      this.running = this.load().catch(error => {
+        this.running = null
+        throw error
+      })
+    }
+    return this.running
+  }
+
+  async load() {
+    if (typeof WebAssembly === 'undefined' || typeof DecompressionStream === 'undefined') {
+      throw new Error('This browser is too old to train: it needs WebAssembly and DecompressionStream (Chrome 80, Firefox 113, Safari 16.4 or newer).')
+    }
+    const megabytes = (this.config.bytes / 1e6).toFixed(1)
+    this.say(`Loading the program (${megabytes} MB) …`)
+    const {exec, gzip} = await this.module()
+    const worker = new Worker(URL.createObjectURL(new Blob([exec, bootstrap], {type: 'text/javascript'})))
+    const packed = bytesOf(gzip)
+    await new Promise((resolve, reject) => {
+      worker.onerror = event => reject(new Error(`The program did not start: ${event.message || 'the browser does not say why'}.`))
+      worker.onmessage = ({data}) => {
+        const event = JSON.parse(data)
+        if (event.kind === 'unpacked') this.say('Starting the program …')
+        else if (event.kind === 'ready') resolve()
+        else reject(new Error(`The program did not start: ${event.error}`))
+      }
+      worker.postMessage(packed, [packed.buffer])
+    })
+    worker.onerror = event => this.ended(event.message)
+    worker.onmessage = ({data}) => this.answer(JSON.parse(data))
+    this.worker = worker
+    this.say('')
+    return worker
+  }
+
+  module() {
+    const held = id => document.getElementById(id)
+    if (!this.config.src) return Promise.resolve({exec: held('nodemask-exec').textContent, gzip: held('nodemask-module').textContent})
+    return new Promise((resolve, reject) => {
+      if (window.nodemaskModule) return resolve(window.nodemaskModule)
+      const script = document.createElement('script')
+      script.src = this.config.src
+      script.onload = () => resolve(window.nodemaskModule)
+      script.onerror = () => reject(new Error(`The program was not found: ${this.config.src} has to lie beside this page.`))
+      document.head.append(script)
+    })
+  }
+
+  // ask sends a request and returns {id, done, stop}: a promise of its last answer, and how to end it early. Epochs go to epoch.
+  ask(request, {files, epoch} = {}) {
+    const id = ++this.last
+    const done = this.start().then(worker => new Promise((resolve, reject) => {
+      this.requests.set(id, {resolve, reject, epoch})
+      worker.postMessage({request: JSON.stringify({...request, id}), files})
+    }))
+    return {id, done, stop: () => this.running && this.running.then(worker => worker.postMessage({request: JSON.stringify({id: ++this.last, kind: 'stop', stop: id})}), () => {})}
+  }
+
+  answer(event) {
+    if (event.kind === 'ended') return this.ended(event.error)
+    const request = this.requests.get(event.id)
+    if (!request) return
+    if (event.kind === 'epoch') {
+      if (request.epoch) request.epoch(event)
+      return
+    }
+    this.requests.delete(event.id)
+    if (event.kind === 'failed') request.reject(new Error(event.error))
+    else request.resolve(event)
+  }
+
+  // ended says to all who wait that nothing will come any more. The next request starts the program anew.
+  ended(why) {
+    if (this.worker) this.worker.terminate()
+    this.worker = this.running = null
+    const requests = [...this.requests.values()]
+    this.requests.clear()
+    for (const {reject} of requests) reject(new Error(`The program has ended${why ? ` (${why})` : ''}. It starts again with the next trial; the runs below are kept.`))
+  }
+}

@@ -1,0 +1,96 @@
+// The live picture of a front page: two networks are trained, one with and one without node masking, while the reader watches one
+// neighbourhood. It fills each element with data-nodemask-live; without scripts what is in the element stays.
+
+import {Engine} from './engine.js'
+import {Chart} from './chart.js'
+import {Live} from './live.js'
+
+const markup = `
+<div class="nm-bar"><button type="button" class="nm-go">Train now</button>
+<label>Keep rate p <input type="range" class="nm-keep" min="0.1" max="0.9" step="0.1" value="0.5"></label><output class="nm-now">0.5</output>
+<span class="nm-status" role="status" aria-live="polite">Two networks, in your browser: some twenty seconds.</span></div>
+<div class="nm-picture"></div>
+<div class="nm-charts"><figure><div class="nm-loss"></div><figcaption>Loss: trained on (solid) and on validation nodes (dashed).</figcaption></figure>
+<figure><div class="nm-f1"></div><figcaption>Macro F1 on validation nodes: <b class="nm-plain">nothing masked</b>, <b class="nm-masked">masked</b>.</figcaption></figure></div>
+<p class="nm-small">Cora, GIN, 10 % of the nodes to train on. Dashed nodes are masked in this epoch; colours are the classes that the network gives now. One run is an anecdote: the recorded trials are below. <a href="playground.html">The playground</a> has all choices.</p>`
+
+class Front {
+  constructor(holder, config) {
+    const fallback = [...holder.childNodes]
+    holder.innerHTML = markup
+    this.find = selector => holder.querySelector(selector)
+    const {find} = this
+    find('.nm-picture').append(...fallback)
+    this.engine = new Engine(config, words => words && this.say(words))
+    this.live = new Live(find('.nm-picture'))
+    this.loss = new Chart(find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
+    this.f1 = new Chart(find('.nm-f1'), {title: 'Macro F1', unit: 'macro F1 (%)', fixed: [0, 100]})
+    find('.nm-keep').addEventListener('input', () => (find('.nm-now').value = find('.nm-keep').value))
+    find('.nm-go').addEventListener('click', () => this.toggle())
+  }
+
+  say(words) {
+    this.find('.nm-status').textContent = words
+  }
+
+  async toggle() {
+    if (this.jobs) {
+      for (const job of this.jobs) job.stop()
+      this.stopped = true
+      return
+    }
+    const {find} = this
+    const keep = Number(find('.nm-keep').value)
+    find('.nm-go').textContent = 'Stop'
+    this.jobs = []
+    this.stopped = false
+    const arms = []
+    try {
+      if (!this.live.host) {
+        const {graph} = await this.engine.ask({kind: 'open', data: 'cora'}).done
+        const {tree} = await this.engine.ask({kind: 'tree', data: 'cora', root: graph.start, hops: 2}).done
+        this.live.open(tree)
+      }
+      for (const [name, rate, colour] of [['masked', keep, 'masked'], ['nothing masked', 1, 'plain']]) {
+        if (this.stopped) break
+        const arm = {name, colour, train: [], validation: [], f1: []}
+        arms.push(arm)
+        const cell = {data: 'cora', model: 'gin', setting: 'transductive', train: 10, choices: {keep: String(rate)}}
+        const job = this.engine.ask({kind: 'train', cell, seed: 1 + Math.floor(Math.random() * 1e6), watch: rate < 1}, {epoch: event => this.epoch(arms, arm, event)})
+        this.jobs = [job]
+        const event = await job.done
+        if (event.kind === 'stopped') break
+        arm.test = event.trained.f1
+        arm.best = event.trained.bestEpoch
+        this.draw(arms)
+      }
+      const done = arms.filter(a => a.test !== undefined).map(a => `${a.name}: ${a.test.toFixed(1)}`)
+      this.say(done.length ? `Macro F1 on the test nodes, ${done.join('; ')}. Train again: other seeds, other numbers.` : 'Stopped.')
+    } catch (error) {
+      this.say(error.message)
+    } finally {
+      this.jobs = null
+      find('.nm-go').textContent = 'Train again'
+    }
+  }
+
+  epoch(arms, arm, event) {
+    arm.train.push(event.trainLoss)
+    arm.validation.push(event.validationLoss)
+    arm.f1.push(event.validationF1 || 0)
+    if (event.masked) this.live.epoch(event)
+    if (this.frame) return
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0
+      this.draw(arms)
+      this.say(`Training, ${arm.name}: epoch ${arm.train.length}.`)
+    })
+  }
+
+  draw(arms) {
+    this.loss.draw(arms.flatMap(a => [{name: `${a.name}, train`, colour: a.colour, values: a.train}, {name: `${a.name}, validation`, colour: a.colour, dashed: true, values: a.validation, best: a.best}]))
+    this.f1.draw(arms.map(a => ({name: a.name, colour: a.colour, values: a.f1, best: a.best})))
+  }
+}
+
+for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, {src: 'nodemask.js', bytes: Number(holder.dataset.nodemaskLive) || 5.5e6})

@@ -1,0 +1,252 @@
+// The playground: choose, train, look, compare.
+
+import {bytesOf, Engine} from './engine.js'
+import {Chart} from './chart.js'
+import {Runs} from './runs.js'
+import {Live} from './live.js'
+
+class Page {
+  constructor() {
+    this.find = selector => document.querySelector(selector)
+    this.config = JSON.parse(this.find('#nodemask-page').textContent)
+    this.engine = new Engine(this.config.module, words => this.status(words))
+    this.loss = new Chart(this.find('#loss'), {title: 'Loss', unit: 'cross-entropy'})
+    this.f1 = new Chart(this.find('#f1'), {title: 'Macro F1 on validation nodes', unit: 'macro F1 (%)', fixed: [0, 100]})
+    this.live = new Live(this.find('#live'))
+    this.runs = new Runs(this, this.engine)
+    this.job = null
+    this.hold()
+    this.listen()
+    this.choose()
+  }
+
+  // hold offers the graph that came with the page.
+  hold() {
+    const {files} = this.config
+    if (!files) return
+    this.held = 'own:' + files.map(f => f.name).sort().join('+')
+    const option = new Option(document.title.replace(/^.* on /, ''), this.held)
+    this.find('#data').prepend(option)
+    option.selected = true
+  }
+
+  listen() {
+    const {find} = this
+    find('#choices').addEventListener('input', () => this.choose())
+    find('#choices').addEventListener('submit', event => {
+      event.preventDefault()
+      this.train(false)
+    })
+    find('#both').addEventListener('click', () => this.train(true))
+    find('#stop').addEventListener('click', () => this.stop())
+    find('#data').addEventListener('change', () => this.open())
+    find('#files').addEventListener('change', event => this.read([...event.target.files]))
+    const drop = find('#drop')
+    for (const kind of ['dragover', 'dragleave', 'drop']) {
+      drop.addEventListener(kind, event => {
+        event.preventDefault()
+        drop.classList.toggle('over', kind === 'dragover')
+        if (kind === 'drop') this.read([...event.dataTransfer.files])
+      })
+    }
+    // A file that misses the field is not to replace the page.
+    window.addEventListener('dragover', event => event.preventDefault())
+    window.addEventListener('drop', event => event.preventDefault())
+  }
+
+  status(words, failed = false) {
+    const {find} = this
+    find('#status').textContent = words
+    find('#status').classList.toggle('failed', failed)
+  }
+
+  // choose shows what the sliders say, and which choices the model has.
+  choose() {
+    const {find} = this
+    find('#keep-now').value = Number(find('#keep').value).toFixed(2)
+    find('#layers-now').value = find('#layers').value
+    find('#train-now').value = `${find('#percent').value} %`
+    const attends = ['gat', 'sgat', 'gatv2'].includes(find('#model').value)
+    find('#attention').hidden = !attends
+    find('#arrivals-choice').hidden = find('#setting').value !== 'inductive'
+  }
+
+  // cell is what is chosen; choices that were left alone are the paper's.
+  cell(keep) {
+    const {find} = this
+    const choices = {keep: String(keep)}
+    for (const input of document.querySelectorAll('[data-axis]')) {
+      if (input.value !== '' && !input.closest('[hidden]')) choices[input.dataset.axis] = input.value
+    }
+    return {data: find('#data').value, model: find('#model').value, setting: find('#setting').value, train: Number(find('#percent').value), choices}
+  }
+
+  busy(on) {
+    const {find} = this
+    for (const id of ['#go', '#both']) find(id).disabled = on
+    find('#stop').disabled = !on
+    find('#progress').hidden = !on
+  }
+
+  async open() {
+    const {find} = this
+    const name = find('#data').value
+    this.live.host = null
+    try {
+      const files = name === this.held ? this.config.files.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer})) : undefined
+      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files}).done
+      find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${graph.features.toLocaleString('en')} features, ${graph.classes.length} classes.`
+      const {tree} = await this.engine.ask({kind: 'tree', data: name, root: graph.start, hops: 2}).done
+      if (find('#data').value !== name) return false // another one was chosen meanwhile
+      this.live.open(tree)
+      this.opened = name
+      return true
+    } catch (error) {
+      this.status(error.message, true)
+      return false
+    }
+  }
+
+  // read takes the user's own files. They stay in the page.
+  async read(files) {
+    if (files.length === 0) return
+    const {find} = this
+    const limit = 500e6
+    const total = files.reduce((sum, f) => sum + f.size, 0)
+    if (total > limit) return this.status(`${Math.round(total / 1e6)} MB: a page can read up to ${limit / 1e6} MB; nodemask train reads more.`, true)
+    this.status('Reading …')
+    try {
+      const all = await Promise.all(files.map(async f => ({name: f.name, bytes: await f.arrayBuffer()})))
+      const name = 'own:' + files.map(f => f.name).sort().join('+')
+      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: all}).done
+      const menu = find('#data')
+      let option = [...menu.options].find(o => o.value === name)
+      if (!option) menu.append((option = new Option('', name)))
+      option.textContent = `${graph.name} (yours)`
+      menu.value = name
+      this.status('')
+      await this.open()
+    } catch (error) {
+      this.status(error.message, true)
+    } finally {
+      find('#files').value = ''
+    }
+  }
+
+  // train runs a trial with the keep rate that is chosen, or two side by side: without masking first.
+  async train(both) {
+    const {find} = this
+    if (this.job) return
+    const keep = Number(find('#keep').value)
+    const seed = Math.max(1, Math.floor(Number(find('#seed').value)) || 1)
+    const rates = both ? [1, keep < 1 ? keep : 0.5] : [keep]
+    this.busy(true)
+    this.stopped = false
+    const arms = []
+    try {
+      if (this.opened !== find('#data').value && !(await this.open())) return
+      find('#results').hidden = false
+      find('#outcome').replaceChildren()
+      find('#confusion').replaceChildren()
+      for (const rate of rates) {
+        const arm = {name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: []}
+        arms.push(arm)
+        const request = {kind: 'train', cell: this.cell(rate), seed, watch: find('#watch').checked, pace: find('#slow').checked ? 250 : 0}
+        this.job = this.engine.ask(request, {epoch: event => this.epoch(arms, arm, event)})
+        const event = await this.job.done
+        if (event.kind === 'stopped') {
+          this.status(`Stopped after ${arm.train.length} epochs. A trial that was stopped is not kept.`)
+          return
+        }
+        arm.best = event.trained.bestEpoch
+        this.draw(arms)
+        this.outcome(arm, event.trained)
+        await this.runs.add(event.trained.record)
+        this.status(`Done in ${event.trained.seconds.toFixed(1)} s: macro F1 ${event.trained.f1.toFixed(2)} on the test nodes.`)
+        if (this.stopped) return
+      }
+      find('#seed').value = seed + 1
+    } catch (error) {
+      this.status(error.message, true)
+    } finally {
+      this.job = null
+      this.busy(false)
+    }
+  }
+
+  stop() {
+    this.stopped = true
+    if (this.job) this.job.stop()
+    else this.status('')
+  }
+
+  epoch(arms, arm, event) {
+    arm.train.push(event.trainLoss)
+    arm.validation.push(event.validationLoss)
+    arm.f1.push(event.validationF1 || 0)
+    arm.ms.push(event.ms)
+    this.live.epoch(event)
+    if (!this.frame) {
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0
+        this.draw(arms)
+        const ms = [...arm.ms].sort((a, b) => a - b)[arm.ms.length >> 1]
+        this.status(`Training, ${arm.name}: epoch ${arm.train.length}, ${ms.toFixed(0)} ms an epoch.`)
+      })
+    }
+  }
+
+  draw(arms) {
+    this.loss.draw(arms.flatMap(a => [{name: `${a.name}, train`, colour: a.colour, values: a.train}, {name: `${a.name}, validation`, colour: a.colour, dashed: true, values: a.validation, best: a.best}]))
+    this.f1.draw(arms.map(a => ({name: a.name, colour: a.colour, values: a.f1, best: a.best})))
+    this.find('#legend').replaceChildren(...arms.flatMap(a => [['train loss', ''], ['validation', ' dashed']].map(([what, dash]) => {
+      const item = document.createElement('li')
+      const line = document.createElement('i')
+      line.className = a.colour + dash
+      item.append(line, `${a.name}: ${what}`)
+      return item
+    })))
+  }
+
+  // outcome says what a trial scored, and where it was wrong.
+  outcome(arm, trained) {
+    const {find} = this
+    const recorded = this.config.recorded[trained.key]
+    const line = document.createElement('p')
+    const strong = document.createElement('strong')
+    strong.textContent = trained.f1.toFixed(2)
+    line.append(`${trained.label}: macro F1 `, strong, ` on the test nodes, best epoch ${trained.bestEpoch} of ${trained.epochs}.`)
+    if (recorded) line.append(` Recorded: ${recorded.mean.toFixed(2)} ± ${recorded.sd.toFixed(2)} over ${recorded.n} trials.`)
+    if (trained.published !== undefined) line.append(` The paper: ${trained.published.toFixed(2)}.`)
+    find('#outcome').append(line)
+    find('#confusion').append(confusion(arm.name, trained))
+  }
+}
+
+// confusion is a table of test nodes: a row for each class, a column for each that was predicted.
+function confusion(name, {confusion: counts, classes}) {
+  const table = document.createElement('table')
+  const caption = table.createCaption()
+  caption.textContent = `Where it was wrong (${name}): test nodes of a class, by what was predicted`
+  const short = classes.map((c, i) => `${i + 1} ${c.length > 18 ? c.slice(0, 17) + '…' : c}`)
+  const head = table.createTHead().insertRow()
+  head.append(Object.assign(document.createElement('th'), {textContent: 'class', scope: 'col'}), ...classes.map((c, i) => Object.assign(document.createElement('th'), {textContent: i + 1, title: c, scope: 'col'})))
+  const body = table.createTBody()
+  const most = Math.max(1, ...counts.flat())
+  counts.forEach((row, i) => {
+    const tr = body.insertRow()
+    tr.append(Object.assign(document.createElement('th'), {textContent: short[i], title: classes[i], scope: 'row'}))
+    row.forEach((n, j) => {
+      const td = tr.insertCell()
+      td.textContent = n || '·'
+      td.className = i === j ? 'right' : n ? 'wrong' : 'zero'
+      td.style.setProperty('--share', (Math.sqrt(n / most) * 100).toFixed(0) + '%')
+    })
+  })
+  const scroll = document.createElement('div')
+  scroll.className = 'scroll'
+  scroll.append(table)
+  return scroll
+}
+
+window.nodemaskPlayground = new Page()

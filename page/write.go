@@ -1,0 +1,162 @@
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+//go:embed playground.html.tmpl
+var pageTemplate string
+
+//go:embed src/page.css
+var style string
+
+// script is what 'node build.mjs' makes of src and the drawing of trees.
+//
+//go:embed playground.js
+var script string
+
+// Front is the script of a front page: it trains in each element that has the attribute data-nodemask-live, with the program that
+// [WriteModule] writes as nodemask.js beside the page.
+//
+//go:embed front.js
+var Front string
+
+// Options say what a page holds.
+type Options struct {
+	Title string // "": The playground
+	// Module is the program that the page runs.
+	Module Module
+	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no other file.
+	Beside string
+	// Results are recorded trials, to stand beside those that the page runs; nil: none.
+	Results *record.Results
+	// Files are a graph of the user's own, which the page opens with: one .npz, or nodes.csv and edges.csv.
+	Files []File
+}
+
+// File is a file that a page holds.
+type File struct {
+	Name  string
+	Bytes []byte
+}
+
+// Module is a compiled cmd/nodemask-wasm, and what the Go tools want run before it.
+type Module struct {
+	Exec string // wasm_exec.js of the Go release that compiled it
+	Gzip []byte
+}
+
+// config is what the page's script reads.
+type config struct {
+	Module   moduleConfig        `json:"module"`
+	Recorded map[string]recorded `json:"recorded"`
+	Files    []fileConfig        `json:"files,omitempty"`
+}
+
+type moduleConfig struct {
+	Src   string `json:"src,omitempty"`
+	Bytes int    `json:"bytes"`
+}
+
+type fileConfig struct {
+	Name   string `json:"name"`
+	Base64 string `json:"base64"`
+}
+
+type recorded struct {
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+type choice struct{ Name, Title string }
+
+// Write writes a page on which a reader trains, without a network and with nothing installed.
+func Write(w io.Writer, o Options) error {
+	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}}
+	if o.Results != nil {
+		c.Recorded = summaries(o.Results)
+	}
+	for _, f := range o.Files {
+		c.Files = append(c.Files, fileConfig{f.Name, base64.StdEncoding.EncodeToString(f.Bytes)})
+	}
+	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	t, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	title := o.Title
+	if title == "" {
+		title = "The playground: node masking, live"
+	}
+	fields := map[string]any{
+		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script, "Config": string(text),
+		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
+		"Data":   []choice{{"cora", "Cora"}, {"pubmed", "PubMed"}, {"sbm", "random blocks (small)"}},
+		"Models": titled(models()), "Stops": hyper.StopOns(), "Arrivals": datasets.AllArrivals(),
+	}
+	if err := t.Execute(w, fields); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
+
+func titled(models []string) (all []choice) {
+	for _, m := range models {
+		all = append(all, choice{m, hyper.Title(m)})
+	}
+	return all
+}
+
+// inert is a script that stands in a page without running: what would end its element is written otherwise, which JavaScript reads as
+// the same.
+func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
+
+// policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which makes its own.
+func policy(beside bool) string {
+	hash := sha256.Sum256([]byte(script))
+	own := ""
+	if beside {
+		own = " file: 'self'"
+	}
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(hash[:]), own)
+}
+
+// WriteModule writes the script that a page with [Options].Beside loads.
+func WriteModule(w io.Writer, m Module) error {
+	text, err := json.Marshal(map[string]string{"exec": m.Exec, "gzip": base64.StdEncoding.EncodeToString(m.Gzip)})
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "window.nodemaskModule = %s\n", text)
+	return err
+}
+
+// summaries are the recorded trials of the tables' cells, by key.
+func summaries(r *record.Results) map[string]recorded {
+	all := map[string]recorded{}
+	for _, c := range paper.CellsOf(paper.Artifacts()) {
+		if values := r.Values(c, record.MacroF1); len(values) > 1 {
+			s := stats.Summarize(values)
+			all[c.Key()] = recorded{s.N, s.Mean, s.StdDev}
+		}
+	}
+	return all
+}
