@@ -18,6 +18,7 @@ help: ## list what can be made
 reports: export NODEMASK_SMALL ?= 1
 reports: setup-lab ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
 	@scripts/reports/run.sh $(REPORTS)
+	@go run ./cmd/nodemask page --site reports
 
 PORT ?= 8888
 lab: setup-lab ## open the notebooks in JupyterLab (PORT=8888)

@@ -179,3 +179,88 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
 }
+
+// set gives a field a value as a reader does.
+func (b tab) set(selector, value string) {
+	b.Helper()
+	var there bool
+	b.js(fmt.Sprintf(`(element => { if (!element) return false; if (element.type === 'checkbox') element.checked = %[2]q === 'true'; else element.value = %[2]q; for (const kind of ['input', 'change']) element.dispatchEvent(new Event(kind, {bubbles: true})); return true })(document.querySelector(%[1]q))`, selector, value), &there)
+	require.True(b, there, selector)
+}
+
+// drop lets files fall on the page, as JavaScript's [[name, content], …].
+func (b tab) drop(files string) {
+	b.Helper()
+	var done bool
+	b.js(fmt.Sprintf(`(() => { const data = new DataTransfer(); for (const [name, content] of %s) data.items.add(new File([content], name)); document.querySelector('#drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})); return true })()`, files), &done)
+}
+
+const idle = `document.querySelector('#stop').disabled`
+
+func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for a minute")
+	}
+	ctx := browser(t)
+	b := open(t, ctx, written(t, func(*Options) {}), 1280) // a page that needs no other file
+	var status string
+	b.set("#data", "sbm")
+	b.until(`document.querySelector('#about').textContent.includes('nodes')`)
+
+	b.set("#slow", "true")
+	b.click("#go")
+	b.until(`document.querySelector('#status').textContent.includes('epoch 2')`)
+	b.click("#stop")
+	b.until(`document.querySelector('#status').textContent.startsWith('Stopped after')`)
+	b.until(idle)
+	b.set("#slow", "false")
+	b.js(`document.querySelector('#no-runs').hidden ? 'kept' : 'none'`, &status)
+	require.Equal(t, "none", status, "a trial that was stopped is not kept")
+
+	b.drop(`[['cat.jpg', 'meow']]`)
+	b.until(`document.querySelector('#status').textContent.includes('expected one .npz file, or nodes.csv and edges.csv together')`)
+	b.drop(`[['x.npz', 'not a zip']]`)
+	b.until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
+	b.drop(`[['nodes.csv', 'id,label,x\na,1,0.5\nb,2,zero\n'], ['edges.csv', 'source,target\na,b\n']]`)
+	b.until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
+
+	b.set("#data", "sbm")
+	b.click("#go")
+	b.until(`document.querySelector('#status').textContent.startsWith('Done')`)
+	b.run(chromedp.Reload())
+	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
+	b.js(`document.querySelector('#count').textContent`, &status)
+	require.Equal(t, "1 trial kept in this browser.", status)
+
+	// What is stored may be anybody's.
+	b.run(chromedp.Evaluate(`localStorage.setItem('nodemask-runs', '["{}"]')`, nil), chromedp.Reload())
+	b.until(`document.querySelector('#count').textContent.includes('cannot be read')`)
+	b.click("#clear")
+	b.until(`!document.querySelector('#no-runs').hidden`)
+	b.set("#data", "sbm")
+	b.click("#go")
+	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
+}
+
+func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for seconds")
+	}
+	nodes, edges := "id,label,x,y\n", "source,target\n"
+	for v := range 80 {
+		nodes += fmt.Sprintf("n%d,%s,%d,1\n", v, []string{"red", "green"}[v%2], v%2)
+		edges += fmt.Sprintf("n%d,n%d\n", v, (v+2)%80)
+	}
+	b := open(t, browser(t), written(t, func(o *Options) {
+		o.Title = "Node masking on fruit"
+		o.Files = []File{{"nodes.csv", []byte(nodes)}, {"edges.csv", []byte(edges)}}
+	}), 390)
+	b.click("#both")
+	b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
+	var wide, chosen string
+	b.js(`String(document.documentElement.scrollWidth)`, &wide)
+	require.Equal(t, "390", wide, "nothing is wider than a phone")
+	b.js(`document.querySelector('#data').selectedOptions[0].textContent`, &chosen)
+	require.Equal(t, "fruit", chosen)
+	b.look("phone")
+}

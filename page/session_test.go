@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
 
@@ -177,4 +179,38 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
 	_, err = record.ParseRecord([]byte(events[len(events)-1].Trained.Record))
 	require.NoError(t, err)
+}
+
+func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T) {
+	all, err := axes()
+	require.NoError(t, err)
+	for model, listed := range all {
+		known, err := multiverse.AxesOf(model)
+		require.NoError(t, err)
+		for i, axis := range listed {
+			for k, option := range axis.Options {
+				keep, arm := "1", multiverse.Plain
+				if axis.Masked {
+					keep, arm = "0.5", multiverse.Masked
+				}
+				// All axes at their first option but this one: the cell of that reading, which starts from the model's preset.
+				reading := make(multiverse.Reading, len(known))
+				reading[i] = k
+				want, err := reading.Cell(known, arm, "cora", model, datasets.Inductive, 10)
+				require.NoError(t, err)
+				chosen := map[string]string{"keep": keep, "resplit": "true"}
+				for j, other := range listed {
+					if other.Masked && arm != multiverse.Masked || other.Plain && arm != multiverse.Plain || other.Setting != "" && other.Setting != "inductive" {
+						continue
+					}
+					for name, value := range other.Options[reading[j]].Choices {
+						chosen[name] = value
+					}
+				}
+				got, err := Cell{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10, Choices: chosen}.Cell()
+				require.NoError(t, err, "%s: %s", axis.Name, option.Name)
+				require.Equal(t, want.Key(), got.Key())
+			}
+		}
+	}
 }

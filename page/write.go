@@ -10,9 +10,9 @@ import (
 	"strings"
 	"text/template"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -63,6 +63,7 @@ type Module struct {
 type config struct {
 	Module   moduleConfig        `json:"module"`
 	Recorded map[string]recorded `json:"recorded"`
+	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
 	Files    []fileConfig        `json:"files,omitempty"`
 }
 
@@ -76,6 +77,41 @@ type fileConfig struct {
 	Base64 string `json:"base64"`
 }
 
+// axis is a choice that the paper leaves open, as [multiverse.Axis] has it.
+type axis struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Setting string   `json:"setting,omitempty"`
+	Masked  bool     `json:"masked,omitempty"` // matters to masked trials alone
+	Plain   bool     `json:"plain,omitempty"`  // to those without a mask
+	Options []option `json:"options"`
+}
+
+type option struct {
+	Name    string            `json:"name"`
+	Choices map[string]string `json:"choices"`
+}
+
+// axes lists what the paper leaves open for each of its models. What an option does not name is as in the tables ([paper.Cell]),
+// which have no batch normalisation, readout or self term.
+func axes() (map[string][]axis, error) {
+	all := map[string][]axis{}
+	for _, model := range []string{"gin", "gat", "sgat"} {
+		listed, err := multiverse.AxesOf(model)
+		if err != nil {
+			return nil, err
+		}
+		for _, from := range listed {
+			a := axis{Name: from.Name, Title: from.Title, Setting: string(from.Setting), Masked: from.Masked, Plain: from.Plain}
+			for _, o := range from.Options {
+				a.Options = append(a.Options, option{o.Name, o.Choices})
+			}
+			all[model] = append(all[model], a)
+		}
+	}
+	return all, nil
+}
+
 type recorded struct {
 	N    int     `json:"n"`
 	Mean float64 `json:"mean"`
@@ -86,7 +122,11 @@ type choice struct{ Name, Title string }
 
 // Write writes a page on which a reader trains, without a network and with nothing installed.
 func Write(w io.Writer, o Options) error {
-	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}}
+	open, err := axes()
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}, Axes: open}
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}
@@ -109,7 +149,7 @@ func Write(w io.Writer, o Options) error {
 		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script, "Config": string(text),
 		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
 		"Data":   []choice{{"cora", "Cora"}, {"pubmed", "PubMed"}, {"sbm", "random blocks (small)"}},
-		"Models": titled(models()), "Stops": hyper.StopOns(), "Arrivals": datasets.AllArrivals(),
+		"Models": titled(models()),
 	}
 	if err := t.Execute(w, fields); err != nil {
 		return fmt.Errorf("page: %w", err)

@@ -24,8 +24,9 @@ class Page {
   hold() {
     const {files} = this.config
     if (!files) return
-    this.held = 'own:' + files.map(f => f.name).sort().join('+')
-    const option = new Option(document.title.replace(/^.* on /, ''), this.held)
+    const title = document.title.replace(/^.* on /, '')
+    this.held = 'own:' + title
+    const option = new Option(title, this.held)
     this.find('#data').prepend(option)
     option.selected = true
   }
@@ -66,15 +67,40 @@ class Page {
     find('#keep-now').value = Number(find('#keep').value).toFixed(2)
     find('#layers-now').value = find('#layers').value
     find('#train-now').value = `${find('#percent').value} %`
-    const attends = ['gat', 'sgat', 'gatv2'].includes(find('#model').value)
-    find('#attention').hidden = !attends
-    find('#arrivals-choice').hidden = find('#setting').value !== 'inductive'
+    this.readings()
+  }
+
+  // readings offers what the paper leaves open for the model; axes that do not matter in the setting are hidden.
+  readings() {
+    const {find} = this
+    const model = find('#model').value
+    const axes = this.config.axes[model] || []
+    find('#reading-choices').hidden = axes.length === 0
+    if (this.readingsOf !== model) {
+      this.readingsOf = model
+      find('#reading').replaceChildren(...axes.map((axis, i) => {
+        const field = document.createElement('div')
+        field.className = 'field'
+        const label = Object.assign(document.createElement('label'), {textContent: axis.title, htmlFor: `reading-${i}`})
+        const menu = Object.assign(document.createElement('select'), {id: `reading-${i}`})
+        menu.append(new Option('as in the tables', ''), ...axis.options.map((option, k) => new Option(option.name, k)))
+        field.append(label, menu)
+        return field
+      }))
+    }
+    axes.forEach((axis, i) => (find(`#reading-${i}`).parentElement.hidden = Boolean(axis.setting) && axis.setting !== find('#setting').value))
   }
 
   // cell is what is chosen; choices that were left alone are the paper's.
   cell(keep) {
     const {find} = this
     const choices = {keep: String(keep)}
+    const axes = this.config.axes[find('#model').value] || []
+    axes.forEach((axis, i) => {
+      const menu = find(`#reading-${i}`)
+      if (menu.value === '' || menu.closest('.field[hidden]') || (axis.masked && keep === 1) || (axis.plain && keep < 1)) return
+      Object.assign(choices, axis.options[menu.value].choices)
+    })
     for (const input of document.querySelectorAll('[data-axis]')) {
       if (input.value !== '' && !input.closest('[hidden]')) choices[input.dataset.axis] = input.value
     }
@@ -117,7 +143,7 @@ class Page {
     this.status('Reading …')
     try {
       const all = await Promise.all(files.map(async f => ({name: f.name, bytes: await f.arrayBuffer()})))
-      const name = 'own:' + files.map(f => f.name).sort().join('+')
+      const name = 'own:' + (files.length === 1 ? files[0].name.replace(/\.npz$/i, '') : 'my-graph')
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: all}).done
       const menu = find('#data')
       let option = [...menu.options].find(o => o.value === name)
@@ -220,6 +246,7 @@ class Page {
     if (trained.published !== undefined) line.append(` The paper: ${trained.published.toFixed(2)}.`)
     find('#outcome').append(line)
     find('#confusion').append(confusion(arm.name, trained))
+    find('#wrong').hidden = false
   }
 }
 
@@ -227,7 +254,7 @@ class Page {
 function confusion(name, {confusion: counts, classes}) {
   const table = document.createElement('table')
   const caption = table.createCaption()
-  caption.textContent = `Where it was wrong (${name}): test nodes of a class, by what was predicted`
+  caption.textContent = name
   const short = classes.map((c, i) => `${i + 1} ${c.length > 18 ? c.slice(0, 17) + '…' : c}`)
   const head = table.createTHead().insertRow()
   head.append(Object.assign(document.createElement('th'), {textContent: 'class', scope: 'col'}), ...classes.map((c, i) => Object.assign(document.createElement('th'), {textContent: i + 1, title: c, scope: 'col'})))
