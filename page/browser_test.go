@@ -120,7 +120,7 @@ func (b tab) until(expression string) {
 	err := chromedp.Run(b.ctx, chromedp.Poll(expression, &done, chromedp.WithPollingTimeout(2*time.Minute)))
 	if err != nil {
 		var status string
-		b.js(`document.querySelector('#status').textContent`, &status)
+		b.js(`(document.querySelector('#status') || document.body).textContent`, &status)
 		require.NoError(b, err, "%s has not come true; the page says: %s", expression, status)
 	}
 }
@@ -263,4 +263,41 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.js(`document.querySelector('#data').selectedOptions[0].textContent`, &chosen)
 	require.Equal(t, "fruit", chosen)
 	b.look("phone")
+}
+
+// A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style in.
+func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for half a minute")
+	}
+	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
+	folder := filepath.Dir(path)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "front.js"), []byte(Front), 0o644))
+	report := filepath.Join(folder, "index.html")
+	require.NoError(t, os.WriteFile(report, []byte(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src file: 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; connect-src 'none'">
+<title>reports</title></head><body><main><div data-nodemask-live><p id="still">a picture</p></div>
+<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00 ± 1.00</td></tr></table>
+</main><script src="front.js" defer></script></body></html>`), 0o644))
+	b := open(t, browser(t), report, 1280)
+	b.until(`document.querySelector('.nm-go') !== null`)
+	var text string
+	b.js(`document.querySelector('#still').textContent`, &text)
+	require.Equal(t, "a picture", text, "what was there stays until something is trained")
+
+	b.click("[data-cell]")
+	b.js(`document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`, &text)
+	require.Equal(t, "true In the table: 79.00 ± 1.00 (10 trials).", text)
+	b.click("dialog .nm-go")
+	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.js(`document.querySelector('.nm-results li').textContent`, &text)
+	require.Regexp(t, `^seed 1001: macro F1 \d+\.\d\d$`, text)
+	b.look("entry")
+	b.click("dialog .nm-close")
+
+	b.click("[data-nodemask-live] .nm-go")
+	b.until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.startsWith('Macro F1 on the test nodes, masked: ')`)
+	b.js(`document.querySelector('[data-nodemask-live] .nm-status').textContent`, &text)
+	require.Regexp(t, `masked: \d+\.\d; nothing masked: \d+\.\d\.`, text)
+	b.look("live")
 }

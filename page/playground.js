@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 1f09cc55e34abe4b6011242332b85c68e606534ac2105564513f0cc14bd35f2d.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 4626d356053fd67560f51d19d17465d66ac659f952f09621ef3f36d0cd684dfa.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

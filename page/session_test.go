@@ -10,6 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/paper"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
@@ -213,4 +214,31 @@ func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T)
 			}
 		}
 	}
+}
+
+func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
+	seen := 0
+	for _, a := range paper.Artifacts() {
+		if a.IsChart() || a.Tuned {
+			continue
+		}
+		keys := map[string]bool{}
+		for _, c := range a.Cells() {
+			keys[c.Key()] = true
+		}
+		for _, row := range a.Table(record.NewResults(nil), paper.TableOptions{}).Rows {
+			for _, field := range row {
+				if field.Cell == "" {
+					continue
+				}
+				var chosen Cell
+				require.NoError(t, json.Unmarshal([]byte(field.Cell), &chosen))
+				c, err := chosen.Cell()
+				require.NoError(t, err)
+				require.True(t, keys[c.Key()], "%s is no cell of %s", c.Key(), a.ID)
+				seen++
+			}
+		}
+	}
+	require.Greater(t, seen, 300)
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -119,14 +120,34 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	return adjusted
 }
 
+// chosen is the entry's cell as a page that trains chooses it: where it differs from [Cell], by axis. It is empty for what such a
+// page does not measure.
+func (e Entry) chosen() string {
+	if e.Metric != record.MacroF1 || e.Cell.Data != "cora" && e.Cell.Data != "pubmed" {
+		return ""
+	}
+	from := Cell(e.Cell.Data, e.Cell.Parameters.Model, e.Cell.Setting, e.Cell.TrainPercent)
+	choices := map[string]string{}
+	for _, axis := range record.Axes() {
+		if value := axis.Get(e.Cell); value != axis.Get(from) {
+			choices[axis.Name] = value
+		}
+	}
+	text, err := json.Marshal(map[string]any{"data": e.Cell.Data, "model": e.Cell.Parameters.Model, "setting": e.Cell.Setting, "train": e.Cell.TrainPercent, "choices": choices})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text)
+}
+
 // show is an entry as text, and its mean; NaN if it has not been run.
 func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
-		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials)}, math.NaN()
+		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials), Cell: e.chosen()}, math.NaN()
 	}
 	summary, digits := stats.Summarize(values), e.Metric.Digits()
-	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N)}
+	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N), Cell: e.chosen()}
 	if summary.N == 1 {
 		cell.Note = "1 trial"
 	}

@@ -67,6 +67,9 @@ func (t Table) htmlRow(row []Field, ruled bool) string {
 		if c.Note != "" {
 			fmt.Fprintf(&b, ` title="%s" tabindex="0"`, escape(c.Note))
 		}
+		if c.Cell != "" {
+			fmt.Fprintf(&b, ` data-cell="%s"`, escape(c.Cell))
+		}
 		s := escape(c.Text)
 		if c.Bold {
 			s = "<b>" + s + "</b>"

@@ -12,6 +12,8 @@ type Field struct {
 	Text string
 	Note string // tooltip in HTML, not written elsewhere
 	Bold bool
+	// Cell is what a page's script needs to measure the number anew, for the attribute data-cell in HTML; "": nothing.
+	Cell string
 }
 
 // Table holds a header and rows of text.

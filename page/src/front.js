@@ -1,7 +1,10 @@
-// The live picture of a front page: two networks are trained, one with and one without node masking, while the reader watches one
-// neighbourhood. It fills each element with data-nodemask-live; without scripts what is in the element stays.
+// What reports can do beside being read: the live picture of the front page, in each element with data-nodemask-live, and tables whose
+// entries can be run. In the picture two networks are trained, one with and one without node masking, while the reader watches one
+// neighbourhood; without scripts what is in the element stays.
 
 import {Engine} from './engine.js'
+import {Entries} from './entries.js'
+import style from './front.css'
 import {Chart} from './chart.js'
 import {Live} from './live.js'
 
@@ -96,4 +99,15 @@ class Front {
   }
 }
 
-for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, {src: 'nodemask.js', bytes: Number(holder.dataset.nodemaskLive) || 5.5e6})
+const config = {src: 'nodemask.js', bytes: Number(document.currentScript && document.currentScript.dataset.bytes) || 5.5e6}
+
+function begin() {
+  const sheet = new CSSStyleSheet() // a page's policy may forbid style elements
+  sheet.replaceSync(style)
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+  for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, config)
+  new Entries(new Engine(config, () => {}))
+}
+
+if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin)
+else begin()

@@ -1,0 +1,111 @@
+// "Run it here": a click on an entry of a table trains one more trial of its very cell, in the page.
+
+import {Chart} from './chart.js'
+
+const words = cell => {
+  const choices = Object.entries(cell.choices).map(([name, value]) => `${name} ${value || 'none'}`)
+  return [`${cell.model.toUpperCase()} on ${cell.data}, ${cell.setting}, ${cell.train} % to train on`, ...choices].join(', ')
+}
+
+export class Entries {
+  constructor(engine) {
+    this.engine = engine
+    this.done = new Map() // by cell: what was run here
+    const entries = [...document.querySelectorAll('[data-cell]')]
+    if (entries.length === 0) return
+    for (const entry of entries) {
+      entry.tabIndex = 0
+      entry.classList.add('nm-entry')
+      entry.setAttribute('role', 'button')
+      entry.setAttribute('aria-label', `${entry.textContent.trim()}. Run it here`)
+      entry.addEventListener('click', () => this.open(entry))
+      entry.addEventListener('keydown', event => {
+        if (event.key !== 'Enter' && event.key !== ' ') return
+        event.preventDefault()
+        this.open(entry)
+      })
+    }
+    for (const table of new Set(entries.map(e => e.closest('table')))) {
+      const hint = document.createElement('p')
+      hint.className = 'nm-hint'
+      hint.textContent = 'Click a number to run it here: one more trial, in your browser.'
+      table.after(hint)
+    }
+    this.panel = this.build()
+    document.body.append(this.panel)
+  }
+
+  build() {
+    const panel = document.createElement('dialog')
+    panel.className = 'nm-panel'
+    panel.setAttribute('aria-labelledby', 'nm-panel-title')
+    panel.innerHTML = `<h2 id="nm-panel-title">Run it here</h2><p class="nm-what"></p><p class="nm-recorded"></p>
+<div class="nm-charts"><div class="nm-loss"></div></div><p class="nm-status" role="status" aria-live="polite"></p><ol class="nm-results"></ol>
+<p class="nm-bar"><button type="button" class="nm-go">Train one more trial</button><button type="button" class="nm-close">Close</button></p>
+<p class="nm-small">The seed draws what it draws everywhere: split, first weights, masks. The recorded trials were computed by XLA, whose rounding differs in the last digits; the page computes in Go, and more slowly.</p>`
+    this.find = selector => panel.querySelector(selector)
+    this.chart = new Chart(this.find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
+    this.find('.nm-go').addEventListener('click', () => (this.job ? this.job.stop() : this.train()))
+    this.find('.nm-close').addEventListener('click', () => panel.close())
+    panel.addEventListener('close', () => this.job && this.job.stop())
+    return panel
+  }
+
+  open(entry) {
+    const {find} = this
+    this.cell = JSON.parse(entry.dataset.cell)
+    find('.nm-what').textContent = words(this.cell)
+    find('.nm-recorded').textContent = `In the table: ${entry.textContent.trim()}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    find('.nm-status').textContent = ''
+    this.chart.draw([])
+    this.list()
+    this.panel.showModal()
+  }
+
+  runs() {
+    const key = JSON.stringify(this.cell)
+    if (!this.done.has(key)) this.done.set(key, [])
+    return this.done.get(key)
+  }
+
+  list() {
+    this.find('.nm-results').replaceChildren(...this.runs().map(({seed, f1}) => Object.assign(document.createElement('li'), {textContent: `seed ${seed}: macro F1 ${f1.toFixed(2)}`})))
+  }
+
+  async train() {
+    const {find} = this
+    const runs = this.runs()
+    const seed = 1001 + runs.length // none of those that are recorded
+    const train = []
+    const validation = []
+    const draw = best => this.chart.draw([{name: 'train', colour: 'plain', values: train}, {name: 'validation', colour: 'plain', dashed: true, values: validation, best}])
+    find('.nm-go').textContent = 'Stop'
+    this.engine.say = text => text && (find('.nm-status').textContent = text)
+    try {
+      this.job = this.engine.ask({kind: 'train', cell: this.cell, seed}, {epoch: event => {
+        train.push(event.trainLoss)
+        validation.push(event.validationLoss)
+        this.frame = this.frame || requestAnimationFrame(() => {
+          this.frame = 0
+          draw()
+          find('.nm-status').textContent = `Seed ${seed}: epoch ${train.length}.`
+        })
+      }})
+      const event = await this.job.done
+      if (event.kind === 'stopped') {
+        find('.nm-status').textContent = `Stopped after ${train.length} epochs.`
+        return
+      }
+      draw(event.trained.bestEpoch)
+      runs.push({seed, f1: event.trained.f1})
+      this.list()
+      const mean = runs.reduce((sum, run) => sum + run.f1, 0) / runs.length
+      find('.nm-status').textContent = `Here: ${mean.toFixed(2)}, ${runs.length === 1 ? 'one trial' : `mean of ${runs.length} trials`}.${event.trained.published === undefined ? '' : ` The paper: ${event.trained.published.toFixed(2)}.`}`
+    } catch (error) {
+      find('.nm-status').textContent = error.message
+    } finally {
+      this.job = null
+      find('.nm-go').textContent = 'Train one more trial'
+    }
+  }
+}
