@@ -30,10 +30,10 @@ const frontEndPatience = 15 * time.Second
 // runs are compared side by side. It goes on until Close or the notebook's stop button is pressed.
 //
 // gonb's widgets reach their cell by a connection of their own. JupyterLab has one; a notebook run without a browser or
-// behind a JupyterHub has none. There, Playground says so and trains one model with and without masking.
+// behind a JupyterHub has none. There, Playground leads to the page that trains in a browser, and trains one model with and without masking.
 func Playground() {
 	if !gonbui.IsNotebook || os.Getenv("NODEMASK_NOTEBOOK_RUN") != "" {
-		staticPlayground("This notebook is run without a browser, so there are no sliders.")
+		staticPlayground("This page has no Go kernel behind it: [the playground page](playground.html) has the sliders, and trains in your browser.")
 		return
 	}
 	ctx, stop := interruptible()
@@ -48,7 +48,7 @@ func Playground() {
 	case <-ready:
 		p.serve(ctx)
 	case <-time.After(frontEndPatience):
-		staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub: open it in JupyterLab on this computer ('make lab').")
+		staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub. Open it in JupyterLab on this computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
 	case <-ctx.Done():
 	}
 }
