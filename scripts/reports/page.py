@@ -173,8 +173,9 @@ class Page:
             if cell.cell_type != "code":
                 return ""
             outputs = "".join(self.output(o) for o in merged(cell.outputs))
-            # Where a cell shows no table or picture, its code is what it shows.
-            shown = folded(cell.source, "go") if "<table" in outputs or "<img" in outputs else code(cell.source, "go")
+            # Where a cell prints at most, its code is what it shows.
+            shows = any(o.output_type in ("display_data", "execute_result") for o in cell.outputs)
+            shown = folded(cell.source, "go") if shows else code(cell.source, "go")
             if outputs:
                 outputs = f'<div class="output">{outputs}</div>'
             return f'<div class="cell">{shown}{outputs}</div>'
