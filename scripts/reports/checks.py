@@ -4,6 +4,8 @@ import re
 import urllib.parse
 from html.parser import HTMLParser
 
+import policy
+
 # Attributes by which an element loads something by itself. A link (href of <a>) is only followed when clicked.
 LOADS = {"src", "srcset", "data", "poster", "background", "xlink:href"}
 LOADING_LINKS = {"link", "use", "image", "feimage"}
@@ -24,6 +26,11 @@ class Reader(HTMLParser):
                 self.faults.append(f"the id {values['id']!r} is there twice")
             self.ids.add(values["id"])
         for name, value in values.items():
+            if name.startswith("on"):
+                self.faults.append(f"<{tag} {name}> is a handler, which the page's policy does not let run")
+            if tag == "script" and name == "src" and policy.BESIDE.fullmatch(value):
+                self.links.append(value)
+                continue
             loads = name in LOADS or (name == "href" and tag in LOADING_LINKS)
             if loads and not value.strip().startswith(("data:", "#")):
                 self.faults.append(f"<{tag} {name}> loads {value[:80]!r}, which is not inside the page")

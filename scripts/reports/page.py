@@ -17,10 +17,13 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+import policy
+from front import Front
 from sources import Fault
 from tex import mathml
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
 GENERATOR = '<meta name="generator" content="nodemask scripts/reports">'
 # The first of these that an output has is shown.
 PREFERRED = ("text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain")
@@ -37,6 +40,39 @@ def code(source, language):
     except ClassNotFound:
         lexer = get_lexer_by_name("text")
     return f'<pre class="code" tabindex="0"><code>{highlight(source, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
+
+
+def first_line(source):
+    """What a folded cell shows of its code: its first line of Go that is not a comment, or else its first."""
+    lines = [line.strip() for line in source.splitlines() if line.strip() and not line.startswith("%%")] or [source.strip()]
+    return next((line for line in lines if not line.startswith("//")), lines[0])
+
+
+def folded(source, language):
+    """Code that a reader may want to see, behind what it shows."""
+    return f'<details class="code"><summary>Code <code>{html.escape(first_line(source))}</code></summary>\n{code(source, language)}</details>\n'
+
+
+def sized(fragment):
+    """HTML whose pictures say how large they are, so that nothing moves when they are there. Those much wider than a phone say that, too."""
+
+    def size(found):
+        tag, mime, data = found.group(0), found.group(1), found.group(2)
+        if re.search(r"\swidth=", tag):
+            return tag
+        if mime == "image/svg+xml":
+            measured = re.search(rb'<svg\b[^>]*?\swidth="([\d.]+)"[^>]*?\sheight="([\d.]+)"', base64.b64decode(data[:1200]))
+            width, height = (float(x) for x in measured.groups()) if measured else (0, 0)
+        elif mime == "image/png" and len(raw := base64.b64decode(data[:64])) >= 24:
+            width, height = int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24])
+        else:
+            return tag
+        if not width or not height:
+            return tag
+        broad = "" if width < 480 or " class=" in tag else f' class="{"broad" if width < 800 else "broad most"}"'
+        return f'{tag[:4]} width="{round(width)}" height="{round(height)}"{broad}{tag[4:]}'
+
+    return re.sub(r'<img\b[^>]*?\bsrc="data:(image/[a-z+]+);base64,([^"]*)"[^>]*>', size, fragment)
 
 
 def data_uri(mime, data):
@@ -84,7 +120,10 @@ class Page:
         run = notebook.metadata.get("nodemask", {})
         size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
         self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else ""
-        self.body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
+        body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
+        # The contents come after the title and the sentence below it, on a phone too.
+        opening = re.match(r'<div class="text">(<h1\b.*?</h1>\s*(?:<p>.*?</p>)?)', body, re.S)
+        self.opening, self.body = (f"{opening.group(0)}</div>", f'<div class="text">{body[opening.end():]}') if opening else ("", body)
 
     def fault(self, what):
         return Fault(f"{self.path.name}, {self.where}: {what}")
@@ -134,9 +173,12 @@ class Page:
             if cell.cell_type != "code":
                 return ""
             outputs = "".join(self.output(o) for o in merged(cell.outputs))
+            # Where a cell prints at most, its code is what it shows.
+            shows = any(o.output_type in ("display_data", "execute_result") for o in cell.outputs)
+            shown = folded(cell.source, "go") if shows else code(cell.source, "go")
             if outputs:
                 outputs = f'<div class="output">{outputs}</div>'
-            return f'<div class="cell">{code(cell.source, "go")}{outputs}</div>'
+            return f'<div class="cell">{shown}{outputs}</div>'
         except Fault as e:
             raise e if self.path.name in str(e) else self.fault(str(e)) from e
 
@@ -153,11 +195,11 @@ class Page:
         if mime == "text/html":
             # What may be wider than a phone can be scrolled by keys, too.
             focus = ' tabindex="0"' if "<table" in data else ""
-            return f'<div class="html"{focus}>{data}</div>\n'
+            return f'<div class="html"{focus}>{sized(data)}</div>\n'
         if mime.startswith("image/"):
             raw = data.encode() if mime == "image/svg+xml" else base64.b64decode(data)
             alt = o.data.get("text/plain") or "picture without a description"
-            return f'<img src="{data_uri(mime, raw)}" alt="{html.escape(alt)}">\n'
+            return f'<div class="html" tabindex="0">{sized(f"<img src={chr(34)}{data_uri(mime, raw)}{chr(34)} alt={chr(34)}{html.escape(alt)}{chr(34)}>")}</div>\n'
         if mime == "text/markdown":
             return f'<div class="text">{self.markdown(data)}</div>\n'
         if mime == "text/latex":
@@ -182,20 +224,21 @@ def plain(text):
     return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")).rstrip("\n")
 
 
-def write_site(folder, pages):
+def write_site(folder, pages, project=PROJECT):
     """Writes index.html and a page for each notebook, and removes pages of notebooks that are no more."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    style = (HERE / "style.css").read_text(encoding="utf-8")
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
 
     def write(name, template, **values):
         scratch = folder / f".{name}.part"
-        scratch.write_text(environment.get_template(template).render(style=style, pages=pages, **values), encoding="utf-8")
+        text = environment.get_template(template).render(style=style, script=script, policy=policy.PLACEHOLDER, **values)
+        scratch.write_text(policy.put_into(text, own=[script]), encoding="utf-8")
         os.replace(scratch, folder / name)
 
     for i, page in enumerate(pages):
         write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1] if i + 1 < len(pages) else None)
-    write("index.html", "index.html.jinja")
+    write("index.html", "index.html.jinja", front=Front(project.resolve(), folder.resolve(), pages))
     ours = {page.name for page in pages} | {"index.html"}
     for path in folder.glob("*.html"):
         if path.name not in ours and GENERATOR in path.read_text(encoding="utf-8"):

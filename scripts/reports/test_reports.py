@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,9 @@ import nbformat.v4 as v4
 
 import checks
 import execute
+import front
 import page
+import policy
 import sources
 import tex
 
@@ -38,6 +42,9 @@ def printed(what, name="stdout"):
     return v4.new_output("stream", name=name, text=what)
 
 
+PROJECT = page.PROJECT
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -52,6 +59,29 @@ class Folder(unittest.TestCase):
 
     def page(self, n=0):
         return (self.folder / f"site/{n}.html").read_text(encoding="utf-8")
+
+    def index(self, notebooks, project=PROJECT):
+        """The front page of a site of notebooks by their names."""
+        pages = [page.Page(self.folder / f"{name}.ipynb", n) for name, n in notebooks.items()]
+        page.write_site(self.folder / "site", pages, project)
+        self.assertEqual(checks.check_site(self.folder / "site"), [])
+        return (self.folder / "site/index.html").read_text(encoding="utf-8")
+
+    def project(self, findings, advice="- GIN: try it.\n"):
+        """A project with these findings and this advice, and pictures that refer to themselves."""
+        project = self.folder / "project"
+        for name, text in {
+            "README.md": f"# P\n\n<!-- findings -->\n{findings}<!-- end of findings -->\n",
+            "docs/REPRODUCTION.md": f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
+            "docs/effects.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style><path id="e2" fill="url(#e2)"/></svg>',
+            "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">' + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
+        }.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text, encoding="utf-8")
+        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text("", encoding="utf-8")
+        return project
 
 
 class Pages(Folder):
@@ -124,6 +154,120 @@ class Pages(Folder):
         (self.folder / "site/report.html").write_text("<h1>ours</h1>")
         self.site(notebook(text("# A")))
         self.assertEqual(sorted(p.name for p in (self.folder / "site").iterdir()), ["0.html", "index.html", "report.html"])
+
+
+    def test_the_contents_come_after_the_title_and_its_sentence(self):
+        self.site(notebook(text("# T\n\n*Ten minutes. You will see.*\n\nMore.\n\n## Part")))
+        self.assertRegex(self.page(), r'(?s)<h1.*You will see\..*<nav class="contents".*<p>More\.</p>.*<h2')
+
+    def test_code_is_folded_behind_what_it_shows(self):
+        self.site(notebook(text("# T"), cell("%%\n// All.\nnb.Table(1 < 2)", html("<table></table>")), cell("%%\nfmt.Println(7)", printed("7\n")), cell("%%\nfunc f() {}", tags=["silent"])))
+        self.assertEqual(self.page().count('<details class="code">'), 1)
+        self.assertIn("<summary>Code <code>nb.Table(1 &lt; 2)</code></summary>", self.page())
+
+    def test_pictures_say_how_large_they_are(self):
+        svg = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg" id="a" width="640" height="320.4"></svg>').decode()
+        self.site(notebook(text("# T"), cell("x", html(f'<img src="data:image/svg+xml;base64,{svg}" alt="a">'))))
+        self.assertIn('<img width="640" height="320" class="broad" src=', self.page())
+
+
+class FrontPage(Folder):
+    def test_each_notebook_has_a_card(self):
+        out = self.index({
+            "00-a": notebook(text("# First\n\n*Five minutes. You will see $p$. And more.*"), cell("%%\nx", html('<img src="data:image/png;base64,AAAA" alt="x">'))),
+            "04-b": notebook(text("# Second"), cell("%%\nfunc f() {}", tags=["silent"])),
+        })
+        cards = re.findall(r'(?s)<li class="card">.*?</li>', out)
+        self.assertEqual(len(cards), 2)
+        for part in ('src="data:image/png;base64,AAAA"', '<a href="00-a.html">First</a>', '<p class="minutes">Five minutes</p>', "<p>You will see <math"):
+            self.assertIn(part, cards[0])
+        self.assertNotIn("And more", cards[0])
+        self.assertIn("<pre>func f() {}</pre>", cards[1])
+
+    def test_findings_and_advice_are_those_of_the_documents(self):
+        project = self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n" + "".join(f"- GIN {i}: it *gains* < {i} [here](there.md). `bin/y`\n" for i in range(7)))
+        out = self.index({"00-a": notebook(text("# A"))}, project)
+        self.assertIn('<rect class="grade0" x="0%" width="25.0%"', out)
+        self.assertIn('<rect class="grade6" x="25.0%" width="75.0%"', out)
+        self.assertIn("<b>3</b> not run", out)
+        self.assertIn('<b>GIN 0</b> <span class="says">it <em>gains</em> &lt; 0 here.</span> <code>bin/y</code>', out)
+        self.assertEqual(out.count("<code>bin/y</code>"), front.FINDINGS)
+        self.assertIn('<b>GIN</b> <span class="says">try it.</span>', out)
+        self.assertIn("7 trials.", out)
+
+    def test_counts_that_do_not_add_up_are_a_line_like_others(self):
+        out = self.index({"00-a": notebook(text("# A"))}, self.project("- Of the paper's 4 claims: 1 reproduced, 2 not run.\n"))
+        self.assertIn('<b>Of the paper\'s 4 claims</b>', out)
+        self.assertNotIn('class="bar"', out)
+
+    def test_findings_that_are_not_there_are_a_fault(self):
+        project = self.project("")
+        (project / "README.md").write_text("# P\n")
+        with self.assertRaisesRegex(sources.Fault, "README.md: there is no part between <!-- findings -->"):
+            self.index({"00-a": notebook(text("# A"))}, project)
+
+    def test_ids_of_drawings_begin_with_a_prefix(self):
+        out = self.index({"00-a": notebook(text("# A"))}, self.project("- a: b.\n"))
+        self.assertIn('id="front-e" aria-labelledby="front-e-title"><title id="front-e-title">', out)
+        self.assertIn('#front-e .a{fill:red}</style><path id="front-e2" fill="url(#front-e2)"/>', out)
+
+    def test_the_drawing_of_trees_is_cut_between_them(self):
+        out = self.index({"00-a": notebook(text("# A"))}, self.project("- a: b.\n"))
+        self.assertEqual(re.findall(r'viewBox="([\d.]+) 0 ([\d.]+) 10">', out), [("0", "25"), ("25", "20"), ("45", "30"), ("75", "25")])
+        self.assertEqual(out.count('href="#front-m-drawn"'), 3)
+
+    def test_the_full_report_is_linked_where_it_is(self):
+        notebooks = {"00-a": notebook(text("# A"))}
+        self.assertNotIn("report.html", self.index(notebooks))
+        (self.folder / "site/report.html").write_text("<h1>ours</h1>")
+        self.assertIn('<a href="report.html">', self.index(notebooks))
+
+    def test_there_is_a_place_for_a_program_with_a_picture_in_it(self):
+        self.assertRegex(self.index({"00-a": notebook(text("# A"))}), r'(?s)<div id="live" data-nodemask-live>\s*<figure.*?<svg ')
+
+
+class Policies(Folder):
+    def directives(self, text):
+        found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+        self.assertLess(found.start(), text.index("<style>"))
+        return {name: values for name, *values in (d.split() for d in found.group(1).split("; "))}
+
+    def test_a_policy_names_what_is_in_the_page_and_nothing_else(self):
+        self.index({"0": notebook(text("# T"), cell("x", html('<table><td style="text-align:right">1</td></table>')))})
+        for name in ("0.html", "index.html"):
+            written = (self.folder / "site" / name).read_text(encoding="utf-8")
+            d = self.directives(written)
+            self.assertEqual(d["default-src"], ["'none'"])
+            self.assertEqual(d["connect-src"], ["'none'"])
+            self.assertEqual(d["img-src"], ["data:"])
+            self.assertEqual(d["worker-src"], ["blob:"])
+            hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in re.findall(r"(?s)<script>(.*?)</script>", written)}
+            self.assertEqual(set(d["script-src"]), hashes | {"'wasm-unsafe-eval'"})
+            for style in re.findall(r"(?s)<style>(.*?)</style>", written):
+                self.assertIn(policy.digest(style), d["style-src"])
+            self.assertNotIn("'unsafe-inline'", d["style-src"])
+        self.assertIn(policy.digest("text-align:right"), self.directives(self.page())["style-src"])
+
+    def test_programs_in_outputs_may_write_styles(self):
+        self.site(notebook(text("# T"), cell("x", html('<script type="application/json">{}</script><script>1</script>'))))
+        d = self.directives(self.page())
+        self.assertEqual(d["style-src"], ["'unsafe-inline'"])
+        self.assertIn(policy.digest("1"), d["script-src"])
+        self.assertNotIn(policy.digest("{}"), d["script-src"])
+        self.assertNotIn("'self'", d["script-src"])
+
+    def test_a_script_may_lie_beside_the_page(self):
+        beside = notebook(text("# T"), cell("x", html('<script src="live.js"></script>')))
+        self.assertEqual(self.site(beside), ["0.html: the link live.js leads nowhere"])
+        (self.folder / "site/live.js").write_text("1")
+        self.assertEqual(self.site(beside), [])
+        self.assertEqual(self.directives(self.page())["script-src"][:2], ["'self'", "file:"])
+
+    def test_references_in_styles_of_drawings_are_read_as_browsers_do(self):
+        self.assertEqual(policy.Inline("<svg><style>a&gt;b{}</style></svg><style>a&gt;b{}</style>").styles, ["a>b{}", "a&gt;b{}"])
+
+    def test_handlers_are_found(self):
+        self.assertRegex("\n".join(self.site(notebook(text("# T"), cell("x", html('<p onclick="x()">'))))), "<p onclick> is a handler")
 
 
 class Formulas(unittest.TestCase):
