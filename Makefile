@@ -16,9 +16,10 @@ help: ## list what can be made
 
 # Notebooks run at small size, to be done in minutes: NODEMASK_SMALL=0 has them run in full.
 reports: export NODEMASK_SMALL ?= 1
-reports: setup-lab ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
+reports: setup-lab build ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
+	@bin/nodemask page --site reports
+	@bin/nodemask report -o reports/report.html
 	@scripts/reports/run.sh $(REPORTS)
-	@go run ./cmd/nodemask page --site reports
 
 PORT ?= 8888
 lab: setup-lab ## open the notebooks in JupyterLab (PORT=8888)

@@ -125,6 +125,7 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
 		charts := a.Charts(r)
 		s.NothingFound = len(charts) == 0
 		for _, c := range charts {
+			c.ID += "-chart" // the section has the artifact's ID
 			svg, err := c.SVG()
 			if err != nil {
 				return s, err
@@ -140,7 +141,9 @@ func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
 		if err != nil {
 			return s, err
 		}
-		fragment, err := t.Render("html")
+		inPage := t
+		inPage.ID += "-table"
+		fragment, err := inPage.Render("html")
 		if err != nil {
 			return s, err
 		}

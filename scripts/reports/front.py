@@ -142,13 +142,14 @@ class Front:
             return [p for n in numbers for p in pages if p.path.stem.startswith(n)]
 
         full = [("report.html", "Every table and figure, beside the published ones")] if (folder / "report.html").is_file() else []
+        live = [("playground.html", "The playground, in this browser")] if (folder / "playground.html").is_file() else []
         self.report = file("docs/REPRODUCTION.md", "the report")
         self.files = [
             file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"), file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
             file("ARCHITECTURE.md", "Architecture"), file("environment.md", "Requirements"),
         ]
         self.doors = [
-            Door("Understand it", "What a network sees of a node, what masking takes away, and what that does to training.", numbered("00", "01", "02", "40"), []),
+            Door("Understand it", "What a network sees of a node, what masking takes away, and what that does to training.", numbered("00", "01", "02") if live else numbered("00", "01", "02", "40"), live),
             Door("Check the evidence", "Every claim with its verdict, and every experiment that the paper's text allows.", numbered("31", "30"),
                  full + [file("docs/REPRODUCTION.md", "The report"), file("docs/CLAIMS.md", "All claims, and how they are graded")]),
             Door("Use it on your graph", "Read a graph from CSV files, train with and without masking, write a layer of your own.", numbered("03", "04"), [file("README.md", "The command")]),

@@ -228,11 +228,13 @@ def write_site(folder, pages, project=PROJECT):
     """Writes index.html and a page for each notebook, and removes pages of notebooks that are no more."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    # By this script, which 'nodemask page --site' writes, pages train: without it they are whole, too.
+    live = (folder / "front.js").exists()
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
 
     def write(name, template, **values):
         scratch = folder / f".{name}.part"
-        text = environment.get_template(template).render(style=style, script=script, policy=policy.PLACEHOLDER, **values)
+        text = environment.get_template(template).render(style=style, script=script, live=live, policy=policy.PLACEHOLDER, **values)
         scratch.write_text(policy.put_into(text, own=[script]), encoding="utf-8")
         os.replace(scratch, folder / name)
 
