@@ -107,6 +107,7 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
 	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
 	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
+	assert.Equal(t, "train", c.Series[1].Of, "one colour for a model, one dash for validation")
 	p.Epoch("GIN + NM", 1, 5, math.NaN())
 	c = p.chart()
 	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")

@@ -44,18 +44,30 @@ type look struct {
 	open          bool // for a reference: markers not filled
 }
 
+// brokenDash is that of a series which shares the colour of another.
+const brokenDash = "5,3"
+
 // looks returns the look of each series; the first 56 differ in colour or shape. A reference named after another series
-// shares that one's colour and shape.
+// shares that one's colour and shape, and so does a series of another one.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
+	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
 	free := func() look {
 		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
+		if pairs {
+			l.dash = ""
+		}
 		next++
 		return l
 	}
 	for i, s := range series {
-		if !s.Reference {
+		switch of := leader(series[:i], s.Of); {
+		case s.Reference:
+		case of >= 0:
+			all[i] = all[of]
+			all[i].dash = brokenDash
+		default:
 			all[i] = free()
 		}
 	}
@@ -74,6 +86,14 @@ func looks(series []Series) []look {
 		references++
 	}
 	return all
+}
+
+// leader returns the index of the series of that name, or -1; "" names none.
+func leader(series []Series, name string) int {
+	if name == "" {
+		return -1
+	}
+	return slices.IndexFunc(series, func(s Series) bool { return s.Name == name && !s.Reference })
 }
 
 // referred returns the index of the series with the longest name that the reference's name begins with, or -1.
