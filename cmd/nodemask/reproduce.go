@@ -69,7 +69,7 @@ everything is computed but Reddit, whose data are to be fetched first ('nodemask
 func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	artifacts, err := paper.Find(ids...)
 	if err != nil {
-		return misuse{err}
+		return artifactError(err, ids)
 	}
 	shard, shards, err := parseShard(f.shard)
 	if err != nil {
