@@ -57,7 +57,7 @@ count too.`,
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return misusef("--results %s: no folder of results there", folder)
+			return misusef("--results %s: no folder of results there: run it in the folder of the project, or name its results", folder)
 		}
 		evidence, err := paper.OpenEvidence(folder)
 		if err != nil {
