@@ -53,9 +53,10 @@ func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
 	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
-	free := func() look {
+	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
+	free := func(s Series) look {
 		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
-		if pairs {
+		if pairs || references && !s.HideMarkers { // where a broken line says something, one that says nothing is whole
 			l.dash = ""
 		}
 		next++
@@ -68,10 +69,10 @@ func looks(series []Series) []look {
 			all[i] = all[of]
 			all[i].dash = brokenDash
 		default:
-			all[i] = free()
+			all[i] = free(s)
 		}
 	}
-	references := 0
+	drawn := 0
 	for i, s := range series {
 		if !s.Reference {
 			continue
@@ -79,11 +80,11 @@ func looks(series []Series) []look {
 		if of := referred(series, s.Name); of >= 0 {
 			all[i] = all[of]
 		} else {
-			all[i] = free()
+			all[i] = free(s)
 		}
 		all[i].open = true
-		all[i].dash = referenceDashes[references%len(referenceDashes)]
-		references++
+		all[i].dash = referenceDashes[drawn%len(referenceDashes)]
+		drawn++
 	}
 	return all
 }
