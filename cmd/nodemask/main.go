@@ -59,12 +59,21 @@ func run(args []string) int {
 // packages are the names that errors of this project's packages, or parts of them, begin with.
 var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|draw|explorer|fused|hyper|infer|kernels|measure|nmgnn|paper|plots|record|stats|theorem|train): )+`)
 
-// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, and
-// without the packages that its parts are from.
+// choices is a list as Go prints it.
+var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
+
+// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, without
+// the packages that its parts are from, and with commas in lists.
 func plain(text string) string {
 	var parts []string
 	for line := range strings.SplitSeq(text, "\n") {
-		parts = append(parts, packages.ReplaceAllString(line, "$1"))
+		parts = append(parts, choices.ReplaceAllStringFunc(packages.ReplaceAllString(line, "$1"), func(list string) string {
+			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
+			if strings.Contains(names, `"`) { // a name may have spaces
+				return before + strings.ReplaceAll(names, `" "`, `", "`)
+			}
+			return before + strings.ReplaceAll(names, " ", ", ")
+		}))
 	}
 	return strings.Join(parts, "; ")
 }

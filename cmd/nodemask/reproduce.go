@@ -137,7 +137,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	if f.again != "-" {
 		file, err := os.Open(f.again)
 		if err != nil {
-			return misuse{err}
+			return misuse{fileError("again", f.again, err)}
 		}
 		defer file.Close() //nolint:errcheck // only read
 		in = file

@@ -67,6 +67,8 @@ func TestErrorsLeaveOutTheNamesOfPackages(t *testing.T) {
 	assert.Equal(t, "nodemask: setting \"transductiv\": expected \"inductive\" or \"transductive\"\n", diagnostics)
 	assert.Equal(t, "a; b", plain("nmgnn: a\ntrain: cached: b"))
 	assert.Equal(t, "trial 1: epoch 2: loss", plain("trial 1: train: epoch 2: loss"))
+	assert.Equal(t, `"x": expected one of "a b", "c"`, plain(`"x": expected one of ["a b" "c"]`))
+	assert.Equal(t, "expected one of a, b, with its rate", plain("expected one of [a b], with its rate"))
 	assert.Equal(t, "stats.csv: x", plain("stats.csv: x"))
 }
 

@@ -119,16 +119,14 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	if _, err := datasets.Locate(f.data, datasets.OpenOptions{Dir: f.dataDir}); err != nil { // before a backend is opened, which takes a while
-		return dataError(err)
+	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} { // before all is trained
+		if info, err := os.Stat(filepath.Dir(to.file)); to.file != "" && (err != nil || !info.IsDir()) {
+			return misusef("--%s %s: there is no folder %s", to.flag, to.file, filepath.Dir(to.file))
+		}
 	}
-	for flag, file := range map[string]string{"save-model": f.saveModel, "save-cache": f.saveCache} { // before all is trained
-		if file == "" {
-			continue
-		}
-		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-			return misusef("--%s %s: there is no folder %s", flag, file, filepath.Dir(file))
-		}
+	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
+	if err != nil {
+		return dataError(err)
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
@@ -136,10 +134,6 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	}
 	if !c.Flags().Changed("keep-rate") && !cell.Parameters.KeepRate.Active() && cell.Parameters.Regulariser == "" {
 		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")
-	}
-	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
-	if err != nil {
-		return dataError(err)
 	}
 	x := measure.Experiment(cell, graph)
 	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json, f.saveCache != ""

@@ -136,7 +136,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`invalid argument "maybe" for "--resplit" flag: expected true or false`:              {"--resplit=maybe"},
 		`nodemask: --layers: "ten": expected a whole number`:                                 {"--layers", "ten"},
 		`nodemask: --dropout: "x": expected a number`:                                        {"--dropout", "x"},
-		`--regulariser: "dropp": expected one of [dropedge dropnode dropout], with its rate`: {"--regulariser", "dropp"},
+		`--regulariser: "dropp": expected one of dropedge, dropnode, dropout, with its rate`: {"--regulariser", "dropp"},
 		`--regulariser: "x": expected a number`:                                              {"--regulariser", "dropedge:x"},
 		"regulariser's rate 2: expected a probability":                                       {"--regulariser", "dropedge:2"},
 		`no masking over "some": expected "all" or "train"`:                                  {"--mask-over", "some"},
