@@ -32,7 +32,7 @@ func (o OpenOptions) folders() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-// NotFoundError says that a known data set is not on this machine.
+// NotFoundError says that a known data set is not on this machine, or that nothing is at the path of one of your own.
 type NotFoundError struct {
 	Name    string
 	File    string   // the first file looked for
@@ -40,17 +40,17 @@ type NotFoundError struct {
 	Fetch   bool     // whether it can be fetched
 }
 
-// Error says where the file was looked for and how to get it.
+// Error says where a known data set was looked for and how to get it.
 func (e *NotFoundError) Error() string {
 	where := "nowhere: no folder is known"
 	if len(e.Folders) > 0 {
 		where = strings.Join(e.Folders, ", ")
 	}
-	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
-	if e.Fetch {
-		text += fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or NODEMASK_DATA", e.Name)
+	if !e.Fetch {
+		return e.Name + ": no such file or folder"
 	}
-	return text
+	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
+	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or NODEMASK_DATA", e.Name)
 }
 
 // Location says where a data set lives.

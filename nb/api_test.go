@@ -81,6 +81,33 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3, preset paper", "transductive", "10 %", "–", "–", "–"}, text(1))
 }
 
+func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.T) {
+	gat := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	var records []record.Record
+	add := func(c record.Cell, size int, f1 ...float64) {
+		c.TrainPercent = size
+		for i, x := range f1 {
+			records = append(records, record.Record{Cell: c.Key(), Backend: "go", Seed: uint64(i + 1), MacroF1: x})
+		}
+	}
+	add(gat, 10, 40, 42, 44)
+	add(gat, 50, 70, 72)
+	add(gat.Fair(), 10, 50)
+	c := overSizes(record.NewResults(records), gat, gat.Fair(), gat.Masked(0.5))
+	require.NoError(t, c.Check())
+	var names []string
+	for _, s := range c.Series {
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"GAT", "GAT, paper", "GAT, attention dropout 0"}, names, "nothing is recorded with masking")
+	assert.Equal(t, []float64{10, 50}, c.Series[0].X)
+	assert.Equal(t, []float64{42, 71}, c.Series[0].Y)
+	assert.Less(t, c.Series[0].Low[0], 40.0)
+	assert.Equal(t, 71.0, c.Series[0].Low[1], "two trials have no band")
+	assert.True(t, c.Series[1].Reference)
+	assert.Equal(t, "Cora, inductive, over the size of the train set", c.Title)
+}
+
 func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 	project, err := Project()
 	require.NoError(t, err)
@@ -107,6 +134,7 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	assert.Equal(t, []string{"train", "validation"}, []string{c.Series[0].Name, c.Series[1].Name})
 	assert.Equal(t, []float64{2, 1}, c.Series[0].Y)
 	assert.Equal(t, []float64{4, 2}, c.Series[1].Y)
+	assert.Equal(t, "train", c.Series[1].Of, "one colour for a model, one dash for validation")
 	p.Epoch("GIN + NM", 1, 5, math.NaN())
 	c = p.chart()
 	require.Len(t, c.Series, 3, "a loss that is not a number has no point, and a line without any none")

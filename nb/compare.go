@@ -28,6 +28,53 @@ func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 	return t
 }
 
+// OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the project,
+// with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size does not
+// matter.
+func OverSizes(cells ...record.Cell) {
+	c := overSizes(Recorded(), cells...)
+	if len(c.Series) == 0 {
+		Markdown("*No results of these cells are recorded yet.*")
+		return
+	}
+	Chart(c)
+}
+
+// overSizes returns the chart that [OverSizes] shows; cells without results have no line.
+func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
+	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
+		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
+	for _, cell := range cells {
+		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", paper.DataTitle(cell.Data), cell.Setting)
+		ours, theirs := plots.Series{Name: Label(cell)}, plots.Series{Name: Label(cell) + ", paper", Reference: true}
+		for _, size := range paper.Sizes() {
+			cell.TrainPercent = size
+			values := recorded.Values(cell, record.MacroF1)
+			if published, found := paper.PublishedF1(cell); found {
+				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
+			}
+			s := stats.Summarize(values)
+			if s.N == 0 {
+				continue
+			}
+			low, high := s.Mean, s.Mean
+			if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 { // of two, it would be wider than the chart
+				low, high = l, h
+			}
+			ours.X, ours.Y = append(ours.X, float64(size)), append(ours.Y, s.Mean)
+			ours.Low, ours.High = append(ours.Low, low), append(ours.High, high)
+		}
+		if len(ours.X) == 0 {
+			continue
+		}
+		c.Series = append(c.Series, ours)
+		if len(theirs.X) > 0 {
+			c.Series = append(c.Series, theirs)
+		}
+	}
+	return c
+}
+
 func meanOf(r *record.Results, c record.Cell) string {
 	s := stats.Summarize(r.Values(c, record.MacroF1))
 	if s.N == 0 {

@@ -76,3 +76,9 @@ func TestEverythingArrivesInANotebook(t *testing.T) {
 	assert.Contains(t, all[3][protocol.MIMETextHTML], `alt="T. C."`)
 	assert.Equal(t, "series,x,y,low,high\ns,1,2,,\n", all[3][protocol.MIMETextPlain])
 }
+
+func TestThousandsAreSetApart(t *testing.T) {
+	for digits, want := range map[string]string{"0": "0", "999": "999", "1039": "1,039", "255602105758": "255,602,105,758", "-100": "-100", "-1000": "-1,000"} {
+		assert.Equal(t, want, grouped(digits))
+	}
+}

@@ -155,6 +155,9 @@ func (p *Progress) chart() plots.Chart {
 			y    []float64
 		}{{"train", curve.train}, {"validation", curve.validation}} {
 			s := plots.Series{Name: prefix + line.what, HideMarkers: true}
+			if n := len(c.Series); n > 0 && c.Series[n-1].Name == prefix+"train" {
+				s.Of = c.Series[n-1].Name
+			}
 			for i, y := range line.y {
 				if !math.IsNaN(y) && !math.IsInf(y, 0) {
 					s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, y)

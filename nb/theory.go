@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
@@ -13,15 +14,18 @@ import (
 	"nodemask/stats"
 )
 
-// Rows shows a table of values. Text is aligned left, numbers right.
+// Rows shows a table of values. Text is aligned left, numbers right, whole ones with their thousands set apart.
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
 		var cells []plots.Field
 		for i, value := range row {
 			text := fmt.Sprint(value)
-			if x, is := value.(float64); is {
-				text = fmt.Sprintf("%.4g", x)
+			switch value.(type) {
+			case float64:
+				text = fmt.Sprintf("%.4g", value)
+			case int, int32, int64, uint64:
+				text = grouped(text)
 			}
 			if _, is := value.(string); is && i == t.TextColumns {
 				t.TextColumns++
@@ -31,6 +35,18 @@ func Rows(title string, header []string, rows ...[]any) {
 		t.Rows = append(t.Rows, cells)
 	}
 	Table(t)
+}
+
+// grouped sets the thousands of a whole number apart: 1,039.
+func grouped(digits string) string {
+	var b strings.Builder
+	for i, d := range digits {
+		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
 }
 
 // TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built.

@@ -36,6 +36,7 @@ type Curve struct {
 	Points     []Point
 	Losses     *record.Cell // instead of points
 	Validation bool         // of Losses: the validation loss, else the one trained on
+	Of         string       // the curve before it in its panel that it has the colour of
 }
 
 // Artifact is a table or figure of the paper, or one beyond it, as data.

@@ -170,6 +170,7 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 		if len(s.X) == 0 {
 			continue
 		}
+		s.Of = curve.Of // whose losses are recorded if this one's are: they are of the same trials
 		c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
 		if curve.Panel != "" {
 			c.ID, c.Title = a.ID+"-"+curve.Panel, a.Title+", "+curve.Panel

@@ -164,7 +164,7 @@ func overKeepRates(name string, c record.Cell) Curve {
 }
 
 // keepRateAbout says how to read a curve over the keep rate.
-const keepRateAbout = "Mean of the trials, with a 95 % confidence interval. At p = 1 nothing is masked; the paper's figures end at 0.9."
+const keepRateAbout = "Mean of the trials, with a 95 % confidence interval, cut at 0 and 100. At p = 1 nothing is masked; the paper's figures end at 0.9."
 
 const keepRateAxis, f1Axis = "keep rate p (probability that a node is kept)", "macro F1 (%)"
 
@@ -225,11 +225,12 @@ func figLoss(id, data string) Artifact {
 		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {
 			c := Cell(data, "gin", setting, 10).Masked(keep)
 			c.History = true
-			name := "w/o NM"
+			name := "GIN"
 			if keep != 1 {
-				name = "w/ NM"
+				name += " + NM"
 			}
-			a.Curves = append(a.Curves, Curve{Panel: string(setting), Name: name + ", train", Losses: &c}, Curve{Panel: string(setting), Name: name + ", validation", Losses: &c, Validation: true})
+			train := Curve{Panel: string(setting), Name: name + ", train", Losses: &c}
+			a.Curves = append(a.Curves, train, Curve{Panel: string(setting), Name: name + ", validation", Losses: &c, Validation: true, Of: train.Name})
 		}
 	}
 	return a

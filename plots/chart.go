@@ -13,6 +13,9 @@ type Series struct {
 	Low, High   []float64 // band around Y; both nil: none
 	Reference   bool      // someone else's published numbers: dashed, with open markers
 	HideMarkers bool
+	// Of names an earlier series, whose colour and shape this one shares with a broken line: a model's validation loss beside
+	// its train loss. All other lines of such a chart are whole.
+	Of string
 }
 
 // Chart describes lines over one pair of axes.
@@ -32,8 +35,8 @@ const (
 )
 
 // Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as many
-// Low and High as Y or none of both, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. Width
-// and Height are 0 or from 200 to 10,000.
+// Low and High as Y or none of both, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. The
+// series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to 10,000.
 func (c Chart) Check() error {
 	if len(c.Series) == 0 {
 		return fmt.Errorf("plots: chart %q has no series", c.ID)
@@ -43,9 +46,12 @@ func (c Chart) Check() error {
 			return fmt.Errorf("plots: chart %q: a side of %v pixels: expected %d to %d", c.ID, side, minSide, maxSide)
 		}
 	}
-	for _, s := range c.Series {
+	for i, s := range c.Series {
 		if err := s.check(); err != nil {
 			return fmt.Errorf("plots: chart %q: series %q: %w", c.ID, s.Name, err)
+		}
+		if s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
+			return fmt.Errorf("plots: chart %q: series %q: no series %q before it", c.ID, s.Name, s.Of)
 		}
 	}
 	return nil

@@ -176,6 +176,29 @@ func TestPaletteStandsOutAtThreeToOneOnLightAndDarkPages(t *testing.T) {
 	assert.Equal(t, "#0072B2", plots.Palette()[0].Light, "the palette is the caller's own")
 }
 
+func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
+	one := func(name, of string) plots.Series {
+		return plots.Series{Name: name, Of: of, X: []float64{1, 2}, Y: []float64{1, 2}, HideMarkers: true}
+	}
+	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"), one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	for _, colour := range []string{"#0072B2", "#D55E00"} {
+		lines := regexp.MustCompile(`<path [^>]*stroke="`+colour+`"[^>]*>`).FindAllString(string(svg), -1)
+		broken := 0
+		for _, line := range lines {
+			if strings.Contains(line, "stroke-dasharray") {
+				broken++
+			}
+		}
+		assert.Equal(t, 2*broken, len(lines), "half of the lines in %s are whole", colour)
+		assert.NotZero(t, broken)
+	}
+	c.Series[1].Of = "GAT"
+	_, err = c.SVG()
+	assert.ErrorContains(t, err, `series "GIN, validation": no series "GAT" before it`)
+}
+
 func TestFirstEightSeriesDifferInColour(t *testing.T) {
 	svg, err := charts()[1].SVG()
 	require.NoError(t, err)

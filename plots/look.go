@@ -44,22 +44,35 @@ type look struct {
 	open          bool // for a reference: markers not filled
 }
 
+// brokenDash is that of a series which shares the colour of another.
+const brokenDash = "5,3"
+
 // looks returns the look of each series; the first 56 differ in colour or shape. A reference named after another series
-// shares that one's colour and shape.
+// shares that one's colour and shape, and so does a series of another one.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
-	free := func() look {
+	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
+	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
+	free := func(s Series) look {
 		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
+		if pairs || references && !s.HideMarkers { // where a broken line says something, one that says nothing is whole
+			l.dash = ""
+		}
 		next++
 		return l
 	}
 	for i, s := range series {
-		if !s.Reference {
-			all[i] = free()
+		switch of := leader(series[:i], s.Of); {
+		case s.Reference:
+		case of >= 0:
+			all[i] = all[of]
+			all[i].dash = brokenDash
+		default:
+			all[i] = free(s)
 		}
 	}
-	references := 0
+	drawn := 0
 	for i, s := range series {
 		if !s.Reference {
 			continue
@@ -67,13 +80,21 @@ func looks(series []Series) []look {
 		if of := referred(series, s.Name); of >= 0 {
 			all[i] = all[of]
 		} else {
-			all[i] = free()
+			all[i] = free(s)
 		}
 		all[i].open = true
-		all[i].dash = referenceDashes[references%len(referenceDashes)]
-		references++
+		all[i].dash = referenceDashes[drawn%len(referenceDashes)]
+		drawn++
 	}
 	return all
+}
+
+// leader returns the index of the series of that name, or -1; "" names none.
+func leader(series []Series, name string) int {
+	if name == "" {
+		return -1
+	}
+	return slices.IndexFunc(series, func(s Series) bool { return s.Name == name && !s.Reference })
 }
 
 // referred returns the index of the series with the longest name that the reference's name begins with, or -1.

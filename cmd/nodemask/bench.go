@@ -73,7 +73,12 @@ var peerModels = map[string][]string{
 func (f *benchFlags) check() error {
 	for _, m := range f.models {
 		if !slices.Contains(hyper.Models(), m) {
-			return misusef("--models %s: known are %s", m, strings.Join(hyper.Models(), ", "))
+			return misuse{didYouMean(fmt.Errorf("--models %s: known are %s", m, strings.Join(hyper.Models(), ", ")), m, hyper.Models())}
+		}
+	}
+	for _, data := range f.data {
+		if _, err := datasets.Locate(data, datasets.OpenOptions{}); err != nil {
+			return dataError(err)
 		}
 	}
 	for _, p := range f.keepRates {

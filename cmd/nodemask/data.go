@@ -102,6 +102,9 @@ func newFetchCommand(flags *dataFlags) *cobra.Command {
 func misuseArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
+			if cmd.HasAvailableSubCommands() && len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
 			return misusef("%s: %w", cmd.CommandPath(), err)
 		}
 		return nil
@@ -112,7 +115,11 @@ func misuseArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 func dataError(err error) error {
 	var name *datasets.NameError
 	if errors.As(err, &name) {
-		return misuse{err}
+		var known []string
+		for _, info := range datasets.Catalogue() {
+			known = append(known, info.Name)
+		}
+		return misuse{didYouMean(err, name.Name, known)}
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{2, "data list --nonsense", "unknown flag"},
 		{2, "data info " + t.TempDir(), "the folder has no nodes.csv"},
 		{1, "data info reddit", "nodemask data fetch reddit"},
-		{1, "data info nowhere.npz", "nowhere.npz is not there"},
+		{1, "data info nowhere.npz", "nowhere.npz: no such file or folder"},
 		{1, "data info " + broken, "edges.csv: line 2"},
 		{1, "data fetch cora --mirror http://127.0.0.1:1/ --data-dir " + t.TempDir(), "https://"},
 	} {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,13 +44,47 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	// Joined errors come in several lines; scripts read one.
-	fmt.Fprintln(os.Stderr, "nodemask:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var m misuse
+	var word string
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for", &word); n == 1 && !errors.As(err, &m) { // cobra's, which has no type
+		err = unknownCommand(root, word)
+	}
+	fmt.Fprintln(os.Stderr, "nodemask:", plain(err.Error()))
 	if errors.As(err, &m) {
 		return 2
 	}
 	return 1
+}
+
+// packages are the names that errors of this project's packages, or parts of them, begin with.
+var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|draw|explorer|fused|hyper|infer|kernels|measure|nmgnn|paper|plots|record|stats|theorem|train): )+`)
+
+// choices is a list as Go prints it.
+var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
+
+// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, without
+// the packages that its parts are from, and with commas in lists.
+func plain(text string) string {
+	var parts []string
+	for line := range strings.SplitSeq(text, "\n") {
+		parts = append(parts, choices.ReplaceAllStringFunc(packages.ReplaceAllString(line, "$1"), func(list string) string {
+			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
+			if strings.Contains(names, `"`) { // a name may have spaces
+				return before + strings.ReplaceAll(names, `" "`, `", "`)
+			}
+			return before + strings.ReplaceAll(names, " ", ", ")
+		}))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fileError names the flag that gave a file which cannot be opened, in place of the system call.
+func fileError(flag, file string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && path.Path == file {
+		return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
+	}
+	return err
 }
 
 // flagError returns a flag's error with what was expected in place of which of Go's functions could not read it, and with
@@ -87,7 +123,16 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{flagError(err)} })
+	root.SetVersionTemplate("{{.Version}}\n") // which begins with the program's name
+	root.DisableSuggestions = true            // for ours, in one line
+	root.SetHelpCommand(newHelpCommand())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			return misuse{unknownFlag(c, unknown)}
+		}
+		return misuse{flagError(err)}
+	})
 	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	return root
 }

@@ -52,11 +52,11 @@ computed from.`,
 func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backendID string, apart bool) error {
 	m, err := cached.LoadModel(modelFile)
 	if err != nil {
-		return err
+		return fileError("model", modelFile, err)
 	}
 	kept, err := cached.LoadCache(cacheFile, m)
 	if err != nil {
-		return err
+		return fileError("cache", cacheFile, err)
 	}
 	b, err := openBackend(c.ErrOrStderr(), backendID)
 	if err != nil {
@@ -69,7 +69,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	defer p.Close()
 	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known)
 	if err != nil {
-		return err
+		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}
 	if apart {
 		newcomers = newcomers.Apart()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,14 +50,14 @@ count too.`,
 		}
 		artifacts, err := paper.Reported(ids...)
 		if err != nil {
-			return misuse{err}
+			return artifactError(err, ids, paper.SummaryID, paper.EffectsID)
 		}
 		svg := format == "svg" && overview != ""
 		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return misusef("--results %s: no folder of results there", folder)
+			return misusef("--results %s: no folder of results there: run it in the folder of the project, or name its results", folder)
 		}
 		evidence, err := paper.OpenEvidence(folder)
 		if err != nil {
@@ -103,6 +104,21 @@ count too.`,
 	return c
 }
 
+// artifactError marks an ID that there is not as misuse, with the one that may be meant: an artifact's, or another name that
+// the command takes.
+func artifactError(err error, ids []string, others ...string) error {
+	known := others
+	for _, a := range paper.Artifacts() {
+		known = append(known, a.ID)
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return misuse{didYouMean(err, id, known)}
+		}
+	}
+	return misuse{err}
+}
+
 // renderAll writes artifacts one below the other; charts are the numbers that they draw.
 func renderAll(artifacts []paper.Artifact, e *paper.Evidence, format plots.Format, holm bool) (string, error) {
 	var parts []string
@@ -124,7 +140,11 @@ func renderAll(artifacts []paper.Artifact, e *paper.Evidence, format plots.Forma
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
+		var open *fs.PathError
+		if errors.As(err, &open) { // which names a file that nobody asked for
+			err = open.Err
+		}
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {

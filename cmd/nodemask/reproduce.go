@@ -69,7 +69,7 @@ everything is computed but Reddit, whose data are to be fetched first ('nodemask
 func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	artifacts, err := paper.Find(ids...)
 	if err != nil {
-		return misuse{err}
+		return artifactError(err, ids)
 	}
 	shard, shards, err := parseShard(f.shard)
 	if err != nil {
@@ -137,7 +137,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	if f.again != "-" {
 		file, err := os.Open(f.again)
 		if err != nil {
-			return misuse{err}
+			return misuse{fileError("again", f.again, err)}
 		}
 		defer file.Close() //nolint:errcheck // only read
 		in = file

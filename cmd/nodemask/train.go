@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +45,7 @@ func trainCommand(f *trainFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model on a graph, a number of times, and report its macro F1",
-		Long: `Train a model on a graph, a number of times, and report its macro F1.
+		Long: `Train a model on a graph, a number of times, and report its macro F1: the F1 of each class, averaged.
 
 Without --keep-rate nothing is masked. All trials share one split and differ in first weights, masks and dropout
 (--resplit draws a split for each). The same seed gives the same numbers to the last digit on the same backend.`,
@@ -60,7 +63,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.IntVar(&f.trials, "trials", 10, "number of trials")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
-	flags.StringVar(&f.preset, "preset", "", "hyperparameters that the flags below change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
+	flags.StringVar(&f.preset, "preset", "", "hyperparameters that other flags change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
 	f.axes = addAxes(flags)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes, together (they see one another) and apart (they do not)")
 	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
@@ -69,6 +72,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	groupFlags(c, trainGroups)
 	return c
 }
 
@@ -94,8 +98,11 @@ func (f *trainFlags) cell() (record.Cell, error) {
 
 func (f *trainFlags) run(c *cobra.Command) error {
 	cell, err := f.cell()
-	if err != nil {
-		return misuse{err}
+	switch {
+	case err != nil && !slices.Contains(hyper.Models(), f.model):
+		return misuse{didYouMean(err, f.model, hyper.Models())}
+	case err != nil:
+		return misuse{didYouMean(err, f.preset, hyper.Presets())}
 	}
 	setting := cell.Setting
 	switch {
@@ -112,13 +119,21 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	b, err := openBackend(c.ErrOrStderr(), f.backend)
-	if err != nil {
-		return err
+	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} { // before all is trained
+		if info, err := os.Stat(filepath.Dir(to.file)); to.file != "" && (err != nil || !info.IsDir()) {
+			return misusef("--%s %s: there is no folder %s", to.flag, to.file, filepath.Dir(to.file))
+		}
 	}
 	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
 	if err != nil {
 		return dataError(err)
+	}
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
+	}
+	if !c.Flags().Changed("keep-rate") && !cell.Parameters.KeepRate.Active() && cell.Parameters.Regulariser == "" {
+		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")
 	}
 	x := measure.Experiment(cell, graph)
 	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json, f.saveCache != ""

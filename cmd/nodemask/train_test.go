@@ -136,7 +136,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`invalid argument "maybe" for "--resplit" flag: expected true or false`:              {"--resplit=maybe"},
 		`nodemask: --layers: "ten": expected a whole number`:                                 {"--layers", "ten"},
 		`nodemask: --dropout: "x": expected a number`:                                        {"--dropout", "x"},
-		`--regulariser: "dropp": expected one of [dropedge dropnode dropout], with its rate`: {"--regulariser", "dropp"},
+		`--regulariser: "dropp": expected one of dropedge, dropnode, dropout, with its rate`: {"--regulariser", "dropp"},
 		`--regulariser: "x": expected a number`:                                              {"--regulariser", "dropedge:x"},
 		"regulariser's rate 2: expected a probability":                                       {"--regulariser", "dropedge:2"},
 		`no masking over "some": expected "all" or "train"`:                                  {"--mask-over", "some"},
@@ -173,6 +173,41 @@ func TestTrainFailsInOneLineWithExitCode1(t *testing.T) {
 	}
 }
 
+func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
+	dir := smallGraph(t)
+	for want, args := range map[bool][][]string{
+		true:  {{}, {"--json"}},
+		false: {{"--keep-rate", "1"}, {"--keep-rate", "0.5"}, {"--regulariser", "dropedge:0.5"}},
+	} {
+		for _, more := range args {
+			args := []string{"train", "--data", dir, "--model", "gcn", "--train", "50", "--trials", "1", "--max-epochs", "1", "--backend", "go"}
+			code, _, diagnostics := nodemask(t, append(args, more...)...)
+			require.Zero(t, code, diagnostics)
+			assert.Equal(t, want, strings.Contains(diagnostics, "nothing is masked: --keep-rate is 1"), more)
+		}
+	}
+}
+
+func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
+	dir := smallGraph(t)
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"tree", "--edges", "none", "--root", "a"}, 1, "nodemask: --edges none: no such file or directory\n"},
+		{[]string{"predict", "--model", "none", "--cache", "c", "--nodes", "n", "--edges", "e"}, 1, "nodemask: --model none: no such file or directory\n"},
+		{[]string{"train", "--data", "./none"}, 1, "nodemask: ./none: no such file or folder\n"},
+		{quickTrain(dir, "--save-model", "none/m"), 2, "nodemask: --save-model none/m: there is no folder none\n"},
+		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1, "nodemask: writing none/tree.svg: no such file or directory\n"},
+	} {
+		code, out, diagnostics := nodemask(t, c.args...)
+		assert.Equal(t, c.code, code, c.args)
+		assert.Empty(t, out, c.args)
+		assert.Equal(t, c.want, diagnostics, c.args)
+	}
+}
+
 func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 	plugin := filepath.Join(t.TempDir(), "pjrt_c_api_cpu_plugin.so")
 	require.NoError(t, os.WriteFile(plugin, []byte("not a library"), 0o666))
@@ -181,11 +216,11 @@ func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 }
 
-// errorLines counts the lines of diagnostics that are not about which backend was chosen.
+// errorLines counts the lines of diagnostics that are not about what is run, and on which backend.
 func errorLines(diagnostics string) int {
 	n := 0
 	for line := range strings.Lines(diagnostics) {
-		if !strings.HasPrefix(line, "backend: ") {
+		if !strings.HasPrefix(line, "backend: ") && !strings.HasPrefix(line, "nothing is masked: ") {
 			n++
 		}
 	}

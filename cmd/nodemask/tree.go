@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ from there.
 
 The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
 comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in part, but JSON has all
-of them.`,
+of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
   nodemask tree --data cora --root 5 --format html -o tree.html
@@ -55,7 +56,7 @@ of them.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.data, "data", "", "data set: see 'nodemask data list'")
+	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
 	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, or its id with --edges")
@@ -82,8 +83,15 @@ of them.`,
 			return err
 		}
 		write := func(w io.Writer) error { return f.write(c.Context(), w, graph) }
-		if f.output == "" {
-			return write(c.OutOrStdout())
+		if out := c.OutOrStdout(); f.output == "" && f.format == string(draw.Text) && !f.check && !f.count {
+			var text bytes.Buffer
+			if err := write(&text); err != nil {
+				return err
+			}
+			_, err := out.Write(narrow(text.Bytes(), columns(out)))
+			return err
+		} else if f.output == "" {
+			return write(out)
 		}
 		return writeFile(f.output, write)
 	}
@@ -96,8 +104,8 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--keep-rate: %w", err)
 	}
 	switch {
-	case changed("data") == changed("edges"):
-		return misusef("--data and --edges: expected one of them, for instance --data cora")
+	case changed("data") && changed("edges"):
+		return misusef("--data and --edges: expected one of them")
 	case !changed("root"):
 		return misusef("--root is missing: expected a node")
 	case f.hops < 0 || f.hops > aggtree.MaxHops:
@@ -148,7 +156,7 @@ func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
 	if f.edges != "" {
 		file, err := os.Open(f.edges)
 		if err != nil {
-			return nil, err
+			return nil, fileError("edges", f.edges, err)
 		}
 		defer file.Close()
 		edges, names, err := datasets.ReadEdgeList(ctx, file, f.edges)

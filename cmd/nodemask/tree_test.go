@@ -121,7 +121,7 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		code int
 		says string
 	}{
-		{[]string{"--root", "1"}, 2, "--data and --edges: expected one of them"},
+		{[]string{"--data", "cora", "--edges", bad, "--root", "1"}, 2, "--data and --edges: expected one of them"},
 		{[]string{"--data", "cora"}, 2, "--root is missing"},
 		{[]string{"--data", "cora", "--root", "2708"}, 2, "expected a node of cora, 0 to 2707"},
 		{[]string{"--data", "nowhere", "--root", "1"}, 2, "nowhere"},
@@ -143,4 +143,20 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		assert.Contains(t, stderr, c.says)
 		assert.Equal(t, 1, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
 	}
+}
+
+func TestTextIsCutAtAHundredColumnsInAPipeAndWholeInAFile(t *testing.T) {
+	long := strings.Repeat("é", 150)
+	dir := t.TempDir()
+	edges, file := filepath.Join(dir, "edges.txt"), filepath.Join(dir, "tree.txt")
+	require.NoError(t, os.WriteFile(edges, []byte("a,"+long+"\n"), 0o644))
+	code, out, _ := nodemask(t, "tree", "--edges", edges, "--root", "a", "--hops", "1")
+	require.Equal(t, 0, code)
+	require.Equal(t, "a\n└─ "+strings.Repeat("é", 96)+"…\n", out)
+	code, out, _ = nodemask(t, "tree", "--edges", edges, "--root", "a", "--hops", "1", "-o", file)
+	require.Equal(t, 0, code)
+	require.Empty(t, out)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "a\n└─ "+long+"\n", string(whole))
 }

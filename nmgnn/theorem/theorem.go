@@ -35,7 +35,8 @@ type Options struct {
 	// Mask says which nodes of the graph are masked; nil: none.
 	Mask []bool
 	// Pruned takes the masked tree, without the masked nodes, instead of the whole tree with the mask on its replicas. The
-	// two differ for GAT and GATv2, whose softmax runs over masked neighbours too (section 5: normalise, then mask).
+	// two differ for GAT and GATv2, whose softmax runs over masked neighbours too (section 5: normalise, then mask). For
+	// other layers set it: the whole tree does not notice a layer that forgets the mask, there as on the graph.
 	Pruned bool
 	// Limit is the largest tree to build; 0: [aggtree.DefaultLimit].
 	Limit int

@@ -108,6 +108,28 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 	assert.Equal(t, 3, check.TreeNodes, "0, 1 below it, and 0 below that")
 }
 
+// forgetful is a layer that takes the sum of all neighbours, masked or not.
+type forgetful struct{}
+
+func (forgetful) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *Node) *Node {
+	return near.Sum(h.Times(OneHot(Iota(h.Graph(), shapes.Make(dtypes.Int32, h.Width()), 0), h.Width(), dtypes.Float32)))
+}
+
+func TestOnlyThePrunedTreeNoticesALayerThatForgetsTheMask(t *testing.T) {
+	b := gnntest.Go(t)
+	g := randomGraph(t, rand.New(rand.NewPCG(4, 1)), false)
+	g.Edges = gnntest.Undirected(t, g.Edges.NumNodes(), [][2]int32{{0, 1}})
+	mask := make([]bool, g.Edges.NumNodes())
+	mask[1] = true
+	m, err := infer.Untrained(b, nmgnn.Model{Layers: []nmgnn.Layer{forgetful{}}}, 3, 1)
+	require.NoError(t, err)
+	for pruned, holds := range map[bool]bool{false: true, true: false} {
+		check, err := Check(context.Background(), b, m, g, 0, Options{Mask: mask, Pruned: pruned})
+		require.NoError(t, err)
+		assert.Equal(t, holds, check.Holds(), "pruned: %v", pruned)
+	}
+}
+
 func TestATreeAboveTheLimitAndACancelledContextEndTheCheck(t *testing.T) {
 	b := gnntest.Go(t)
 	g := randomGraph(t, rand.New(rand.NewPCG(2, 1)), false)
