@@ -126,6 +126,9 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 
 // train runs what a batch lacks.
 func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, shard, shards int) error {
+	if _, err := loadMultiverse(store); err != nil {
+		return err
+	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err

@@ -434,3 +434,14 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 		}
 	}
 }
+
+func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
+	one := record.Trajectory{Data: "cora", Model: "gin", Setting: datasets.Inductive, TrainPercent: 10, Seed: 100, Split: "a"}
+	other := one
+	other.Setting, other.TrainPercent, other.Split = datasets.Transductive, 25, "b"
+	_, err := NewResults([]record.Trajectory{one, other})
+	require.NoError(t, err, "another size has another split")
+	other.TrainPercent = 10
+	_, err = NewResults([]record.Trajectory{one, other})
+	require.ErrorContains(t, err, `multiverse: cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
+}

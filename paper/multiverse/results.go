@@ -16,10 +16,22 @@ type Results struct {
 	trials map[string]map[uint64]record.Trajectory // by the cell's key, then seed
 }
 
-// NewResults sorts trajectories. It returns an error if one cannot be.
+// NewResults sorts trajectories. It returns an error if one cannot be, or if two of one seed have different splits: then they were
+// run on other files of the data, which may order nodes otherwise, and cannot be compared.
 func NewResults(all []record.Trajectory) (*Results, error) {
+	type place struct {
+		data string
+		size int
+		seed uint64
+	}
+	splits := map[place]string{}
 	r := &Results{trials: map[string]map[uint64]record.Trajectory{}}
 	for _, t := range all {
+		at := place{t.Data, t.TrainPercent, t.Seed}
+		if split, known := splits[at]; known && split != t.Split {
+			return nil, fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
+		}
+		splits[at] = t.Split
 		id, err := t.ID()
 		if err != nil {
 			return nil, err
