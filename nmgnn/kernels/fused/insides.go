@@ -146,7 +146,10 @@ type goInsides struct {
 	backend, node reflect.Type  // *Backend, *Node
 	getBuffer     reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error): a buffer to fill, of that shape
 	data          uintptr       // of a Node: its data, an any
+	nodeShape     uintptr       // of a Node: its result's shape
 	flat, shape   uintptr       // of a Buffer: its numbers, a slice in an any; its shape
+
+	own operationTable // GoMLX's operations, some of which have others in their place now
 }
 
 // findGo finds them in the types of a backend and of a value in a computation.
@@ -177,6 +180,7 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		{node.Elem(), "Inputs", reflect.SliceOf(node), nil},
 		{node.Elem(), "MultiOutputsNodes", reflect.SliceOf(node), nil},
 		{node.Elem(), "Data", reflect.TypeFor[any](), &t.data},
+		{node.Elem(), "Shape", reflect.TypeFor[shapes.Shape](), &t.nodeShape},
 		{buffer.Elem(), "Flat", reflect.TypeFor[any](), &t.flat},
 		{buffer.Elem(), "RawShape", reflect.TypeFor[shapes.Shape](), &t.shape},
 	} {
@@ -288,10 +292,15 @@ func Intercept(b compute.Backend) error {
 	if interceptedGo.insides != nil {
 		return nil
 	}
-	t, err := intercept(b, program(), &executors)
+	err := checkOperations(&operations)
+	var t *goInsides
+	if err == nil {
+		t, err = intercept(b, program(), &executors)
+	}
 	if err != nil {
 		return fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)
 	}
+	t.hasten(&operations)
 	interceptedGo.insides = t
 	return nil
 }
