@@ -41,6 +41,8 @@ var hastened = []struct {
 	{compute.OpTypeSqrt, "ops.execSqrt", unary(lanes.Roots)},
 	{compute.OpTypeReduceSum, "ops.execReduce", (*goInsides).columnSums},
 	{compute.OpTypeTranspose, "ops.execTranspose", (*goInsides).transpose},
+	{compute.OpTypeSlice, "ops.execSlice", (*goInsides).slice},
+	{compute.OpTypePad, "ops.execPad", (*goInsides).pad},
 	{compute.OpTypeDotGeneral, "dot.execDotGeneral", (*goInsides).dot},
 }
 
@@ -320,12 +322,90 @@ func (t *goInsides) transpose(own operation) operation {
 	}
 }
 
+// says returns a field of what a node says, a pointer to a struct; not found if it has none of that name and kind.
+func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, found bool) {
+	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
+	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
+		return f, false
+	}
+	f = is.Elem().FieldByName(name)
+	return f, f.Kind() == kind
+}
+
+// list is a field that is a slice; nil if there is none of that name and type.
+func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
+	f, found := t.says(node, name, reflect.Slice)
+	if !found || f.Type() != reflect.TypeFor[[]T]() {
+		return nil
+	}
+	return unsafe.Slice((*T)(f.UnsafePointer()), f.Len())
+}
+
+// slice copies a part of each of some rows.
+func (t *goInsides) slice(own operation) operation {
+	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+		x, d, found := t.numbers(inputs[0])
+		starts, to := list[int](t, node, "starts"), t.shapeOf(node)
+		if !found || len(d) != 2 || len(x) < few || len(starts) != 2 || !slices.Equal(list[int](t, node, "strides"), []int{1, 1}) {
+			return own(backend, node, inputs, owned)
+		}
+		buffer, y, err := t.result(backend, node, inputs, owned)
+		if err != nil {
+			return nil, err
+		}
+		for r := range to[0] {
+			copy(y[r*to[1]:(r+1)*to[1]], x[(starts[0]+r)*d[1]+starts[1]:])
+		}
+		return buffer, nil
+	}
+}
+
+// pad copies rows into longer ones.
+func (t *goInsides) pad(own operation) operation {
+	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+		x, d, found := t.numbers(inputs[0])
+		fill, _, filled := t.numbers(inputs[1])
+		to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
+		if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) || axes[1].Interior != 0 ||
+			axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
+			return own(backend, node, inputs, owned)
+		}
+		buffer, y, err := t.result(backend, node, inputs, owned)
+		if err != nil {
+			return nil, err
+		}
+		for i := range y {
+			y[i] = fill[0]
+		}
+		for r := range d[0] {
+			copy(y[r*to[1]+axes[1].Start:], x[r*d[1]:(r+1)*d[1]])
+		}
+		return buffer, nil
+	}
+}
+
 // How GoMLX adds up a product of matrices without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
 const (
 	smallDot = 4 << 20 // below so many multiplications
 	dotPanel = 512     // how many numbers of a row are added up, in larger ones, before the sum is added to the result
 	dotRows  = 3       // rows at a time in smaller ones that are not transposed; rows left over are added up in fours
 )
+
+// product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns, inner] if that is
+// transposed; not found if there are several of them, or if the node says it otherwise.
+func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, found bool) {
+	var says [5]int
+	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
+		f, found := t.says(node, name, reflect.Int)
+		if !found {
+			return 0, 0, 0, false, false
+		}
+		says[i] = int(f.Int())
+	}
+	const theseAndTransposed = 1 // the last of the layouts known here
+	return says[0], says[1], says[2], says[4] == theseAndTransposed,
+		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
+}
 
 var dotScratch = sync.Pool{New: func() any { return new([]float32) }}
 
@@ -337,11 +417,8 @@ func (t *goInsides) dot(own operation) operation {
 		if !isX || !isZ || !haveLanes() {
 			return own(backend, node, inputs, owned)
 		}
-		is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data))).Elem()
-		size := func(name string) int { return int(is.FieldByName(name).Int()) }
-		m, n, inner := size("LHSCrossSize"), size("RHSCrossSize"), size("ContractingSize")
-		transposed := size("Layout") == 1
-		if size("BatchSize") != 1 || size("Layout") > 1 || min(m, n, inner) == 0 || len(x) != m*inner || len(z) != n*inner {
+		m, n, inner, transposed, found := t.product(node)
+		if !found || len(x) != m*inner || len(z) != n*inner {
 			return own(backend, node, inputs, owned)
 		}
 		buffer, y, err := t.result(backend, node, inputs, owned)

@@ -105,6 +105,12 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 		for _, f := range one {
 			check(t, r, func(x []*Node) *Node { return f(x[0]) }, []int{m, n})
 		}
+		from, to := rapid.IntRange(0, n-1).Draw(t, "from"), rapid.IntRange(1, n).Draw(t, "to")
+		check(t, r, func(x []*Node) *Node { return Slice(x[0], AxisRange(from%m), AxisRange(min(from, to-1), to)) }, []int{m, n})
+		check(t, r, func(x []*Node) *Node { return Slice(x[0], AxisRange(), AxisRange().Stride(2)) }, []int{m, n})
+		for _, axes := range [][]PadAxis{{{}, {Start: from, End: to}}, {{}, {End: to, Interior: 2}}, {{Start: from}, {}}} {
+			check(t, r, func(x []*Node) *Node { return Pad(x[0], x[1], axes...) }, []int{m, n}, []int{})
+		}
 		check(t, r, func(x []*Node) *Node { return product(x[0], x[1]) }, []int{m, k}, []int{k, n})
 		check(t, r, func(x []*Node) *Node { return transposed(x[0], x[1]) }, []int{m, k}, []int{n, k})
 		check(t, r, func(x []*Node) *Node { return Mul(Mul(x[0], x[1]), x[0]) }, []int{m, 1}, []int{1, n})
