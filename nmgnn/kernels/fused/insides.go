@@ -18,14 +18,15 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file; what leans on those of
-// go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
+// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file and in operations.go; what
+// leans on those of go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
 // export instead.
 
 const (
 	goModule = "github.com/gomlx/compute"
 	// goTried is the version of goModule whose source this file was written for. To try another one, compare
-	// internal/gobackend/{exec,executable,builder,buffers}.go and ops/call.go, and run the tests of this package with -race.
+	// internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the tests of this package
+	// with -race.
 	goTried = "v0.1.3"
 )
 

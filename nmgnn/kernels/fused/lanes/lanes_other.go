@@ -6,4 +6,8 @@ package lanes
 func Have() bool { return false }
 
 // Run panics: there is no WebAssembly here.
-func (f Function) Run(from, to int, args ...Word) { panic("lanes: not compiled to WebAssembly") }
+func (f Function) Run(from, to int, args ...Word) {
+	if !Have() {
+		panic("lanes: not compiled to WebAssembly")
+	}
+}
