@@ -18,14 +18,15 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file; what leans on those of
-// go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
+// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file and in operations.go; what
+// leans on those of go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
 // export instead.
 
 const (
 	goModule = "github.com/gomlx/compute"
 	// goTried is the version of goModule whose source this file was written for. To try another one, compare
-	// internal/gobackend/{exec,executable,builder,buffers}.go and ops/call.go, and run the tests of this package with -race.
+	// internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the tests of this package
+	// with -race.
 	goTried = "v0.1.3"
 )
 
@@ -146,7 +147,10 @@ type goInsides struct {
 	backend, node reflect.Type  // *Backend, *Node
 	getBuffer     reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error): a buffer to fill, of that shape
 	data          uintptr       // of a Node: its data, an any
+	nodeShape     uintptr       // of a Node: its result's shape
 	flat, shape   uintptr       // of a Buffer: its numbers, a slice in an any; its shape
+
+	own operationTable // GoMLX's operations, some of which have others in their place now
 }
 
 // findGo finds them in the types of a backend and of a value in a computation.
@@ -177,6 +181,7 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		{node.Elem(), "Inputs", reflect.SliceOf(node), nil},
 		{node.Elem(), "MultiOutputsNodes", reflect.SliceOf(node), nil},
 		{node.Elem(), "Data", reflect.TypeFor[any](), &t.data},
+		{node.Elem(), "Shape", reflect.TypeFor[shapes.Shape](), &t.nodeShape},
 		{buffer.Elem(), "Flat", reflect.TypeFor[any](), &t.flat},
 		{buffer.Elem(), "RawShape", reflect.TypeFor[shapes.Shape](), &t.shape},
 	} {
@@ -288,10 +293,15 @@ func Intercept(b compute.Backend) error {
 	if interceptedGo.insides != nil {
 		return nil
 	}
-	t, err := intercept(b, program(), &executors)
+	err := checkOperations(&operations)
+	var t *goInsides
+	if err == nil {
+		t, err = intercept(b, program(), &executors)
+	}
 	if err != nil {
 		return fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)
 	}
+	t.hasten(&operations)
 	interceptedGo.insides = t
 	return nil
 }

@@ -63,6 +63,7 @@ type (
 		Inputs            []*likeNode[OpType, Data, Executable]
 		MultiOutputsNodes []*likeNode[OpType, Data, Executable]
 		Data              Data
+		Shape             shapes.Shape
 		Function          *struct{ Compiled *Executable }
 	}
 	likeExecutable[Buffer, Owned any] struct{}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"nodemask/nmgnn/kernels/fused/lanes"
 	"nodemask/nmgnn/kernels/fused/simd"
 )
 
@@ -34,6 +35,11 @@ func at(positions []int32, i int32) int {
 }
 
 func (a *timesArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Times.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.positions), lanes.Slice(a.h),
+			lanes.Slice(a.weights), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
+		return
+	}
 	for r := from; r < to; r++ {
 		a.row(a.offsets[r], a.offsets[r+1], a.y[r*a.width:(r+1)*a.width])
 	}
@@ -171,6 +177,10 @@ type reduceArgs struct {
 }
 
 func (a *reduceArgs) total(from, to int) {
+	if haveLanes() {
+		lanes.Total.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.positions), lanes.Slice(a.e), lanes.Int(a.width), lanes.Slice(a.y))
+		return
+	}
 	for r := from; r < to; r++ {
 		y := a.y[r*a.width : (r+1)*a.width]
 		clear(y)
@@ -206,6 +216,11 @@ type agreementArgs struct {
 }
 
 func (a *agreementArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Agreement.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.x), lanes.Slice(a.h), lanes.Int(a.width),
+			lanes.Int(a.heads), lanes.Slice(a.y))
+		return
+	}
 	for r := from; r < to; r++ {
 		x := a.x[r*a.width : (r+1)*a.width]
 		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
@@ -252,6 +267,11 @@ func (a *attentionArgs) attend(from, to int) {
 		weights = a.kept
 	}
 	sum := timesArgs{offsets: a.offsets, columns: a.columns, h: a.h, weights: weights, width: a.width, heads: a.heads, y: a.y}
+	if haveLanes() {
+		lanes.Attend.Run(from, to, a.lanes()...)
+		sum.rows(from, to)
+		return
+	}
 	greatest, whole := make([]float32, a.heads), make([]float32, a.heads)
 	for r := from; r < to; r++ {
 		first, end := a.offsets[r], a.offsets[r+1]
@@ -300,7 +320,17 @@ func (a *attentionArgs) attend(from, to int) {
 	}
 }
 
+func (a *attentionArgs) lanes() []lanes.Word {
+	return []lanes.Word{lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.e), lanes.Slice(a.source), lanes.Slice(a.target),
+		lanes.Slice(a.keep), lanes.Float(a.slope), lanes.Slice(a.h), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.alpha),
+		lanes.Slice(a.kept), lanes.Slice(a.g), lanes.Slice(a.d), lanes.Slice(a.targetGradient)}
+}
+
 func (a *attentionArgs) backward(from, to int) {
+	if haveLanes() {
+		lanes.AttendBackward.Run(from, to, a.lanes()...)
+		return
+	}
 	shared, all := make([]float32, a.heads), make([]float32, a.heads)
 	for r := from; r < to; r++ {
 		clear(shared)
@@ -345,7 +375,17 @@ type scoreArgs struct {
 	xGradient, aGradients, bGradients []float32
 }
 
+func (a *scoreArgs) lanes() []lanes.Word {
+	return []lanes.Word{lanes.Slice(a.x), lanes.Slice(a.a), lanes.Slice(a.b), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y),
+		lanes.Slice(a.z), lanes.Slice(a.v), lanes.Slice(a.w), lanes.Int(len(a.x) / a.width), lanes.Int(a.parts), lanes.Slice(a.xGradient),
+		lanes.Slice(a.aGradients), lanes.Slice(a.bGradients)}
+}
+
 func (a *scoreArgs) rows(from, to int) {
+	if haveLanes() {
+		lanes.Score.Run(from, to, a.lanes()...)
+		return
+	}
 	for r := from; r < to; r++ {
 		x := a.x[r*a.width : (r+1)*a.width]
 		inner(x, a.a, a.y[r*a.heads:(r+1)*a.heads])
@@ -355,6 +395,10 @@ func (a *scoreArgs) rows(from, to int) {
 
 // backward computes parts from … to-1 of the rows.
 func (a *scoreArgs) backward(from, to int) {
+	if haveLanes() {
+		lanes.ScoreBackward.Run(from, to, a.lanes()...)
+		return
+	}
 	share, rows := a.width/a.heads, len(a.x)/a.width
 	for part := from; part < to; part++ {
 		da, db := a.aGradients[part*a.width:(part+1)*a.width], a.bGradients[part*a.width:(part+1)*a.width]
@@ -400,6 +444,10 @@ type dropArgs struct {
 // chunks computes numbers from·chunk … to·chunk-1.
 func (a *dropArgs) chunks(from, to int) {
 	first, end := from*chunk, min(to*chunk, len(a.y))
+	if haveLanes() {
+		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]), lanes.Float(a.scale), lanes.Slice(a.y))
+		return
+	}
 	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]
 	y, x := a.y[first:end], a.x
 	if x != nil {
@@ -426,6 +474,10 @@ type eluArgs struct {
 
 // chunks computes numbers from·chunk … to·chunk-1.
 func (a *eluArgs) chunks(from, to int) {
+	if haveLanes() {
+		lanes.ELU.Run(from*chunk, min(to*chunk, len(a.y)), lanes.Slice(a.x), lanes.Slice(a.v), lanes.Slice(a.y))
+		return
+	}
 	for i := from * chunk; i < min(to*chunk, len(a.y)); i++ {
 		switch x := a.x[i]; {
 		case a.v != nil && x > 0:

@@ -1,0 +1,70 @@
+package lanes
+
+import (
+	_ "embed"
+	"reflect"
+	"runtime"
+	"sync"
+	"syscall/js"
+	"unsafe"
+)
+
+//go:embed lanes.wasm
+var module []byte
+
+// names of the functions in the module.
+var names = [functions]string{"times", "total", "agreement", "attend", "attend_backward", "drop", "elu", "score", "score_backward",
+	"sums", "differences", "products", "quotients", "maxima", "signs", "roots", "column_sums", "transpose", "dot"}
+
+var exported [functions]js.Value
+
+// Have reports whether this WebAssembly machine runs the functions: it knows vector instructions, and Go's runtime is laid out as
+// expected. If not, nothing else here may be called.
+func Have() bool { return start() }
+
+var start = sync.OnceValue(func() (works bool) {
+	defer func() {
+		if recover() != nil { // what JavaScript throws: an unknown instruction, a module that may not be compiled here
+			works = false
+		}
+	}()
+	bytes := js.Global().Get("Uint8Array").New(len(module))
+	js.CopyBytesToJS(bytes, module)
+	code := js.Global().Get("WebAssembly").Get("Module").New(bytes)
+	memory := program().Get("_inst").Get("exports").Get("mem")
+	env := js.ValueOf(map[string]any{"env": map[string]any{"memory": memory}})
+	exports := js.Global().Get("WebAssembly").Get("Instance").New(code, env).Get("exports")
+	for f, name := range names {
+		if exported[f] = exports.Get(name); exported[f].Type() != js.TypeFunction {
+			return false
+		}
+	}
+	return shared()
+})
+
+// program is the object of wasm_exec.js that runs this program. Package syscall/js has it too, but keeps it for itself: among the
+// values that wasm_exec.js numbers, it is the sixth, as the global object is the fifth.
+func program() js.Value {
+	global := js.Global()
+	own := global
+	if ref, found := reflect.TypeOf(global).FieldByName("ref"); !found || ref.Offset != 0 || ref.Type.Kind() != reflect.Uint64 {
+		return js.Undefined()
+	}
+	*(*uint64)(unsafe.Pointer(&own)) = *(*uint64)(unsafe.Pointer(&global)) + 1
+	return own
+}
+
+// shared tries whether the module works on the memory of this program.
+func shared() bool {
+	x, y := []float32{1, -2, 0, 3, -4}, make([]float32, 5)
+	Signs.Run(0, 0, Slice(x), Slice(y), Int(len(x)))
+	runtime.KeepAlive(x)
+	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
+}
+
+// Run calls a function for rows, parts or numbers from … to-1, where it takes them. args are the fields that lanes.c lists.
+func (f Function) Run(from, to int, args ...Word) {
+	a := append([]Word(nil), args...)
+	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
+	runtime.KeepAlive(a)
+}
