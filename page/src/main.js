@@ -5,6 +5,9 @@ import {Chart} from './chart.js'
 import {Runs} from './runs.js'
 import {Live} from './live.js'
 
+// Milliseconds to rest after an epoch that is shown: without them a trial is over before an eye has seen it.
+const watchable = 25
+
 class Page {
   constructor() {
     this.find = selector => document.querySelector(selector)
@@ -177,7 +180,7 @@ class Page {
       for (const rate of rates) {
         const arm = {name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: []}
         arms.push(arm)
-        const request = {kind: 'train', cell: this.cell(rate), seed, watch: find('#watch').checked, pace: find('#slow').checked ? 250 : 0}
+        const request = {kind: 'train', cell: this.cell(rate), seed, watch: find('#watch').checked, pace: find('#slow').checked ? 250 : find('#watch').checked ? watchable : 0}
         this.job = this.engine.ask(request, {epoch: event => this.epoch(arms, arm, event)})
         const event = await this.job.done
         if (event.kind === 'stopped') {
