@@ -2,6 +2,8 @@ package page
 
 import (
 	"encoding/json"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -241,4 +243,26 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 		}
 	}
 	require.Greater(t, seen, 300)
+}
+
+func TestManyTrialsInARowTakeNoMoreMemory(t *testing.T) {
+	s := session(t)
+	held := func() float64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	train := func(from, to int) {
+		for seed := from; seed <= to; seed++ {
+			cell := smallCell([]string{"1", "0.5"}[seed%2])
+			cell.Choices["layers"] = strconv.Itoa(1 + seed%3) // a program of its own
+			events := ask(t, s, Request{Kind: "train", Cell: cell, Seed: uint64(seed), Watch: true})
+			require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
+		}
+	}
+	train(1, 50)
+	before := held()
+	train(51, 200)
+	require.Less(t, held(), before*1.2+1<<20)
 }
