@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 b1de570ad7c93d8bfb47ba6e705f11210b565f10a77c54d9e9951fc5ee2070e1.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 82b2fec68334da9e8f76c9f740a7b1bdd4453463f129c5c685253ded229db006.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

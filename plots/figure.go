@@ -102,11 +102,7 @@ func (t Table) htmlBlockRow(b *strings.Builder, row []Field, labels, numbers []i
 		if t.isText(i) {
 			text = row[i].labelInHTML()
 		}
-		note := ""
-		if row[i].Note != "" {
-			note = fmt.Sprintf(` title="%s" tabindex="0"`, escape(row[i].Note))
-		}
-		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, note, text)
+		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, row[i].attributes(), text)
 		if twoLines && !t.isText(i) {
 			var parts []string
 			for _, k := range t.under(i) {

@@ -63,13 +63,7 @@ func (t Table) htmlRow(row []Field, ruled bool) string {
 	b.WriteString("<tr>")
 	for i, c := range row {
 		tag, scope, style := t.htmlCell(i, i == 0, ruled)
-		fmt.Fprintf(&b, `<%s%s style="%s"`, tag, scope, style)
-		if c.Note != "" {
-			fmt.Fprintf(&b, ` title="%s" tabindex="0"`, escape(c.Note))
-		}
-		if c.Cell != "" {
-			fmt.Fprintf(&b, ` data-cell="%s"`, escape(c.Cell))
-		}
+		fmt.Fprintf(&b, `<%s%s style="%s"%s`, tag, scope, style, c.attributes())
 		s := escape(c.Text)
 		if c.Bold {
 			s = "<b>" + s + "</b>"
@@ -78,6 +72,18 @@ func (t Table) htmlRow(row []Field, ruled bool) string {
 	}
 	b.WriteString("</tr>\n")
 	return b.String()
+}
+
+// attributes are those of a field beside its style, each with a blank before it.
+func (c Field) attributes() string {
+	text := ""
+	if c.Note != "" {
+		text += fmt.Sprintf(` title="%s" tabindex="0"`, escape(c.Note))
+	}
+	if c.Cell != "" {
+		text += fmt.Sprintf(` data-cell="%s"`, escape(c.Cell))
+	}
+	return text
 }
 
 // side returns the side that a column is aligned to.

@@ -290,3 +290,16 @@ func inXML(s string) string {
 		return r
 	}, s)
 }
+
+func TestAFieldTellsAPageWhichCellItIsInEveryKindOfTable(t *testing.T) {
+	table := Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"}, Rows: [][]Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
+	for name, under := range map[string][]int{"a table": nil, "a figure of tables": {2}} {
+		table.Under = under
+		text, err := table.Render(FormatHTML)
+		require.NoError(t, err)
+		require.Contains(t, text, ` title="ten" tabindex="0" data-cell="{&#34;data&#34;:&#34;cora&#34;}"`, name)
+		text, err = table.Render(FormatMarkdown)
+		require.NoError(t, err)
+		require.NotContains(t, text, "cora", name)
+	}
+}
