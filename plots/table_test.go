@@ -292,13 +292,13 @@ func inXML(s string) string {
 }
 
 func TestAFieldTellsAPageWhichCellItIsInEveryKindOfTable(t *testing.T) {
-	table := Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"}, Rows: [][]Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
+	table := plots.Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"}, Rows: [][]plots.Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
 	for name, under := range map[string][]int{"a table": nil, "a figure of tables": {2}} {
 		table.Under = under
-		text, err := table.Render(FormatHTML)
+		text, err := table.Render(plots.FormatHTML)
 		require.NoError(t, err)
 		require.Contains(t, text, ` title="ten" tabindex="0" data-cell="{&#34;data&#34;:&#34;cora&#34;}"`, name)
-		text, err = table.Render(FormatMarkdown)
+		text, err = table.Render(plots.FormatMarkdown)
 		require.NoError(t, err)
 		require.NotContains(t, text, "cora", name)
 	}
