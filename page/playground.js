@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 82b2fec68334da9e8f76c9f740a7b1bdd4453463f129c5c685253ded229db006.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 ab278173dafb74a78382fb43841a9402bba125019b5193fda0f717f469d65187.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -13,7 +13,7 @@ const markup = `
 <label>Keep rate p <input type="range" class="nm-keep" min="0.1" max="0.9" step="0.1" value="0.5"></label><output class="nm-now">0.5</output>
 <span class="nm-status" role="status" aria-live="polite">Two networks, in your browser: some ten seconds.</span></div>
 <div class="nm-picture"></div>
-<div class="nm-charts"><figure><div class="nm-loss"></div><figcaption>Loss: trained on (solid) and on validation nodes (dashed).</figcaption></figure>
+<div class="nm-charts" hidden><figure><div class="nm-loss"></div><figcaption>Loss: trained on (solid) and on validation nodes (dashed).</figcaption></figure>
 <figure><div class="nm-f1"></div><figcaption>Macro F1 on validation nodes: <b class="nm-plain">nothing masked</b>, <b class="nm-masked">masked</b>.</figcaption></figure></div>
 <p class="nm-small">Cora, GIN, 10 % of the nodes to train on. Dashed nodes are masked in this epoch; colours are the classes that the network gives now. One run is an anecdote: the recorded trials are below. <a href="playground.html">The playground</a> has all choices.</p>`
 
@@ -48,6 +48,7 @@ class Front {
     const {find} = this
     const keep = Number(find('.nm-keep').value)
     find('.nm-go').textContent = 'Stop'
+    find('.nm-charts').hidden = false
     this.jobs = []
     this.stopped = false
     const arms = []
