@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/backend"
+	"nodemask/page"
 )
 
 func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
@@ -52,4 +55,27 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	for _, name := range []string{"playground.html", "nodemask.js", "front.js"} {
 		require.FileExists(t, filepath.Join(site, name))
 	}
+}
+
+func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {
+	b, err := backend.Open("go")
+	require.NoError(t, err)
+	session := page.NewSession(b)
+	defer session.Close()
+	var saved string
+	session.Handle(t.Context(), page.Request{Kind: "train", Seed: 1, Cell: page.Cell{Data: "sbm:nodes=100,classes=2", Model: "gin", Setting: "inductive", TrainPercent: 30, Choices: map[string]string{"hidden": "4", "epochs": "3"}}}, func(e page.Event) {
+		if e.Trained != nil {
+			saved += e.Trained.Record + "\n"
+		}
+	})
+	folder, results := t.TempDir(), filepath.Join(t.TempDir(), "results")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodemask-runs.jsonl"), []byte(saved), 0o666))
+	code, _, diagnostics := nodemask(t, "results", "merge", folder, "--results", results)
+	require.Zero(t, code, diagnostics)
+	code, out, _ := nodemask(t, "results", "list", "--results", results)
+	require.Zero(t, code)
+	require.Contains(t, out, "   1  go sbm:nodes=100,classes=2/gin/inductive/30%/")
+	code, out, diagnostics = nodemask(t, "reproduce", "--again", filepath.Join(folder, "nodemask-runs.jsonl"))
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, out, "the same to the last digit")
 }
