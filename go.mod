@@ -7,6 +7,7 @@ require (
 	github.com/chromedp/cdproto v0.0.0-20260320225252-cf654f46fc63
 	github.com/chromedp/chromedp v0.15.0
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
+	github.com/gobwas/ws v1.4.0
 	github.com/gofrs/flock v0.13.1
 	github.com/gomlx/compute v0.1.3
 	github.com/gomlx/go-xla v0.4.1
@@ -33,7 +34,6 @@ require (
 	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
-	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/gofrs/uuid v4.4.0+incompatible // indirect
 	github.com/google/pprof v0.0.0-20240227163752-401108e1b7e7 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
