@@ -4,22 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	traffic "github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/browsertest"
 	"nodemask/internal/checkout"
 )
 
@@ -32,76 +26,20 @@ var built = sync.OnceValues(func() (Module, error) {
 	return Build(context.Background(), project)
 })
 
-// browser starts a browser without a window for a test, or skips the test where none is installed.
-func browser(t *testing.T) context.Context {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
-		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
-		t.Cleanup(end)
-		ctx, end = context.WithTimeout(ctx, 5*time.Minute)
-		t.Cleanup(end)
-		ctx, end = chromedp.NewContext(ctx)
-		t.Cleanup(end)
-		require.NoError(t, chromedp.Run(ctx))
-		return ctx
-	}
-	t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test pages that train in one")
-	return nil
-}
+// tab is a page that trains, in the browser.
+type tab struct{ browsertest.Tab }
 
-// tab is a page in the browser. What goes wrong in it, and what it asks of a network, fails the test.
-type tab struct {
-	*testing.T
-	ctx context.Context
-}
+func browser(t *testing.T) context.Context { return browsertest.Start(t, 5*time.Minute) }
 
-// open shows a page from a file, with the network switched off.
 func open(t *testing.T, ctx context.Context, path string, width int64) tab {
-	ctx, end := chromedp.NewContext(ctx)
-	var mutex sync.Mutex
-	var wrong []string
-	note := func(format string, arguments ...any) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		wrong = append(wrong, fmt.Sprintf(format, arguments...))
-	}
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			note("exception: %s", e.ExceptionDetails.Error())
-		case *log.EventEntryAdded:
-			note("log: %s", e.Entry.Text)
-		case *traffic.EventRequestWillBeSent:
-			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
-				note("request: %s", e.Request.URL)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		end()
-		mutex.Lock()
-		defer mutex.Unlock()
-		assert.Empty(t, wrong)
-	})
-	b := tab{t, ctx}
-	b.run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate("file://"+path))
-	return b
-}
-
-func (b tab) run(actions ...chromedp.Action) {
-	b.Helper()
-	require.NoError(b, chromedp.Run(b.ctx, actions...))
+	return tab{browsertest.Open(t, ctx, path, width)}
 }
 
 // js computes an expression.
 func (b tab) js(expression string, result any) {
 	b.Helper()
 	var text string
-	b.run(chromedp.Evaluate(fmt.Sprintf(`JSON.stringify((%s) ?? null)`, expression), &text))
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`JSON.stringify((%s) ?? null)`, expression), &text))
 	require.NoError(b, json.Unmarshal([]byte(text), result), text)
 }
 
@@ -117,7 +55,7 @@ func (b tab) click(selector string) {
 func (b tab) until(expression string) {
 	b.Helper()
 	var done bool
-	err := chromedp.Run(b.ctx, chromedp.Poll(expression, &done, chromedp.WithPollingTimeout(2*time.Minute)))
+	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingTimeout(2*time.Minute)))
 	if err != nil {
 		var status string
 		b.js(`(document.querySelector('#status') || document.body).textContent`, &status)
@@ -133,7 +71,7 @@ func (b tab) look(name string) {
 		return
 	}
 	var picture []byte
-	b.run(chromedp.FullScreenshot(&picture, 100))
+	b.Run(chromedp.FullScreenshot(&picture, 100))
 	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
 }
 
@@ -227,13 +165,13 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.set("#data", "sbm")
 	b.click("#go")
 	b.until(`document.querySelector('#status').textContent.startsWith('Done')`)
-	b.run(chromedp.Reload())
+	b.Run(chromedp.Reload())
 	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
 	b.js(`document.querySelector('#count').textContent`, &status)
 	require.Equal(t, "1 trial kept in this browser.", status)
 
 	// What is stored may be anybody's.
-	b.run(chromedp.Evaluate(`localStorage.setItem('nodemask-runs', '["{}"]')`, nil), chromedp.Reload())
+	b.Run(chromedp.Evaluate(`localStorage.setItem('nodemask-runs', '["{}"]')`, nil), chromedp.Reload())
 	b.until(`document.querySelector('#count').textContent.includes('cannot be read')`)
 	b.click("#clear")
 	b.until(`!document.querySelector('#no-runs').hidden`)

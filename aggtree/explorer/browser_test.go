@@ -5,21 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/log"
-	traffic "github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -29,85 +22,23 @@ import (
 	"nodemask/aggtree/draw"
 	"nodemask/aggtree/internal/testgraph"
 	"nodemask/csr"
+	"nodemask/internal/browsertest"
 )
 
-// browser starts a browser without a window for a test, or skips the test where none is installed.
-func browser(t *testing.T) context.Context {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
-		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
-		t.Cleanup(end)
-		ctx, end = context.WithTimeout(ctx, 3*time.Minute)
-		t.Cleanup(end)
-		ctx, end = chromedp.NewContext(ctx)
-		t.Cleanup(end)
-		require.NoError(t, chromedp.Run(ctx))
-		return ctx
-	}
-	t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test the interactive drawing in one")
-	return nil
-}
-
-// tab is a page in the browser. What goes wrong in it, and what it asks of a network, fails the test.
-type tab struct {
-	*testing.T
-	ctx context.Context
-}
+// tab is a page with a fragment in the browser.
+type tab struct{ browsertest.Tab }
 
 func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Action) tab {
-	ctx, end := chromedp.NewContext(ctx)
-	var mutex sync.Mutex
-	var wrong []string
-	note := func(format string, arguments ...any) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		wrong = append(wrong, fmt.Sprintf(format, arguments...))
-	}
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			note("exception: %s", e.ExceptionDetails.Error())
-		case *runtime.EventConsoleAPICalled:
-			note("console: %s", e.Type)
-		case *log.EventEntryAdded:
-			note("log: %s", e.Entry.Text)
-		case *page.EventJavascriptDialogOpening:
-			note("dialog: %s", e.Message)
-		case *traffic.EventRequestWillBeSent:
-			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
-				note("request: %s", e.Request.URL)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		end()
-		mutex.Lock()
-		defer mutex.Unlock()
-		assert.Empty(t, wrong)
-	})
 	file := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	b := tab{t, ctx}
-	b.run(traffic.Enable(), emulation.SetDeviceMetricsOverride(1300, 900, 1, false))
-	b.run(before...)
-	b.run(chromedp.Navigate("file://" + file))
-	return b
-}
-
-func (b tab) run(actions ...chromedp.Action) {
-	b.Helper()
-	require.NoError(b, chromedp.Run(b.ctx, actions...))
+	return tab{browsertest.Open(t, ctx, file, 1300, before...)}
 }
 
 // js computes an expression in which $ is the first fragment, and find looks inside it.
 func (b tab) js(expression string, result any) {
 	b.Helper()
 	var text string
-	b.run(chromedp.Evaluate(fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); return JSON.stringify((%s) ?? null) })()`, expression), &text))
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); return JSON.stringify((%s) ?? null) })()`, expression), &text))
 	require.NoError(b, json.Unmarshal([]byte(text), result))
 }
 
@@ -125,12 +56,12 @@ func (b tab) click(selector string, keys ...input.Modifier) {
 	b.Helper()
 	var at struct{ X, Y float64 }
 	b.js(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(find(%q))`, selector), &at)
-	b.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
+	b.Run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
 }
 
 func (b tab) until(expression string) {
 	b.Helper()
-	b.run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil, chromedp.WithPollingTimeout(30*time.Second)))
+	b.Run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil, chromedp.WithPollingTimeout(30*time.Second)))
 }
 
 // shows checks the tree on the page, node by node, and the one that the page hands out, against Build.
@@ -166,7 +97,7 @@ func node(v int32) string { return fmt.Sprintf(`.graph [data-node="%d"]`, v) }
 func walkTo(walk string) string { return fmt.Sprintf(`.tree [data-walk="%s"]`, walk) }
 
 func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
-	chrome := browser(t)
+	chrome := browsertest.Start(t, 3*time.Minute)
 	g, names := draw.PaperGraph()
 	const a, b, c, d, f = 0, 1, 2, 3, 5
 
@@ -191,21 +122,21 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 
 	t.Run("keys do what the mouse does", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
-		p.run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph .node[tabindex="0"]').focus()`, nil))
-		p.run(chromedp.KeyEvent("m"))
+		p.Run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph .node[tabindex="0"]').focus()`, nil))
+		p.Run(chromedp.KeyEvent("m"))
 		p.shows(g, a, 2, a)
-		p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
+		p.Run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
 		p.shows(g, a, 2)
-		p.run(chromedp.KeyEvent(kb.Tab)) // from the graph, which is one stop, to the tree
+		p.Run(chromedp.KeyEvent(kb.Tab)) // from the graph, which is one stop, to the tree
 		p.is("0", `$.shadowRoot.activeElement.dataset.walk`)
-		p.run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
+		p.Run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
 		p.is("0-3", `$.shadowRoot.activeElement.dataset.walk`)
-		p.run(chromedp.KeyEvent(kb.Enter))
+		p.Run(chromedp.KeyEvent(kb.Enter))
 		p.is("false", `$.shadowRoot.activeElement.getAttribute('aria-expanded')`)
 		p.is(2, `$.nodemask.shown().find(n => n.more > 0).more`)
-		p.run(chromedp.KeyEvent(kb.Enter))
+		p.Run(chromedp.KeyEvent(kb.Enter))
 		p.shows(g, a, 2)
-		p.run(chromedp.KeyEvent("r"))
+		p.Run(chromedp.KeyEvent("r"))
 		p.shows(g, d, 2)
 		p.is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at depth 1, 4 at depth 2.')`)
 	})
@@ -280,7 +211,7 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p := open(t, chrome, "<!DOCTYPE html><body></body>")
 		text, err := json.Marshal(writeHTML(t, g, a, 2, Options{Names: names}))
 		require.NoError(t, err)
-		p.run(chromedp.Evaluate(`{
+		p.Run(chromedp.Evaluate(`{
 const host = document.createElement('div')
 host.innerHTML = `+string(text)+`
 for (const script of host.querySelectorAll('script')) {
@@ -294,7 +225,7 @@ document.body.append(host)
 0}`, nil))
 		p.shows(g, a, 2)
 		p.is(false, `find('.explorer').classList.contains('dark')`)
-		p.run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
+		p.Run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
 		p.until(`$.shadowRoot.querySelector('.explorer').classList.contains('dark')`)
 		p.is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
 	})

@@ -39,7 +39,9 @@ var rooms = map[string][]string{
 	"stats":             nil,
 	"internal/checkout": nil,
 	"internal/race":     nil,
-	"scripts":           nil,
+
+	"internal/browsertest": nil,
+	"scripts":              nil,
 
 	"datasets": {"csr"},
 

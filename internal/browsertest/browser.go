@@ -1,0 +1,98 @@
+// Package browsertest shows pages in a browser to tests.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	traffic "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Start starts a browser without a window for a test that may take as long as limit, or skips the test where none is installed.
+func Start(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
+		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(end)
+		ctx, end = context.WithTimeout(ctx, limit)
+		t.Cleanup(end)
+		ctx, end = chromedp.NewContext(ctx)
+		t.Cleanup(end)
+		require.NoError(t, chromedp.Run(ctx))
+		return ctx
+	}
+	t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test pages in one")
+	return nil
+}
+
+// Tab is a page in the browser. What goes wrong in it, what it says on the console, and what it asks of a network, fails the test.
+type Tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// Open shows the page in a file, in a window of a width, after some actions.
+func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
+	t.Helper()
+	ctx, end := chromedp.NewContext(ctx)
+	var mutex sync.Mutex
+	var wrong []string
+	note := func(format string, arguments ...any) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		wrong = append(wrong, fmt.Sprintf(format, arguments...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			note("exception: %s", e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			note("console: %s", e.Type)
+		case *log.EventEntryAdded:
+			note("log: %s", e.Entry.Text)
+		case *page.EventJavascriptDialogOpening:
+			note("dialog: %s", e.Message)
+		case *traffic.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
+				note("request: %s", e.Request.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		mutex.Lock()
+		defer mutex.Unlock()
+		assert.Empty(t, wrong)
+	})
+	b := Tab{t, ctx}
+	b.Run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false))
+	b.Run(before...)
+	b.Run(chromedp.Navigate("file://" + path))
+	return b
+}
+
+// Run runs actions, which have to succeed.
+func (b Tab) Run(actions ...chromedp.Action) {
+	b.Helper()
+	require.NoError(b, b.Try(actions...))
+}
+
+// Try runs actions and returns their error.
+func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
