@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
@@ -161,4 +162,52 @@ func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T)
 			}
 		}
 	})
+}
+
+func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	require.NoError(t, err)
+	p, err := hyper.Preset("standard")
+	require.NoError(t, err)
+	p.Hidden, p.MaxEpochs = 8, 4
+	x := Experiment{Graph: g, Parameters: p.WithMasking(0.3), Setting: datasets.Inductive, Arrivals: datasets.NoValidation, TrainPercent: 20, SplitSeed: 1}
+	r := NewRunner(gnntest.Go(t))
+	defer r.Close()
+	require.Empty(t, r.Masked())
+	_, err = r.Predict()
+	require.ErrorContains(t, err, "no trial to predict with")
+
+	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 20, Seed: 1})
+	require.NoError(t, err)
+	view, err := datasets.NewView(g, split, x.Setting, x.Arrivals)
+	require.NoError(t, err)
+	random, delta := nmgnn.HostRandom(5, "mask"), make([]float32, len(view.Train.Nodes))
+	var best [][]int32
+	result, err := r.Trial(t.Context(), x, 5, func(int, Epoch) {
+		nmgnn.Mask{KeepRate: 0.3}.Draw(random, delta)
+		var want []int32
+		for i, v := range view.Train.Nodes {
+			if delta[i] == 0 {
+				want = append(want, v)
+			}
+		}
+		require.Equal(t, want, r.Masked())
+		classes, err := r.Predict()
+		require.NoError(t, err)
+		best = append(best, classes)
+	})
+	require.NoError(t, err)
+	for v, class := range best[result.BestEpoch-1] {
+		at, there := slices.BinarySearch(view.Test.Nodes, int32(v))
+		if !there {
+			require.EqualValues(t, -1, class, "a validation node is not in the test graph")
+			continue
+		}
+		require.Equal(t, result.Predictions[at], class, "what the trial keeps is what its best epoch predicted")
+	}
+	require.NotEqual(t, len(view.Test.Nodes), g.NumNodes())
+
+	x.Parameters.KeepRate = 1
+	_, err = r.Trial(t.Context(), x, 5, func(int, Epoch) { require.Empty(t, r.Masked()) })
+	require.NoError(t, err)
 }
