@@ -11,6 +11,7 @@ import urllib.parse
 import jinja2
 import mistune
 from mistune.plugins.math import math as math_plugin
+from mistune.plugins.table import render_table
 from mistune.plugins.table import table as table_plugin
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -105,7 +106,7 @@ class Renderer(mistune.HTMLRenderer):
         return f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">'
 
     def table(self, text):
-        return f'<div class="scroll" tabindex="0">{super().table(text)}</div>\n'
+        return f'<div class="scroll" tabindex="0">{render_table(self, text)}</div>\n'
 
 
 class Page:

@@ -101,6 +101,10 @@ class Pages(Folder):
         with self.assertRaisesRegex(sources.Fault, r"0.ipynb, cell 2: the formula .* is not understood: \\nonsense"):
             self.site(notebook(text("# T"), text(r"$\nonsense$")))
 
+    def test_a_table_in_a_text_can_be_scrolled(self):
+        self.assertEqual(self.site(notebook(text("# T\n\n| here | there |\n|---|---|\n| GIN | GINConv |"))), [])
+        self.assertRegex(self.page(), r'(?s)<div class="scroll" tabindex="0"><table>.*<td>GINConv</td>.*</table>')
+
     def test_links_between_notebooks_lead_to_pages(self):
         self.assertEqual(self.site(notebook(text("# A\n\n[on](1.ipynb#Second-part)")), notebook(text("# B\n\n## Second part"))), [])
         self.assertIn('<a href="1.html#Second-part">on</a>', self.page())
