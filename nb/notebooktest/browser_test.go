@@ -1,6 +1,7 @@
 package notebooktest_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -25,6 +26,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/page"
 )
 
 // openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from
@@ -135,6 +138,11 @@ func until(t *testing.T, ctx context.Context, condition string) {
 func executed(t *testing.T) (pages, run string) {
 	labPython(t)
 	pages = t.TempDir()
+	// What 'nodemask page --site' writes before: pages lead to the playground, and have its script.
+	var playground bytes.Buffer
+	require.NoError(t, page.Write(&playground, page.Options{Beside: "nodemask.js"}))
+	require.NoError(t, os.WriteFile(filepath.Join(pages, "playground.html"), playground.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(pages, "front.js"), []byte(page.Front), 0o644))
 	c := exec.Command(project+"/scripts/reports/run.sh", "--out", pages, notebooks+"/00-start-here.ipynb")
 	c.Env = append(os.Environ(), "NODEMASK_SMALL=1")
 	out, err := c.CombinedOutput()
