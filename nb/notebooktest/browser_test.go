@@ -47,7 +47,7 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
 	allocator, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
-	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(func() {
 		// Asks Chromium to end and waits for it, so that its profile can be removed.
 		_ = chromedp.Cancel(ctx)
@@ -122,7 +122,7 @@ func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 func until(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	var last error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(3*time.Minute); time.Now().Before(end); {
 		var met bool
 		if last = chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", &met)); met {
 			return
@@ -130,7 +130,7 @@ func until(t *testing.T, ctx context.Context, condition string) {
 		_ = chromedp.Run(ctx, chromedp.Sleep(50*time.Millisecond))
 	}
 	shoot(t, ctx, "failed", false)
-	require.Fail(t, "this has not come true in a minute: "+condition, "%v", last)
+	require.Fail(t, "this has not come true in three minutes: "+condition, "%v", last)
 }
 
 // executed runs the first notebook and writes pages, of the other notebooks too if they have been run. It returns where
