@@ -122,7 +122,7 @@ func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 func until(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	var last error
-	for end := time.Now().Add(3*time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 		var met bool
 		if last = chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", &met)); met {
 			return
