@@ -28,7 +28,11 @@ func Reading(data, model string, setting datasets.Setting, choices ...string) On
 	results := RecordedReadings()
 	e := effectsOf(results, data, model, setting)
 	effect, rank, found := e.Find(o.reading)
-	if !found {
+	switch {
+	case !found && len(e.Effects) > 0:
+		Markdown(o.words() + "\n\n*It is not calibrated, and " + paper.DataTitle(data) + " is run on calibrated readings alone.*")
+		return o
+	case !found:
 		Markdown(o.words() + "\n\n" + incomplete(results, data, model, setting))
 		return o
 	}

@@ -71,22 +71,25 @@ func RecordedReadings() *multiverse.Results {
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
-	return Must1(r.Effects(Must1(multiverse.Ask(data, model, setting))))
+	return Must1(r.Effects(Must1(paper.Ask(r, data, model, setting))))
 }
 
 // calibrationOf is on Cora, whatever the data set: the protocol calibrates there.
 func calibrationOf(r *multiverse.Results, model string) *multiverse.Calibration {
-	return Must1(r.Calibrate("cora", model, paper.PublishedPlain(model), model == "gin"))
+	return Must1(paper.Calibrate(r, model))
 }
 
 // incomplete says what is missing before readings can be compared; without a setting, in both.
 func incomplete(r *multiverse.Results, data, model string, setting datasets.Setting) string {
-	cells := Must1(multiverse.Cells(Must1(multiverse.AxesOf(model)), data, model, multiverse.Sizes()))
-	where := ""
+	settings, where := datasets.Settings(), ""
 	if setting != "" {
-		cells = slices.DeleteFunc(cells, func(c record.Cell) bool { return c.Setting != setting })
-		where = ", " + string(setting)
+		settings, where = []datasets.Setting{setting}, ", "+string(setting)
 	}
+	var questions []multiverse.Question
+	for _, one := range settings {
+		questions = append(questions, Must1(paper.Ask(r, data, model, one)))
+	}
+	cells := Must1(multiverse.Cells(questions))
 	done, _ := r.Count(cells, multiverse.Splits)
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
 		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)

@@ -27,9 +27,13 @@ func inProjectWithGAT(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module nodemask\n"), 0o644))
 	store := record.OpenTrajectories(filepath.Join(folder, "results", "multiverse"))
-	axes, err := multiverse.AxesOf("gat")
-	require.NoError(t, err)
-	cells, err := multiverse.Cells(axes, "cora", "gat", multiverse.Sizes())
+	var questions []multiverse.Question
+	for _, setting := range datasets.Settings() {
+		q, err := multiverse.Ask("cora", "gat", setting)
+		require.NoError(t, err)
+		questions = append(questions, q)
+	}
+	cells, err := multiverse.Cells(questions)
 	require.NoError(t, err)
 	for _, c := range cells {
 		for split := range 2 {

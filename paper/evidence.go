@@ -94,7 +94,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	}
 	calibrations := map[string]*multiverse.Calibration{}
 	for q := range asked {
-		ask, err := multiverse.Ask(q.data, q.model, q.setting)
+		ask, err := Ask(results, q.data, q.model, q.setting)
 		if err != nil {
 			return nil, fmt.Errorf("paper: %w", err)
 		}
@@ -106,7 +106,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 			continue
 		}
 		if calibrations[q.model] == nil {
-			if calibrations[q.model], err = results.Calibrate("cora", q.model, PublishedPlain(q.model), q.model == "gin"); err != nil {
+			if calibrations[q.model], err = Calibrate(results, q.model); err != nil {
 				return nil, fmt.Errorf("paper: %w", err)
 			}
 		}

@@ -18,9 +18,13 @@ import (
 // split, by its number from 0, and plain what the plain arm has beyond it. Caching costs a point.
 func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell, split int) float64, plain func(c record.Cell) float64) []record.Trajectory {
 	t.Helper()
-	axes, err := multiverse.AxesOf(model)
-	require.NoError(t, err)
-	cells, err := multiverse.Cells(axes, "cora", model, multiverse.Sizes())
+	var questions []multiverse.Question
+	for _, setting := range datasets.Settings() {
+		q, err := multiverse.Ask("cora", model, setting)
+		require.NoError(t, err)
+		questions = append(questions, q)
+	}
+	cells, err := multiverse.Cells(questions)
 	require.NoError(t, err)
 	published := PublishedPlain(model)
 	var all []record.Trajectory

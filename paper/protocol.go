@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 
 	"nodemask/datasets"
+	"nodemask/paper/multiverse"
 )
 
 // protocol holds the rules that readings of the paper are run and judged under, fixed before the first run.
@@ -35,4 +36,21 @@ func PublishedPlain(model string) func(setting datasets.Setting, trainPercent in
 		}
 		return 0, false
 	}
+}
+
+// Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule. Without results
+// for at least two splits there are no fits.
+func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibration, error) {
+	return results.Calibrate("cora", model, PublishedPlain(model), model == "gin")
+}
+
+// Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated ones. It
+// returns an error for a model that has no readings.
+func Ask(results *multiverse.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
+	q, err := multiverse.Ask(data, model, setting)
+	if err != nil || data != "pubmed" {
+		return q, err
+	}
+	q.Among, err = Calibrate(results, model)
+	return q, err
 }

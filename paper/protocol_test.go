@@ -50,7 +50,7 @@ func TestTheTablesAreInTheBestCalibratedReading(t *testing.T) {
 	results, err := multiverse.NewResults(all)
 	require.NoError(t, err)
 	for _, model := range []string{"gin", "gat", "sgat"} {
-		calibration, err := results.Calibrate("cora", model, PublishedPlain(model), model == "gin")
+		calibration, err := Calibrate(results, model)
 		require.NoError(t, err)
 		best, found := calibration.Best()
 		if !found {

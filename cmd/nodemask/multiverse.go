@@ -54,7 +54,7 @@ several may share a folder.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm, with --model all or any model that trains")
-	flags.StringVar(&f.data, "data", "cora", "data set")
+	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each")
@@ -111,15 +111,31 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if f.part == "depth" {
 		return f.runDepth(c, store, shard, shards)
 	}
-	cells, err := multiverse.Cells(axes, f.data, f.model, f.sizes)
+	results, err := loadMultiverse(store)
+	if err != nil {
+		return err
+	}
+	var questions []multiverse.Question
+	for _, setting := range datasets.Settings() {
+		q, err := paper.Ask(results, f.data, f.model, setting)
+		if err != nil {
+			return err
+		}
+		if q.Among != nil && len(q.Among.Fits) == 0 {
+			return misusef("--data %s: it takes the readings that are calibrated on Cora, which %s does not have: run --data cora --model %s first", f.data, f.folder, f.model)
+		}
+		q.Sizes = f.sizes
+		questions = append(questions, q)
+	}
+	cells, err := multiverse.Cells(questions)
 	if err != nil {
 		return err
 	}
 	switch {
 	case f.status:
-		return f.printStatus(c, store, cells)
+		return f.printStatus(c, results, cells)
 	case f.summary:
-		return f.printSummary(c, store)
+		return f.printSummary(c, results, questions)
 	}
 	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: train.Seeds(multiverse.FirstSplit, f.splits)}, shard, shards)
 }
@@ -196,24 +212,16 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 	return w.Flush()
 }
 
-func (f *multiverseFlags) printStatus(c *cobra.Command, store *record.Trajectories, cells []record.Cell) error {
-	results, err := loadMultiverse(store)
-	if err != nil {
-		return err
-	}
+func (f *multiverseFlags) printStatus(c *cobra.Command, results *multiverse.Results, cells []record.Cell) error {
 	done, complete := results.Count(cells, f.splits)
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+	_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 	return err
 }
 
 // printSummary says what masking does over all readings, and over the calibrated ones.
-func (f *multiverseFlags) printSummary(c *cobra.Command, store *record.Trajectories) error {
-	results, err := loadMultiverse(store)
-	if err != nil {
-		return err
-	}
+func (f *multiverseFlags) printSummary(c *cobra.Command, results *multiverse.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(c.OutOrStdout())
-	calibration, err := results.Calibrate("cora", f.model, paper.PublishedPlain(f.model), f.model == "gin")
+	calibration, err := paper.Calibrate(results, f.model)
 	if err != nil {
 		return err
 	}
@@ -237,33 +245,31 @@ func (f *multiverseFlags) printSummary(c *cobra.Command, store *record.Trajector
 			fmt.Fprintf(w, "%s %.2f points (inductive %.2f, transductive %.2f), caching costs %.2f: %s\n", mark, fit.Both, fit.Inductive, fit.Transductive, fit.CacheCost, fit.Reading.Words(axes, datasets.Inductive))
 		}
 	}
-	for _, setting := range datasets.Settings() {
-		q, err := multiverse.Ask(f.data, f.model, setting)
-		if err != nil {
-			return err
-		}
-		q.Sizes = f.sizes
+	for _, q := range questions {
 		effects, err := results.Effects(q)
 		if err != nil {
 			return err
 		}
 		if len(effects.Effects) == 0 {
-			fmt.Fprintf(w, "%s: not all readings have two splits yet\n", setting)
+			fmt.Fprintf(w, "%s: not all readings have two splits yet\n", q.Setting)
 			continue
 		}
 		for _, which := range []struct {
 			name    string
 			effects *multiverse.Effects
 		}{{"all readings", effects}, {"calibrated readings", effects.Calibrated(calibration)}} {
+			if q.Among != nil && which.effects == effects {
+				continue // the calibrated ones are all there are
+			}
 			if len(which.effects.Effects) == 0 {
-				fmt.Fprintf(w, "%s, %s: none\n", setting, which.name)
+				fmt.Fprintf(w, "%s, %s: none\n", q.Setting, which.name)
 				continue
 			}
 			joint, err := which.effects.Joint()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %.3f); significantly above zero %.0f %% (p %.3f), below %.0f %% (p %.3f)\n", setting, which.name,
+			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %.3f); significantly above zero %.0f %% (p %.3f), below %.0f %% (p %.3f)\n", q.Setting, which.name,
 				joint.Readings, joint.Splits, joint.Median, joint.MedianP, 100*joint.Positive, joint.PositiveP, 100*joint.Negative, joint.NegativeP)
 			names, variance, err := which.effects.Explained()
 			if err != nil {

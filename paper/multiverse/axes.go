@@ -166,16 +166,16 @@ func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
 	return words
 }
 
-// Cells lists what has to be trained for all readings of a model, both arms, at these sizes, each once.
-func Cells(axes []Axis, data, model string, sizes []int) ([]record.Cell, error) {
+// Cells lists what has to be trained to answer questions, both arms, each once.
+func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
-	for _, setting := range datasets.Settings() {
-		for _, size := range sizes {
-			for _, r := range Readings(axes, setting) {
+	for _, q := range questions {
+		for _, size := range q.Sizes {
+			for _, r := range q.Readings() {
 				for _, arm := range []Arm{Plain, Masked} {
-					c, err := r.Cell(axes, arm, data, model, setting, size)
+					c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 					if err != nil {
-						return nil, fmt.Errorf("%s: %w", r.Words(axes, setting), err)
+						return nil, fmt.Errorf("%s: %w", r.Words(q.Axes, q.Setting), err)
 					}
 					cells = append(cells, c.Trained())
 				}

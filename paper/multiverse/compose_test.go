@@ -65,7 +65,7 @@ func TestAReadingIsFoundWithItsRankAndItsScores(t *testing.T) {
 	scores, err := r.F1(q, reading, Masked, 25)
 	require.NoError(t, err)
 	require.Equal(t, map[uint64]float64{100: 53, 101: 54}, scores)
-	cells, err := Cells(q.Axes, "cora", "gat", []int{10})
+	cells, err := Cells(ofBoth(t, "gat", 10))
 	require.NoError(t, err)
 	trials, complete := r.Count(cells, 2)
 	require.Equal(t, 20, trials, "4 trainings in the inductive setting, 6 in the transductive one, 2 splits")

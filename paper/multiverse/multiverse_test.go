@@ -52,9 +52,22 @@ func TestAReadingTakesOneOptionOfEachAxisThatMatters(t *testing.T) {
 	}
 	_, err := AxesOf("gcn")
 	require.ErrorContains(t, err, `no readings of "gcn"`)
-	cells, err := Cells(axesOf(t, "gin"), "cora", "gin", Sizes())
+	cells, err := Cells(ofBoth(t, "gin", Sizes()...))
 	require.NoError(t, err)
 	require.Len(t, cells, 4*(2+3)*64)
+}
+
+// ofBoth asks about all readings of a model on Cora in both settings.
+func ofBoth(t *testing.T, model string, sizes ...int) []Question {
+	t.Helper()
+	var both []Question
+	for _, setting := range datasets.Settings() {
+		q, err := Ask("cora", model, setting)
+		require.NoError(t, err)
+		q.Sizes = sizes
+		both = append(both, q)
+	}
+	return both
 }
 
 func TestEveryOptionChangesWhatIsTrainedOrRead(t *testing.T) {
@@ -103,7 +116,7 @@ func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
 // was stopped and what arrived.
 func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (f1, cached float64)) *Results {
 	t.Helper()
-	cells, err := Cells(axesOf(t, model), "cora", model, Sizes())
+	cells, err := Cells(ofBoth(t, model, Sizes()...))
 	require.NoError(t, err)
 	var all []record.Trajectory
 	for _, c := range cells {
@@ -304,6 +317,20 @@ func TestGATIsCalibratedByItsOwnBaseline(t *testing.T) {
 	effects, err := results.Effects(q)
 	require.NoError(t, err)
 	require.Len(t, effects.Calibrated(c).Effects, 48, "with any baseline and own term")
+
+	q.Among = c
+	require.Len(t, q.Readings(), 48)
+	for i := range c.Fits {
+		c.Fits[i].Calibrated = i == 0
+	}
+	require.Len(t, q.Readings(), 2*2, "one fit, with any baseline and own term")
+	alone, err := results.Effects(q)
+	require.NoError(t, err)
+	require.Len(t, alone.Effects, 4)
+	require.Equal(t, effects.Calibrated(c).Effects, alone.Effects)
+	cells, err := Cells([]Question{q})
+	require.NoError(t, err)
+	require.Len(t, cells, 4*(2+2), "stops and arrivals are read off: two baselines and two own terms at four sizes")
 }
 
 func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {

@@ -50,13 +50,24 @@ type Question struct {
 	Data, Model string
 	Setting     datasets.Setting
 	Sizes       []int
+	// Among are the readings that are asked about: the calibrated ones; nil: all.
+	Among *Calibration
 }
 
-// Ask returns the question of a model on a data set in a setting, at all sizes. It returns an error for a model that has no
-// readings.
+// Readings lists what is asked about.
+func (q Question) Readings() []Reading {
+	all := Readings(q.Axes, q.Setting)
+	if q.Among == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(r Reading) bool { return !q.Among.Has(q.Axes, q.Setting, r) })
+}
+
+// Ask returns the question of all readings of a model on a data set in a setting, at all sizes. It returns an error for a model
+// that has none.
 func Ask(data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := AxesOf(model)
-	return Question{axes, data, model, setting, Sizes()}, err
+	return Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes()}, err
 }
 
 // Effect is what masking does in one reading.
@@ -97,7 +108,7 @@ func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 // splits are the seeds that every training of the arms has.
 func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 	var common map[uint64]bool
-	for _, reading := range Readings(q.Axes, q.Setting) {
+	for _, reading := range q.Readings() {
 		for _, size := range q.Sizes {
 			for _, arm := range arms {
 				k, err := q.key(reading, arm, size)
@@ -135,7 +146,7 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 	if all.Splits, err = r.splits(q, Plain, Masked); err != nil || len(all.Splits) < 2 {
 		return all, err
 	}
-	for _, reading := range Readings(q.Axes, q.Setting) {
+	for _, reading := range q.Readings() {
 		e := Effect{Reading: reading}
 		for _, size := range q.Sizes {
 			scores := map[Arm][]float64{}
