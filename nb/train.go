@@ -73,16 +73,11 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 // Label returns a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
 // The reading of the paper that its tables are in ([paper.Cell]), where it is not the model's preset, is named as one.
 func Label(c record.Cell) string {
-	known := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Choices()
-	own := c.Choices()
-	if slices.ContainsFunc(known, func(choice record.Choice) bool { return !choice.In(own) }) {
-		known = nil
+	known, own := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Choices(), c.Choices()
+	if len(known) == 0 || slices.ContainsFunc(known, func(choice record.Choice) bool { return !choice.In(own) }) {
+		return c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
 	}
-	label := c.Label(paper.MaskedKeepRate, known...)
-	if len(known) > 0 {
-		label += ", preset paper"
-	}
-	return label
+	return paper.Label(c) + ", preset paper"
 }
 
 // titleOf is what cells have in common.

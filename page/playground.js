@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 ab278173dafb74a78382fb43841a9402bba125019b5193fda0f717f469d65187.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 6f45e5da5f6edced7ac17c1030b93aaec02a971895275c3ac68633378ab25f24.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -320,7 +320,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err != nil {
 		return Event{}, err
 	}
-	done := &Trained{Record: string(line), Key: c.Key(), Label: c.Label(paper.MaskedKeepRate, known(c)...), F1: stored.MacroF1, BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
+	done := &Trained{Record: string(line), Key: c.Key(), Label: paper.Label(c), F1: stored.MacroF1, BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
 	if published, found := paper.PublishedF1(c); found {
 		done.Published = &published
@@ -330,11 +330,6 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 
 // slowest is the longest rest between epochs.
 const slowest = 5 * time.Second
-
-// known are the choices that a page makes by itself: the paper's reading of the model.
-func known(c record.Cell) []record.Choice {
-	return paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Choices()
-}
 
 // compare sums records up by cell, each beside the same without masking.
 func (s *Session) compare(r Request) (Event, error) {
@@ -357,7 +352,7 @@ func (s *Session) compare(r Request) (Event, error) {
 		seen[c.Key()] = true
 		values := results.Values(c, record.MacroF1)
 		summary := stats.Summarize(values)
-		row := Compare{Key: c.Key(), Label: c.Label(paper.MaskedKeepRate, known(c)...), Data: c.Data, Setting: string(c.Setting), TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
+		row := Compare{Key: c.Key(), Label: paper.Label(c), Data: c.Data, Setting: string(c.Setting), TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
 		if summary.N > 1 {
 			row.Spread = &summary.StdDev
 		}

@@ -117,7 +117,12 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 	require.NotNil(t, rows[1].P)
 	assert.Equal(t, 3, rows[1].Pairs)
 	assert.InDelta(t, rows[1].Mean-rows[0].Mean, *rows[1].Difference, 1e-9)
-	assert.Contains(t, rows[1].Label, "GIN + NM")
+	assert.Equal(t, "GIN, hidden 8, epochs 12", rows[0].Label)
+	assert.Equal(t, "GIN + NM, hidden 8, epochs 12", rows[1].Label)
+	other := smallCell("0.5")
+	other.Choices["mlp"] = "1"
+	events := ask(t, s, Request{Kind: "train", Cell: other, Seed: 1})
+	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, epochs 12", events[len(events)-1].Trained.Label, "what the tables do not have is said")
 	broken := ask(t, s, Request{Kind: "compare", Records: []string{`{"luck":1}`}})
 	assert.Contains(t, broken[0].Error, "line 1: ")
 }

@@ -27,6 +27,11 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM, layers 4".
+func Label(c record.Cell) string {
+	return c.Label(Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), MaskedKeepRate)
+}
+
 // resplit is a cell with a split of its own for each trial.
 func resplit(c record.Cell) record.Cell {
 	c.Resplit, c.Cached, c.History = true, false, false

@@ -44,6 +44,18 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 	require.False(t, found)
 }
 
+func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
+	all, err := record.OpenTrajectories("../results/multiverse").Load()
+	require.NoError(t, err)
+	results, err := multiverse.NewResults(all)
+	require.NoError(t, err)
+	depth, err := results.Depth("cora")
+	require.NoError(t, err)
+	require.Equal(t, "two, norm inside, all layers", depth.Chosen)
+	cell := depthCell(datasets.Transductive, 16)
+	require.Equal(t, []any{2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1}, []any{cell.Parameters.MLPLayers, cell.Parameters.Norm, cell.Parameters.Readout, cell.Parameters.StopOn})
+}
+
 func TestTheTablesAreInTheBestCalibratedReading(t *testing.T) {
 	all, err := record.OpenTrajectories("../results/multiverse").Load()
 	require.NoError(t, err)

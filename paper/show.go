@@ -128,10 +128,8 @@ func (e Entry) chosen() string {
 	}
 	from := Cell(e.Cell.Data, e.Cell.Parameters.Model, e.Cell.Setting, e.Cell.TrainPercent)
 	choices := map[string]string{}
-	for _, axis := range record.Axes() {
-		if value := axis.Get(e.Cell); value != axis.Get(from) {
-			choices[axis.Name] = value
-		}
+	for _, choice := range e.Cell.Differences(from) {
+		choices[choice.Axis.Name] = choice.Value
 	}
 	text, err := json.Marshal(map[string]any{"data": e.Cell.Data, "model": e.Cell.Parameters.Model, "setting": e.Cell.Setting, "train": e.Cell.TrainPercent, "choices": choices})
 	if err != nil {

@@ -101,14 +101,18 @@ func Axes() []Axis {
 	}
 }
 
-// Choices lists where a cell differs from its model's preset. Attention dropout is compared with what masking leaves of it,
-// since masking removes it by itself.
+// Choices lists where a cell differs from its model's preset.
 func (c Cell) Choices() []Choice {
 	preset, err := hyper.For(c.Parameters.Model)
 	if err != nil {
 		preset = c.Parameters // a model that nobody knows has no preset to differ from
 	}
-	usual := Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset}
+	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
+}
+
+// Differences lists where a cell differs from another of its model. Attention dropout is compared with what masking leaves of it,
+// since masking removes it by itself.
+func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(c.Parameters.KeepRate)
 	var choices []Choice
 	for _, axis := range Axes() {

@@ -47,7 +47,7 @@ func TestWhatIsSetOnAnAxisIsReadBackAndShownInKeyLabelAndCommand(t *testing.T) {
 				shown = ""
 			}
 			require.Contains(t, c.Command(3)+" ", strings.TrimSpace(" --"+axis.Flag+" "+shown)+" ")
-			require.NotEqual(t, usual.Label(1), c.Label(1), axis.Name)
+			require.NotEqual(t, usual.Label(usual, 1), c.Label(usual, 1), axis.Name)
 		}
 	}
 }

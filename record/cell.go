@@ -85,15 +85,15 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the cell's model and what differs from its preset in a few words: "GIN + NM, layers 4". A keep rate of usual
-// is left out, and so are the choices that are known.
-func (c Cell) Label(usual hyper.KeepRate, known ...Choice) string {
+// Label returns the cell's model and what differs from a usual cell in a few words: "GIN + NM, layers 4". A keep rate of keep goes
+// without saying.
+func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
 		label += " + NM"
 	}
-	for _, choice := range c.Choices() {
-		if choice.Axis.Name == keepAxis && c.Parameters.KeepRate == usual || choice.In(known) {
+	for _, choice := range c.Differences(usual) {
+		if choice.Axis.Name == keepAxis && c.Parameters.KeepRate == keep {
 			continue
 		}
 		label += ", " + choice.Axis.label(choice.Value)

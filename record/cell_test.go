@@ -37,9 +37,12 @@ func TestLabelsSayWhatSetsCellsApart(t *testing.T) {
 		"GraphSAGE + NM, layers 4":      NewCell("cora", "sage", datasets.Inductive, 10).Masked(0.5).With(func(p *hyper.Parameters) { p.Layers = 4 }),
 		"GIN, regulariser dropedge:0.5": gin.With(func(p *hyper.Parameters) { p.Regulariser, p.RegulariserRate = hyper.DropEdgeRegulariser, 0.5 }),
 	} {
-		require.Equal(t, want, c.Label(0.5))
+		require.Equal(t, want, c.Label(NewCell("cora", c.Parameters.Model, datasets.Inductive, 10), 0.5))
 	}
-	require.Equal(t, "GIN + NM, p = 0.5", gin.Masked(0.5).Label(0.9), "another keep rate is the usual one")
+	require.Equal(t, "GIN + NM, p = 0.5", gin.Masked(0.5).Label(gin, 0.9), "another keep rate is the usual one")
+	two := gin.With(func(p *hyper.Parameters) { p.MLPLayers = 2 })
+	require.Equal(t, "GIN", two.Label(two, 0.5))
+	require.Equal(t, "GIN, mlp 1", gin.Label(two, 0.5), "the preset is a choice where something else is usual")
 }
 
 func TestCommandsAreForAShellWhateverTheDataAreCalled(t *testing.T) {

@@ -15,7 +15,7 @@ func ExampleCell() {
 	deep := cell.Masked(0.5).With(func(p *hyper.Parameters) { p.Layers = 4 })
 	fmt.Println(cell.Key())
 	fmt.Println(deep.Key())
-	fmt.Println(deep.Label(0.5))
+	fmt.Println(deep.Label(cell, 0.5))
 	fmt.Println(deep.Command(10))
 	// Output:
 	// cora/gat/inductive/10%

@@ -21,13 +21,13 @@ const markup = `
 const standard = {mlp: '1', normalize: 'true', lr: '0.01', decay: '0.0005'}
 
 class Front {
-  constructor(holder, config) {
+  constructor(holder, engine) {
     const fallback = [...holder.childNodes]
     holder.innerHTML = markup
     this.find = selector => holder.querySelector(selector)
     const {find} = this
     find('.nm-picture').append(...fallback)
-    this.engine = new Engine(config, words => words && this.say(words))
+    this.engine = engine
     this.live = new Live(find('.nm-picture'))
     this.loss = new Chart(find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.f1 = new Chart(find('.nm-f1'), {title: 'Macro F1', unit: 'macro F1 (%)', fixed: [0, 100]})
@@ -47,6 +47,7 @@ class Front {
     }
     const {find} = this
     const keep = Number(find('.nm-keep').value)
+    this.engine.say = words => words && this.say(words)
     find('.nm-go').textContent = 'Stop'
     find('.nm-charts').hidden = false
     this.jobs = []
@@ -106,8 +107,9 @@ function begin() {
   const sheet = new CSSStyleSheet() // a page's policy may forbid style elements
   sheet.replaceSync(style)
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
-  for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, config)
-  new Entries(new Engine(config, () => {}))
+  const engine = new Engine(config, () => {}) // whoever asks it something tells what it says
+  for (const holder of document.querySelectorAll('[data-nodemask-live]')) new Front(holder, engine)
+  new Entries(engine)
 }
 
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin)

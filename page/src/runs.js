@@ -59,7 +59,7 @@ export class Runs {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
 
-  // show asks the program for the summary, since it knows the statistics. A page that has just opened does not start it for that.
+  // show asks the program for the summary, since it knows the statistics: a page that keeps runs starts it when it opens.
   async show() {
     const {find} = this.page
     const none = this.lines.length === 0
