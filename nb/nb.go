@@ -12,6 +12,7 @@ package nb
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html"
 	"os"
@@ -49,7 +50,12 @@ func Chart(c plots.Chart) {
 	svg, err := c.SVG()
 	Must(err)
 	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
-	HTML(image(svg, alt), Must1(c.CSV()))
+	picture := image(svg, alt)
+	if places := Must1(c.Places()); len(places) > 0 {
+		// For the script of a page: places to click, each for one more trial.
+		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, html.EscapeString(string(Must1(json.Marshal(places)))))
+	}
+	HTML(picture, Must1(c.CSV()))
 }
 
 // Specification shows a specification curve to look into, or in plain text its readings.

@@ -216,6 +216,7 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src file: 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; connect-src 'none'">
 <title>reports</title></head><body><main><div data-nodemask-live><p id="still">a picture</p></div>
 <table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00 ± 1.00</td></tr></table>
+<img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='[{"left":25,"top":50,"name":"GIN, 0.5: 79.00","cell":"{\"data\":\"sbm:nodes=120,classes=3,degree=6,seed=1\",\"model\":\"gin\",\"setting\":\"inductive\",\"train\":50,\"choices\":{\"hidden\":\"8\",\"keep\":\"0.5\"}}"}]'>
 </main><script src="front.js" defer></script></body></html>`), 0o644))
 	b := open(t, browser(t), report, 1280)
 	b.until(`document.querySelector('.nm-go') !== null`)
@@ -231,6 +232,16 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	b.js(`document.querySelector('.nm-results li').textContent`, &text)
 	require.Regexp(t, `^seed 1001: macro F1 \d+\.\d\d$`, text)
 	b.look("entry")
+	b.click("dialog .nm-close")
+
+	b.js(`(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`, &text)
+	require.Equal(t, "100 100 GIN, 0.5: 79.00. Run it here", text)
+	b.click(".nm-point")
+	b.js(`document.querySelector('dialog').open + ' ' + document.querySelector('.nm-recorded').textContent`, &text)
+	require.Equal(t, "true In the figure: GIN, 0.5: 79.00.", text)
+	b.click("dialog .nm-go")
+	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
+	b.look("point")
 	b.click("dialog .nm-close")
 
 	b.click("[data-nodemask-live] .nm-go")

@@ -3,6 +3,8 @@ package page
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 	"github.com/gobwas/ws"
 	"github.com/gobwas/ws/wsutil"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
 )
 
 // firefox drives a Firefox without a window by WebDriver BiDi.
@@ -106,11 +110,21 @@ func TestFirefoxTrainsAsTheCommandDoes(t *testing.T) {
 		t.Skip("skipped: trains in a browser for seconds")
 	}
 	f := openFirefox(t, written(t, func(o *Options) { o.Beside = "nodemask.js" }))
-	for _, model := range []string{"gin", "sgat"} {
-		cell := Cell{Data: "cora", Model: model, Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"keep": "0.5"}}
-		text, err := json.Marshal(cell)
-		require.NoError(t, err)
-		line := f.js(`window.nodemaskPlayground.engine.ask({kind: 'train', seed: 2, cell: ` + string(text) + `}).done.then(e => e.trained.record, e => String(e))`)
-		sameAsHere(t, line, cell, 2)
+	models, settings, keeps, seeds := []string{"gin", "sgat"}, []datasets.Setting{datasets.Inductive}, []string{"0.5"}, []uint64{2}
+	if os.Getenv("NODEMASK_PARITY") != "" { // some minutes
+		models, settings, keeps, seeds = []string{"gin", "gat", "sgat"}, datasets.Settings(), []string{"1", "0.5"}, []uint64{1, 2}
+	}
+	for _, model := range models {
+		for _, setting := range settings {
+			for _, keep := range keeps {
+				for _, seed := range seeds {
+					cell := Cell{Data: "cora", Model: model, Setting: setting, TrainPercent: 10, Choices: map[string]string{"keep": keep}}
+					text, err := json.Marshal(cell)
+					require.NoError(t, err)
+					line := f.js(fmt.Sprintf(`window.nodemaskPlayground.engine.ask({kind: 'train', seed: %d, cell: %s}).done.then(e => e.trained.record, e => String(e))`, seed, text))
+					sameAsHere(t, line, cell, seed)
+				}
+			}
+		}
 	}
 }

@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 6f45e5da5f6edced7ac17c1030b93aaec02a971895275c3ac68633378ab25f24.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 30dd4434576532ffaea94644c2e66ee452e57eb42152b51e6f17e6ac3afcf154.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

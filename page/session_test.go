@@ -250,6 +250,33 @@ func TestEveryEntryOfATableSaysWhichCellItIs(t *testing.T) {
 	require.Greater(t, seen, 300)
 }
 
+func TestEveryPointOfAFigureSaysWhichCellItIs(t *testing.T) {
+	records, err := paper.OpenRecords("../results")
+	require.NoError(t, err)
+	seen := map[string]int{}
+	for _, a := range paper.Artifacts() {
+		keys := map[string]bool{}
+		for _, c := range a.Cells() {
+			keys[c.Trained().Key()] = true
+		}
+		for _, chart := range a.Charts(records) {
+			places, err := chart.Places()
+			require.NoError(t, err)
+			for _, place := range places {
+				var chosen Cell
+				require.NoError(t, json.Unmarshal([]byte(place.Cell), &chosen))
+				c, err := chosen.Cell()
+				require.NoError(t, err)
+				require.True(t, keys[c.Trained().Key()], "%s is no cell of %s", c.Key(), a.ID)
+				seen[a.ID]++
+			}
+		}
+	}
+	require.Equal(t, 4, seen["fig-loss-cora"], "a button a line, plain and masked in two settings")
+	require.Greater(t, seen["fig-keep-rate-gin"], 15)
+	require.Greater(t, seen["fig-depth"], 30)
+}
+
 func TestManyTrialsInARowTakeNoMoreMemory(t *testing.T) {
 	s := session(t)
 	held := func() float64 {

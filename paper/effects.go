@@ -16,8 +16,8 @@ const EffectsID = "effects"
 // mean difference in macro F1 and its 95 % interval. Trials pair by seed and split; each seed's differences are averaged
 // over the sizes first, so that the interval is over seeds. What has fewer than two seeds is left out.
 func Effects(r *record.Results) plots.Forest {
-	f := plots.Forest{ID: EffectsID, Title: "What node masking changes", XLabel: "difference in macro F1 (points)",
-		Caption: "Mean over the sizes of the train set, with a 95 % interval over seeds (their number behind it). Filled: the interval leaves 0 out."}
+	f := plots.Forest{ID: EffectsID, Title: "What node masking changes, on the tables' split", XLabel: "difference in macro F1 (points)",
+		Caption: "In the reading of the tables, on one split as in the paper. Mean over the sizes of the train set, with a 95 % interval over seeds (their number behind it). Filled: the interval leaves 0 out."}
 	for _, group := range []struct {
 		name    string
 		models  []string

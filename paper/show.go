@@ -120,18 +120,25 @@ func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	return adjusted
 }
 
-// chosen is the entry's cell as a page that trains chooses it: where it differs from [Cell], by axis. It is empty for what such a
-// page does not measure.
+// chosen is the entry's cell as a page that trains chooses it. It is empty for what such a page does not measure.
 func (e Entry) chosen() string {
-	if e.Metric != record.MacroF1 || e.Cell.Data != "cora" && e.Cell.Data != "pubmed" {
+	if e.Metric != record.MacroF1 {
 		return ""
 	}
-	from := Cell(e.Cell.Data, e.Cell.Parameters.Model, e.Cell.Setting, e.Cell.TrainPercent)
+	return chosen(e.Cell)
+}
+
+// chosen is a cell as a page that trains chooses it: where it differs from [Cell], by axis. It is empty for data that such a page
+// does not have.
+func chosen(c record.Cell) string {
+	if c.Data != "cora" && c.Data != "pubmed" {
+		return ""
+	}
 	choices := map[string]string{}
-	for _, choice := range e.Cell.Differences(from) {
+	for _, choice := range c.Differences(Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)) {
 		choices[choice.Axis.Name] = choice.Value
 	}
-	text, err := json.Marshal(map[string]any{"data": e.Cell.Data, "model": e.Cell.Parameters.Model, "setting": e.Cell.Setting, "train": e.Cell.TrainPercent, "choices": choices})
+	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting, "train": c.TrainPercent, "choices": choices})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
@@ -199,6 +206,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	for _, p := range c.Points {
 		if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
 			add(p.X, values)
+			s.Cells = append(s.Cells, p.Entry.chosen())
 		}
 	}
 	if c.Losses == nil {
@@ -214,10 +222,15 @@ func (c Curve) series(r *record.Results) plots.Series {
 			}
 		}
 		if len(values) == 0 || 2*len(values) < len(histories) {
-			return s
+			break
 		}
 		add(float64(epoch+1), values)
 	}
+	if n := len(s.X); n > 0 && !c.Validation {
+		s.Cells = make([]string, n)
+		s.Cells[n-1] = chosen(*c.Losses) // a line of losses is run where it ends
+	}
+	return s
 }
 
 // losses are the histories of a curve's trials.

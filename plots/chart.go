@@ -16,6 +16,8 @@ type Series struct {
 	// Of names an earlier series, whose colour and shape this one shares with a broken line: a model's validation loss beside
 	// its train loss. All other lines of such a chart are whole.
 	Of string
+	// Cells are what a page's script needs to measure each point anew, for [Chart.Places]; "": nothing. nil: none.
+	Cells []string
 }
 
 // Chart describes lines over one pair of axes.
@@ -35,8 +37,8 @@ const (
 )
 
 // Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as many
-// Low and High as Y or none of both, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. The
-// series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to 10,000.
+// Low and High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to
+// rounding. The series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to 10,000.
 func (c Chart) Check() error {
 	if len(c.Series) == 0 {
 		return fmt.Errorf("plots: chart %q has no series", c.ID)
@@ -66,6 +68,9 @@ func (s Series) check() error {
 	}
 	if (s.Low == nil) != (s.High == nil) || s.Low != nil && (len(s.Low) != len(s.Y) || len(s.High) != len(s.Y)) {
 		return fmt.Errorf("a band of %d low and %d high around %d y", len(s.Low), len(s.High), len(s.Y))
+	}
+	if s.Cells != nil && len(s.Cells) != len(s.X) {
+		return fmt.Errorf("%d cells of %d points", len(s.Cells), len(s.X))
 	}
 	for _, values := range [][]float64{s.X, s.Y, s.Low, s.High} {
 		for i, v := range values {

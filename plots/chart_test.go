@@ -301,6 +301,30 @@ func luminance(t *testing.T, colour string) float64 {
 	return sum
 }
 
+func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
+	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320, Series: []plots.Series{
+		{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
+		{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
+	}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	line := regexp.MustCompile(`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
+	require.NotNil(t, line)
+	places, err := c.Places()
+	require.NoError(t, err)
+	require.Len(t, places, 2)
+	for i, want := range []string{"one, 1: 3.00", "one, 4: 7.00"} {
+		x, err := strconv.ParseFloat(string(line[1+2*i]), 64)
+		require.NoError(t, err)
+		y, err := strconv.ParseFloat(string(line[2+2*i]), 64)
+		require.NoError(t, err)
+		require.InDelta(t, x, places[i].Left*500/100, 0.05)
+		require.InDelta(t, y, places[i].Top*320/100, 0.05)
+		require.Equal(t, want, places[i].Name)
+		require.Equal(t, []string{"first", "last"}[i], places[i].Cell)
+	}
+}
+
 func TestChartOfOtherNumbersIsAnotherDrawing(t *testing.T) {
 	c := charts()[0]
 	before, err := c.SVG()
@@ -320,6 +344,7 @@ func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
 		"not a number":     {X: one, Y: []float64{math.NaN()}},
 		"infinite":         {X: []float64{math.Inf(-1)}, Y: one},
 		"too large":        {X: one, Y: []float64{2e300}},
+		"fewer cells":      {X: one, Y: one, Cells: []string{}},
 		"half a band":      {X: one, Y: one, Low: one},
 		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
 		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},

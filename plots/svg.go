@@ -27,39 +27,80 @@ func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	width, height := c.Width, c.Height
-	if width == 0 {
-		width = defaultWidth
-	}
-	if height == 0 {
-		height = defaultHeight
-	}
-
-	title := newHeading(c.Title, width)
-	above := float64(margin)
-	if len(title) > 0 {
-		above += title.height() + margin/2
-	}
-	looks := looks(c.Series)
-	legend := newLegend(c.Series, looks, width-2*margin)
-	legendTop := above
-	above += legend.height()
-	// Where the words take much of the height, the chart gets higher.
-	height = max(height, above+0.6*height)
-
+	l := c.layout()
 	var d drawing
-	used := make([]int, len(looks))
-	for i, l := range looks {
-		used[i] = l.colour
+	used := make([]int, len(l.looks))
+	for i, look := range l.looks {
+		used[i] = look.colour
 	}
-	d.start(c.ID, c.Title, c.description(), used, width, height)
-	title.draw(&d)
-	legend.draw(&d, point{margin, legendTop})
-	f := c.newFrame(width, height, above)
-	f.draw(&d)
-	c.drawSeries(&d, f, looks)
+	d.start(c.ID, c.Title, c.description(), used, l.width, l.height)
+	l.title.draw(&d)
+	l.legend.draw(&d, point{margin, l.legendTop})
+	l.frame.draw(&d)
+	c.drawSeries(&d, l.frame, l.looks)
 	d.WriteString("</svg>\n")
 	return d.Bytes(), nil
+}
+
+// layout says where the parts of a chart are.
+type layout struct {
+	width, height float64
+	title         heading
+	looks         []look
+	legend        legend
+	legendTop     float64
+	frame         frame
+}
+
+func (c Chart) layout() layout {
+	l := layout{width: c.Width, height: c.Height, looks: looks(c.Series)}
+	if l.width == 0 {
+		l.width = defaultWidth
+	}
+	if l.height == 0 {
+		l.height = defaultHeight
+	}
+	l.title = newHeading(c.Title, l.width)
+	above := float64(margin)
+	if len(l.title) > 0 {
+		above += l.title.height() + margin/2
+	}
+	l.legend = newLegend(c.Series, l.looks, l.width-2*margin)
+	l.legendTop = above
+	above += l.legend.height()
+	// Where the words take much of the height, the chart gets higher.
+	l.height = max(l.height, above+0.6*l.height)
+	l.frame = c.newFrame(l.width, l.height, above)
+	return l
+}
+
+// Place is a point of a chart that can be measured anew.
+type Place struct {
+	Left float64 `json:"left"` // in percent of the drawing's width
+	Top  float64 `json:"top"`  // in percent of its height
+	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20"
+	Cell string  `json:"cell"` // what a page's script needs for it
+}
+
+// Places returns the points of the drawing by [Chart.SVG] that have a cell. The error is that of [Chart.Check].
+func (c Chart) Places() ([]Place, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	l := c.layout()
+	var places []Place
+	for _, s := range c.Series {
+		for i, cell := range s.Cells {
+			if cell == "" {
+				continue
+			}
+			at := l.frame.at(s.X[i], s.Y[i])
+			percent := func(part, whole float64) float64 { return math.Round(1e4*part/whole) / 100 }
+			places = append(places, Place{Left: percent(at.x, l.width), Top: percent(at.y, l.height), Cell: cell,
+				Name: fmt.Sprintf("%s, %s: %.2f", oneLine(s.Name), strconv.FormatFloat(s.X[i], 'g', 4, 64), s.Y[i])})
+		}
+	}
+	return places, nil
 }
 
 // drawSeries draws the bands, on them the lines, on them the markers.

@@ -1,4 +1,4 @@
-// "Run it here": a click on an entry of a table trains one more trial of its very cell, in the page.
+// "Run it here": a click on an entry of a table, or on a point of a figure, trains one more trial of its very cell, in the page.
 
 import {Chart} from './chart.js'
 
@@ -7,30 +7,48 @@ const words = cell => {
   return [`${cell.model.toUpperCase()} on ${cell.data}, ${cell.setting}, ${cell.train} % to train on`, ...choices].join(', ')
 }
 
+// buttons lays a button over each point of a figure that can be run, and returns them.
+function buttons(picture) {
+  const frame = document.createElement('span')
+  frame.className = 'nm-figure'
+  picture.replaceWith(frame)
+  const all = JSON.parse(picture.dataset.places).map(({left, top, name, cell}) => {
+    const button = Object.assign(document.createElement('button'), {type: 'button', className: 'nm-point', title: name})
+    Object.assign(button.style, {left: `${left}%`, top: `${top}%`})
+    button.dataset.cell = cell
+    return button
+  })
+  frame.append(picture, ...all)
+  return all
+}
+
+// shown is what is read of an entry.
+const shown = entry => entry.textContent.trim() || entry.title
+
 export class Entries {
   constructor(engine) {
     this.engine = engine
     this.done = new Map() // by cell: what was run here
     const entries = [...document.querySelectorAll('[data-cell]')]
-    if (entries.length === 0) return
+    const points = [...document.querySelectorAll('img[data-places]')].flatMap(buttons)
+    if (entries.length + points.length === 0) return
+    for (const entry of [...entries, ...points]) {
+      entry.setAttribute('aria-label', `${shown(entry)}. Run it here`)
+      entry.addEventListener('click', () => this.open(entry))
+    }
     for (const entry of entries) {
       entry.tabIndex = 0
       entry.classList.add('nm-entry')
       entry.setAttribute('role', 'button')
-      entry.setAttribute('aria-label', `${entry.textContent.trim()}. Run it here`)
-      entry.addEventListener('click', () => this.open(entry))
       entry.addEventListener('keydown', event => {
         if (event.key !== 'Enter' && event.key !== ' ') return
         event.preventDefault()
         this.open(entry)
       })
     }
-    for (const table of new Set(entries.map(e => e.closest('table')))) {
-      const hint = document.createElement('p')
-      hint.className = 'nm-hint'
-      hint.textContent = 'Click a number to run it here: one more trial, in your browser.'
-      table.after(hint)
-    }
+    const hint = (where, what) => where.after(Object.assign(document.createElement('p'), {className: 'nm-hint', textContent: `Click a ${what} to run it here: one more trial, in your browser.`}))
+    for (const table of new Set(entries.map(e => e.closest('table')))) hint(table, 'number')
+    for (const figure of new Set(points.map(p => p.parentElement))) hint(figure, 'point')
     this.panel = this.build()
     document.body.append(this.panel)
   }
@@ -55,7 +73,8 @@ export class Entries {
     const {find} = this
     this.cell = JSON.parse(entry.dataset.cell)
     find('.nm-what').textContent = words(this.cell)
-    find('.nm-recorded').textContent = `In the table: ${entry.textContent.trim()}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    const point = entry.classList.contains('nm-point')
+    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${shown(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
     find('.nm-status').textContent = ''
     this.chart.draw([])
     this.list()

@@ -22,8 +22,8 @@ func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		heads := rapid.SampledFrom([]int{1, 1, 2, 3, 4, 8}).Draw(t, "heads")
 		width := heads * rapid.IntRange(1, 264/heads).Draw(t, "share")
-		if width == 64 && (heads == 1 || heads == 8) {
-			t.Skip("its vector instructions add in another order, as package simd's tests say")
+		if rapid.Bool().Draw(t, "usual") {
+			width = 64 / heads * heads
 		}
 		n := rapid.IntRange(0, 13).Draw(t, "n")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -56,9 +56,10 @@ typedef struct {
 		int width = a->width, heads = a->heads, share = width / heads;                                                 \
 		floats h = a->h + c, w = a->weights;                                                                           \
 		ints columns = a->columns, positions = a->positions;                                                           \
+		int fours = width == 64 && (heads == 1 || heads == 8) ? i : to; /* as Go's loops have it */                    \
 		UNROLL for (int k = 0; k < n; k++) s[k] = all(0);                                                              \
 		if (!w) {                                                                                                      \
-			for (; i + 4 <= to; i += 4) {                                                                              \
+			for (; i + 4 <= fours; i += 4) {                                                                           \
 				floats h0 = h + columns[i] * width, h1 = h + columns[i + 1] * width, h2 = h + columns[i + 2] * width,  \
 				       h3 = h + columns[i + 3] * width;                                                                \
 				UNROLL for (int k = 0; k < n; k++) s[k] =                                                              \
@@ -69,7 +70,7 @@ typedef struct {
 				UNROLL for (int k = 0; k < n; k++) s[k] = add(s[k], load(h0 + 4 * k));                                 \
 			}                                                                                                          \
 		} else if (heads == 1) {                                                                                       \
-			for (; i + 4 <= to; i += 4) {                                                                              \
+			for (; i + 4 <= fours; i += 4) {                                                                           \
 				floats h0 = h + columns[i] * width, h1 = h + columns[i + 1] * width, h2 = h + columns[i + 2] * width,  \
 				       h3 = h + columns[i + 3] * width;                                                                \
 				v4 w0 = splat(w + at(positions, i)), w1 = splat(w + at(positions, i + 1)),                             \
@@ -86,7 +87,7 @@ typedef struct {
 		} else {                                                                                                       \
 			int head[n];                                                                                               \
 			UNROLL for (int k = 0; k < n; k++) head[k] = (c + 4 * k) / share;                                          \
-			for (; i + 4 <= to; i += 4) {                                                                              \
+			for (; i + 4 <= fours; i += 4) {                                                                           \
 				floats h0 = h + columns[i] * width, h1 = h + columns[i + 1] * width, h2 = h + columns[i + 2] * width,  \
 				       h3 = h + columns[i + 3] * width;                                                                \
 				floats w0 = w + at(positions, i) * heads, w1 = w + at(positions, i + 1) * heads,                       \

@@ -33,12 +33,15 @@
 	JZ 2(PC)                   \
 	MOVLQSX (4*i)(R10)(AX*4), position
 
-// One entry is added after the other, without rounding its product.
+// One entry is added after the other, its product rounded.
 #define ADD(offset, sum) VADDPS offset(BX), sum, sum
-#define FUSED(offset, sum) VFMADD231PS offset(BX), Y8, sum
-#define FUSED_HEAD(offset, sum) \
+#define TIMES1(offset, sum) \
+	VMULPS offset(BX), Y8, Y9 \
+	VADDPS Y9, sum, sum
+#define TIMES1_HEAD(offset, sum) \
 	VBROADCASTSS (offset/8)(R11), Y8 \
-	VFMADD231PS offset(BX), Y8, sum
+	VMULPS offset(BX), Y8, Y9        \
+	VADDPS Y9, sum, sum
 
 // Four entries are added at a time, (w0·h0 + w1·h1) + (w2·h2 + w3·h3), each product and sum rounded; those that are left over, one
 // after the other.
@@ -138,7 +141,7 @@ weighted:
 	ROW(0, BX)
 	POSITION(0, R11)
 	VBROADCASTSS (R9)(R11*4), Y8
-	EACH64(FUSED)
+	EACH64(TIMES1)
 	INCQ AX
 	JMP weighted
 
@@ -167,7 +170,7 @@ next:
 	POSITION(0, R11)
 	SHLQ $5, R11
 	ADDQ R9, R11
-	EACH64(FUSED_HEAD)
+	EACH64(TIMES1_HEAD)
 	INCQ AX
 	JMP next
 

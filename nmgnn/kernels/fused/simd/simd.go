@@ -4,8 +4,8 @@ package simd
 import "unsafe"
 
 // AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], where at(i) is positions[i], or i without
-// positions; without weights they are 1. One i is added after the other, without rounding its product (FMA). Each column must be
-// within h, and each position within weights. It panics if y is shorter than 64.
+// positions; without weights they are 1. One i is added after the other, each product rounded: no FMA, which other processors and
+// WebAssembly lack. Each column must be within h, and each position within weights. It panics if y is shorter than 64.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights), unsafe.SliceData(positions))

@@ -2,8 +2,8 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// Have reports whether this processor has the instructions (AVX2 and FMA). If not, nothing else here may be called.
-func Have() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
+// Have reports whether this processor has the instructions (AVX2). If not, nothing else here may be called.
+func Have() bool { return cpu.X86.HasAVX2 }
 
 //go:noescape
 func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 
 func skipWithout(t *testing.T) {
 	if !Have() {
-		t.Skip("skipped: this processor has no AVX2 and FMA")
+		t.Skip("skipped: this processor has no AVX2")
 	}
 }
 
@@ -63,7 +62,7 @@ func (x rows) number(i, k, head, heads int) (h, w float32) {
 	return h, w
 }
 
-func TestAddRowsAddsOneRowOf64NumbersAfterTheOtherWithoutRoundingProducts(t *testing.T) {
+func TestAddRowsAddsOneRowOf64NumbersAfterTheOther(t *testing.T) {
 	skipWithout(t)
 	rapid.Check(t, func(t *rapid.T) {
 		heads := rapid.SampledFrom([]int{1, 8}).Draw(t, "heads")
@@ -72,9 +71,7 @@ func TestAddRowsAddsOneRowOf64NumbersAfterTheOtherWithoutRoundingProducts(t *tes
 		for k := range want {
 			for i := range x.columns {
 				h, w := x.number(i, k, k/(64/heads), heads)
-				exact := func(x float32) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(float64(x)) }
-				product := new(big.Float).Mul(exact(w), exact(h))
-				want[k], _ = product.Add(product, exact(want[k])).Float32()
+				want[k] += float32(w * h) // Go may leave out roundings, but not those of conversions
 			}
 			got[k] = 7 // to be overwritten
 		}
