@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 30dd4434576532ffaea94644c2e66ee452e57eb42152b51e6f17e6ac3afcf154.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 36b665c236fe2960d7f2d522a2d1873b80856c88783350734ffe6df72b127ca8.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -57,6 +58,9 @@ func (t Table) htmlCell(i int, first, ruled bool) (tag, scope, style string) {
 	return tag, scope, style
 }
 
+// flags are words of a command that browsers would break after their hyphens.
+var flags = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
+
 // htmlRow returns one row, with a rule above it if ruled.
 func (t Table) htmlRow(row []Field, ruled bool) string {
 	var b strings.Builder
@@ -64,7 +68,7 @@ func (t Table) htmlRow(row []Field, ruled bool) string {
 	for i, c := range row {
 		tag, scope, style := t.htmlCell(i, i == 0, ruled)
 		fmt.Fprintf(&b, `<%s%s style="%s"%s`, tag, scope, style, c.attributes())
-		s := escape(c.Text)
+		s := flags.ReplaceAllString(escape(c.Text), `<span style="white-space:nowrap">$0</span>`)
 		if c.Bold {
 			s = "<b>" + s + "</b>"
 		}

@@ -47,7 +47,7 @@ export class Entries {
       })
     }
     const hint = (where, what) => where.after(Object.assign(document.createElement('p'), {className: 'nm-hint', textContent: `Click a ${what} to run it here: one more trial, in your browser.`}))
-    for (const table of new Set(entries.map(e => e.closest('table')))) hint(table, 'number')
+    for (const table of new Set(entries.map(e => e.closest('figure') || e.closest('table')))) hint(table, 'number')
     for (const figure of new Set(points.map(p => p.parentElement))) hint(figure, 'point')
     this.panel = this.build()
     document.body.append(this.panel)

@@ -96,7 +96,7 @@ def processes_with(mark):
     return found
 
 
-async def end_leftovers(mark, patience=5.0):
+async def end_leftovers(mark, patience=30.0):
     """Waits for the processes of a run to end, and ends those that do not. Returns how many those were."""
     until = time.monotonic() + patience
     while (left := processes_with(mark)) and time.monotonic() < until:
