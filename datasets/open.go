@@ -180,9 +180,10 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 	return ReadCSV(ctx, path)
 }
 
-// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz file (see [ReadNPZ]), or
-// nodes.csv and edges.csv (see [ReadCSV]). Capitals in names do not matter. The graph has the name of the .npz file, or else
-// name. Errors name the file and the place in it, and what was expected if the files are others.
+// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz file (see [ReadNPZ]), nodes.csv
+// and edges.csv (see [ReadCSV]), or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without
+// features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
+// and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	by := map[string]string{}
 	for file := range files {
@@ -202,9 +203,22 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	}
 	nodesFile, hasNodes := by[csvNodesFile]
 	edgesFile, hasEdges := by[csvEdgesFile]
+	if len(files) == 1 && !hasNodes && !hasEdges {
+		for file, content := range files {
+			extension := path.Ext(file)
+			if !slices.Contains(edgeListExtensions, strings.ToLower(extension)) {
+				continue
+			}
+			edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(content), file)
+			if err != nil {
+				return nil, err
+			}
+			return &Graph{Name: file[:len(file)-len(extension)], Source: file, Edges: edges, NodeIDs: ids}, nil
+		}
+	}
 	if !hasNodes || !hasEdges || len(files) != 2 {
 		found := slices.Sorted(maps.Keys(files))
-		return nil, fmt.Errorf("found %.80q: expected one .npz file, or %s and %s together", found, csvNodesFile, csvEdgesFile)
+		return nil, fmt.Errorf("found %.80q: expected one .npz file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 	}
 	nodes, err := csvtable.New(ctx, bytes.NewReader(files[nodesFile]), nodesFile)
 	if err != nil {
@@ -220,6 +234,9 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	}
 	return g, nil
 }
+
+// edgeListExtensions are how names of lists of edges end.
+var edgeListExtensions = []string{".txt", ".tsv", ".csv", ".edges"}
 
 // check compares what was read with the catalogue.
 func (i Info) check(g *Graph) error {

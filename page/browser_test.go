@@ -15,6 +15,7 @@ import (
 
 	"nodemask/internal/browsertest"
 	"nodemask/internal/checkout"
+	"nodemask/record"
 )
 
 // built is the program of pages, compiled once for all tests.
@@ -55,7 +56,7 @@ func (b tab) click(selector string) {
 func (b tab) until(expression string) {
 	b.Helper()
 	var done bool
-	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingTimeout(2*time.Minute)))
+	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
 	if err != nil {
 		var status string
 		b.js(`(document.querySelector('#status') || document.body).textContent`, &status)
@@ -118,6 +119,33 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
 }
 
+func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for seconds")
+	}
+	ctx := browser(t)
+	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
+	first, second := open(t, ctx, path, 1280), open(t, ctx, path, 1280)
+	tabs := []tab{first, second}
+	for i, b := range tabs {
+		b.set("#data", "sbm")
+		b.set("#seed", fmt.Sprint(10+i))
+		b.click("#both")
+	}
+	for _, b := range tabs {
+		b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
+	}
+	var lines []string
+	first.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	seeds := map[uint64]int{}
+	for _, line := range lines {
+		r, err := record.ParseRecord([]byte(line))
+		require.NoError(t, err)
+		seeds[r.Seed]++
+	}
+	require.Equal(t, map[uint64]int{10: 2, 11: 2}, seeds, "both arms of both tabs; the second tab is in the foreground")
+}
+
 // set gives a field a value as a reader does.
 func (b tab) set(selector, value string) {
 	b.Helper()
@@ -156,11 +184,17 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	require.Equal(t, "none", status, "a trial that was stopped is not kept")
 
 	b.drop(`[['cat.jpg', 'meow']]`)
-	b.until(`document.querySelector('#status').textContent.includes('expected one .npz file, or nodes.csv and edges.csv together')`)
+	b.until(`document.querySelector('#status').textContent.includes('expected one .npz file, nodes.csv and edges.csv together, or a list of edges')`)
 	b.drop(`[['x.npz', 'not a zip']]`)
 	b.until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
 	b.drop(`[['nodes.csv', 'id,label,x\na,1,0.5\nb,2,zero\n'], ['edges.csv', 'source,target\na,b\n']]`)
 	b.until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
+
+	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
+	b.until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, no features and no classes')`)
+	b.click("#go")
+	b.until(`document.querySelector('#status').textContent.includes('it can be looked at, not trained on')`)
+	b.until(idle)
 
 	b.set("#data", "sbm")
 	b.click("#go")

@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 36b665c236fe2960d7f2d522a2d1873b80856c88783350734ffe6df72b127ca8.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 5bca438cd385151417cf2ba2f19d3fb1c42f3e3f3b519a1f3778759a413ecf4d.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -93,8 +93,8 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"`
-	Start    int32    `json:"start"` // a node with a tree worth looking at
+	Classes  []string `json:"classes"` // none: a list of edges, to be looked at
+	Start    int32    `json:"start"`   // a node with a tree worth looking at
 }
 
 // Trained is a trial that has ended.
@@ -226,7 +226,7 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		if err != nil {
 			return Event{}, err
 		}
-		if g.NumClasses() < 2 {
+		if g.NumClasses() < 2 && g.Labels != nil {
 			return Event{}, fmt.Errorf("%s: %d classes: expected at least two to tell apart", g.Source, g.NumClasses())
 		}
 		s.mutex.Lock()
@@ -263,11 +263,14 @@ func (s *Session) tree(ctx context.Context, r Request) (Event, error) {
 	if r.Root < 0 || int(r.Root) >= g.NumNodes() {
 		return Event{}, fmt.Errorf("node %d: expected 0 to %d", r.Root, g.NumNodes()-1)
 	}
-	colours := make([]int, g.NumNodes())
-	for v, label := range g.Labels {
-		colours[v] = int(label)
+	o := explorer.Options{Names: g.NodeIDs, Classes: g.Classes}
+	if g.Labels != nil {
+		o.Colours = make([]int, g.NumNodes())
+		for v, label := range g.Labels {
+			o.Colours[v] = int(label)
+		}
 	}
-	data, err := explorer.Data(g.Edges, r.Root, r.Hops, explorer.Options{Names: g.NodeIDs, Colours: colours, Classes: g.Classes})
+	data, err := explorer.Data(g.Edges, r.Root, r.Hops, o)
 	if err != nil {
 		return Event{}, err
 	}
@@ -285,6 +288,9 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	g, err := s.graph(ctx, c.Data)
 	if err != nil {
 		return Event{}, err
+	}
+	if g.Labels == nil {
+		return Event{}, fmt.Errorf("%s has no features and no classes: it can be looked at, not trained on; nodes.csv and edges.csv together have them", g.Name)
 	}
 	s.training.Lock()
 	defer s.training.Unlock()

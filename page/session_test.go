@@ -130,15 +130,15 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 func TestWhatCannotBeIsSaidInWords(t *testing.T) {
 	s := session(t)
 	for want, r := range map[string]Request{
-		`a request of kind "dance"`:            {Kind: "dance"},
-		`no data "/etc/passwd" on this page`:   {Kind: "open", Data: "/etc/passwd"},
-		"expected one .npz file, or nodes.csv": {Kind: "open", Data: "own:cat.jpg", Files: map[string][]byte{"cat.jpg": {1}}},
-		"node 99999: expected 0 to 2707":       {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
-		`no model "gim"`:                       {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
-		"0 % to train on: expected 1 to 99":    {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
-		"seed 0: expected 1 or more":           {Kind: "train", Cell: smallCell("1")},
-		"expected names of axes":               {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"luck": "1"}}},
-		`setting "deductive"`:                  {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
+		`a request of kind "dance"`:          {Kind: "dance"},
+		`no data "/etc/passwd" on this page`: {Kind: "open", Data: "/etc/passwd"},
+		"expected one .npz file, nodes.csv":  {Kind: "open", Data: "own:cat.jpg", Files: map[string][]byte{"cat.jpg": {1}}},
+		"node 99999: expected 0 to 2707":     {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
+		`no model "gim"`:                     {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
+		"0 % to train on: expected 1 to 99":  {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
+		"seed 0: expected 1 or more":         {Kind: "train", Cell: smallCell("1")},
+		"expected names of axes":             {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"luck": "1"}}},
+		`setting "deductive"`:                {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
 	} {
 		events := ask(t, s, r)
 		require.Len(t, events, 1)
@@ -187,6 +187,22 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
 	_, err = record.ParseRecord([]byte(events[len(events)-1].Trained.Record))
 	require.NoError(t, err)
+}
+
+func TestAListOfEdgesIsLookedAtAndNotTrainedOn(t *testing.T) {
+	s := session(t)
+	opened := ask(t, s, Request{Kind: "open", Data: "own:friends", Files: map[string][]byte{"friends.txt": []byte("ann bob\nbob cleo\n")}})
+	require.Equal(t, "opened", opened[0].Kind, opened[0].Error)
+	assert.Equal(t, Graph{Name: "friends", Nodes: 3, Edges: 2}, *opened[0].Graph)
+	tree := ask(t, s, Request{Kind: "tree", Data: "own:friends", Root: 1, Hops: 2})
+	require.Equal(t, "tree", tree[0].Kind, tree[0].Error)
+	text, err := json.Marshal(tree[0].Tree)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"cleo"`)
+	trained := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin", Setting: "transductive", TrainPercent: 50}})
+	assert.Equal(t, "friends has no features and no classes: it can be looked at, not trained on; nodes.csv and edges.csv together have them", trained[0].Error)
+	broken := ask(t, s, Request{Kind: "open", Data: "own:x", Files: map[string][]byte{"x.txt": []byte("a b\na\n")}})
+	assert.Contains(t, broken[0].Error, `x.txt: line 2: found "a": expected two ids`)
 }
 
 func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T) {

@@ -124,7 +124,9 @@ class Page {
     try {
       const files = name === this.held ? this.config.files.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer})) : undefined
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files}).done
-      find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${graph.features.toLocaleString('en')} features, ${graph.classes.length} classes.`
+      const classes = graph.classes || []
+      const has = classes.length ? `${graph.features.toLocaleString('en')} features, ${classes.length} classes.` : 'no features and no classes: it can be looked at, not trained on.'
+      find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${has}`
       const {tree} = await this.engine.ask({kind: 'tree', data: name, root: graph.start, hops: 2}).done
       if (find('#data').value !== name) return false // another one was chosen meanwhile
       this.live.open(tree)
@@ -146,7 +148,7 @@ class Page {
     this.status('Reading …')
     try {
       const all = await Promise.all(files.map(async f => ({name: f.name, bytes: await f.arrayBuffer()})))
-      const name = 'own:' + (files.length === 1 ? files[0].name.replace(/\.npz$/i, '') : 'my-graph')
+      const name = 'own:' + (files.length === 1 ? files[0].name.replace(/\.[^.]*$/, '') : 'my-graph')
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: all}).done
       const menu = find('#data')
       let option = [...menu.options].find(o => o.value === name)
