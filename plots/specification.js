@@ -69,9 +69,10 @@
         this.plot.focus()
       })
       const hint = element('p', {class: 'hint'}, 'Point at a reading, or use the arrow keys. Click an option to see its readings alone.')
+      this.sideways = element('p', {class: 'hint', hidden: ''}, 'It is wider than this screen: scroll it sideways.')
       this.card = element('div', {class: 'card', hidden: '', 'aria-hidden': 'true'})
       this.scroll = element('div', {class: 'scroll'}, svg, this.card)
-      this.section = element('section', {}, element('p', {class: 'title'}, this.title), element('div', {class: 'bar'}, this.count, this.clear), hint, this.scroll)
+      this.section = element('section', {}, element('p', {class: 'title'}, this.title), element('div', {class: 'bar'}, this.count, this.clear), hint, this.sideways, this.scroll)
       this.addOptions()
       this.addPlot()
       shadow.append(style, this.section)
@@ -87,6 +88,7 @@
       const {drawn, left, margin} = this
       const least = left + 300 + drawn.width - drawn.right
       const width = Math.round(Math.max(Math.min(this.scroll.clientWidth || drawn.width, 1400), least)), more = width - drawn.width
+      this.sideways.hidden = !this.scroll.clientWidth || width <= this.scroll.clientWidth
       if (drawn.right + more === this.right) return
       this.right = drawn.right + more
       this.svg.setAttribute('viewBox', `0 ${this.crop} ${width} ${drawn.height}`)

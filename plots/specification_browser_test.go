@@ -91,6 +91,11 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 
 	is(1284, `+find('svg').getBoundingClientRect().width`)
 	is(true, `find('.median').getBoundingClientRect().right < 1284`)
+	const sideways = `[...$.shadowRoot.querySelectorAll('.hint')].filter(p => !p.hidden && p.textContent.includes('sideways')).length`
+	is(0, sideways)
+	run(chromedp.EmulateViewport(390, 800))
+	run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 1 })()`, nil))
+	run(chromedp.EmulateViewport(1300, 900), chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 0 })()`, nil))
 
 	// The third of four readings is in the middle of the third quarter of the plot.
 	var box []float64
