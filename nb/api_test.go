@@ -108,6 +108,23 @@ func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.
 	assert.Equal(t, "Cora, inductive, over the size of the train set", c.Title)
 }
 
+func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
+	gin := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	together := 60.0
+	records := []record.Record{
+		{Cell: gin.Key(), Backend: "go", Seed: 1, MacroF1: 62, MacroF1Together: &together},
+		{Cell: gin.Masked(0.5).Key(), Backend: "go", Seed: 1, MacroF1: 70},
+	}
+	c := cachingOverSizes(record.NewResults(records), gin, gin.Masked(0.5))
+	require.NoError(t, c.Check())
+	require.Len(t, c.Series, 2, "nothing is known of a cache with masking")
+	assert.Equal(t, []float64{62}, c.Series[0].Y)
+	assert.Equal(t, []string{paper.Chosen(gin)}, c.Series[0].Cells)
+	assert.Equal(t, "GIN, from the cache", c.Series[1].Name)
+	assert.Equal(t, "GIN", c.Series[1].Of)
+	assert.Equal(t, []float64{60}, c.Series[1].Y)
+}
+
 func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
 	project, err := Project()
 	require.NoError(t, err)

@@ -32,12 +32,59 @@ func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 // with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size does not
 // matter.
 func OverSizes(cells ...record.Cell) {
-	c := overSizes(Recorded(), cells...)
+	chartOf(overSizes(Recorded(), cells...))
+}
+
+// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells from the whole
+// graph, and dashed that from cached representations, where nodes that arrive together see one another. It has the recorded trials,
+// with 95 % intervals. The cells are of one graph, in the inductive setting; their own size does not matter.
+func CachingOverSizes(cells ...record.Cell) {
+	chartOf(cachingOverSizes(Recorded(), cells...))
+}
+
+func chartOf(c plots.Chart) {
 	if len(c.Series) == 0 {
 		Markdown("*No results of these cells are recorded yet.*")
 		return
 	}
 	Chart(c)
+}
+
+// cachingOverSizes returns the chart that [CachingOverSizes] shows.
+func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
+	c := plots.Chart{ID: "caching", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
+		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed: from the cache."}
+	for _, cell := range cells {
+		c.Title = fmt.Sprintf("%s, %s, with and without a cache", paper.DataTitle(cell.Data), cell.Setting)
+		whole, cached := seriesOf(recorded, cell, record.MacroF1), seriesOf(recorded, cell, record.MacroF1Together)
+		if len(whole.X) == 0 || len(cached.X) == 0 {
+			continue
+		}
+		cached.Name, cached.Of, cached.Cells = whole.Name+", from the cache", whole.Name, nil
+		c.Series = append(c.Series, whole, cached)
+	}
+	return c
+}
+
+// seriesOf are the means of a cell's recorded trials over the size of the train set.
+func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
+	line := plots.Series{Name: Label(cell)}
+	for _, size := range paper.Sizes() {
+		cell.TrainPercent = size
+		values := recorded.Values(cell, metric)
+		s := stats.Summarize(values)
+		if s.N == 0 {
+			continue
+		}
+		low, high := s.Mean, s.Mean
+		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 { // of two, it would be wider than the chart
+			low, high = l, h
+		}
+		line.X, line.Y = append(line.X, float64(size)), append(line.Y, s.Mean)
+		line.Low, line.High = append(line.Low, low), append(line.High, high)
+		line.Cells = append(line.Cells, paper.Chosen(cell))
+	}
+	return line
 }
 
 // overSizes returns the chart that [OverSizes] shows; cells without results have no line.
@@ -46,23 +93,12 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
 	for _, cell := range cells {
 		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", paper.DataTitle(cell.Data), cell.Setting)
-		ours, theirs := plots.Series{Name: Label(cell)}, plots.Series{Name: Label(cell) + ", paper", Reference: true}
+		ours, theirs := seriesOf(recorded, cell, record.MacroF1), plots.Series{Name: Label(cell) + ", paper", Reference: true}
 		for _, size := range paper.Sizes() {
 			cell.TrainPercent = size
-			values := recorded.Values(cell, record.MacroF1)
 			if published, found := paper.PublishedF1(cell); found {
 				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
 			}
-			s := stats.Summarize(values)
-			if s.N == 0 {
-				continue
-			}
-			low, high := s.Mean, s.Mean
-			if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 { // of two, it would be wider than the chart
-				low, high = l, h
-			}
-			ours.X, ours.Y = append(ours.X, float64(size)), append(ours.Y, s.Mean)
-			ours.Low, ours.High = append(ours.Low, low), append(ours.High, high)
 		}
 		if len(ours.X) == 0 {
 			continue

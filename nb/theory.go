@@ -49,18 +49,24 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built.
+// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built. The chart has their logarithms, which lie on a
+// line as long as each hop multiplies the tree.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
+	powers := plots.Series{Name: "tree nodes"}
 	total := uint64(0)
 	for depth, n := range counts.Depth {
 		if total += n; n == math.MaxUint64 || total < n {
 			break
 		}
 		rows = append(rows, []any{depth, n, total})
+		powers.X, powers.Y = append(powers.X, float64(depth)), append(powers.Y, math.Log10(float64(total)))
 	}
 	Rows(fmt.Sprintf("Nodes of the aggregation trees of node %d of %s", root, g.Name), []string{"hops k", "at depth k", "in Tᵏ"}, rows...)
+	if len(powers.X) > 2 {
+		Chart(plots.Chart{ID: "sizes", Title: fmt.Sprintf("How the aggregation trees of node %d grow", root), XLabel: "hops k", YLabel: "nodes of Tᵏ, as a power of ten", Height: 280, Series: []plots.Series{powers}})
+	}
 }
 
 // CheckTree verifies what the paper says of T_root^hops: the definition, lemmas 1 and 2, and theorem 1 by running an

@@ -125,12 +125,12 @@ func (e Entry) chosen() string {
 	if e.Metric != record.MacroF1 {
 		return ""
 	}
-	return chosen(e.Cell)
+	return Chosen(e.Cell)
 }
 
-// chosen is a cell as a page that trains chooses it: where it differs from [Cell], by axis. It is empty for data that such a page
-// does not have.
-func chosen(c record.Cell) string {
+// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell], by axis. It is empty for data that
+// such a page does not have.
+func Chosen(c record.Cell) string {
 	if c.Data != "cora" && c.Data != "pubmed" {
 		return ""
 	}
@@ -228,7 +228,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	}
 	if n := len(s.X); n > 0 && !c.Validation {
 		s.Cells = make([]string, n)
-		s.Cells[n-1] = chosen(*c.Losses) // a line of losses is run where it ends
+		s.Cells[n-1] = Chosen(*c.Losses) // a line of losses is run where it ends
 	}
 	return s
 }
