@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -117,6 +120,42 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	var masked int
 	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
+}
+
+func TestFromAServerTheProgramStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for seconds")
+	}
+	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
+	module, err := built()
+	require.NoError(t, err)
+	for _, f := range Served(module) {
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), f.Name), f.Bytes, 0o644))
+	}
+	var mutex sync.Mutex
+	asked := map[string]int{}
+	files := http.FileServer(http.Dir(filepath.Dir(path)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		asked[r.URL.Path]++
+		mutex.Unlock()
+		if r.URL.Path == "/favicon.ico" {
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	address, err := url.Parse(server.URL + "/page.html")
+	require.NoError(t, err)
+	ctx := browser(t)
+	b := tab{browsertest.Visit(t, ctx, address, 1280)}
+	b.set("#data", "sbm")
+	b.click("#go")
+	b.until(`document.querySelector('#status').textContent.startsWith('Done')`)
+	mutex.Lock()
+	delete(asked, "/favicon.ico")
+	require.Equal(t, map[string]int{"/page.html": 1, "/nodemask-exec.js": 1, "/nodemask.wasm.packed": 1}, asked)
+	mutex.Unlock()
 }
 
 func TestTwoTabsAtOnceLoseNoRuns(t *testing.T) {

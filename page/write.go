@@ -171,12 +171,18 @@ func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 // policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which makes its own.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
-	own := ""
+	own, from := "", "'none'"
 	if beside {
-		own = " file: 'self'"
+		own, from = " file: 'self'", "'self'" // from a server of the page's own the program may stream
 	}
-	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'",
-		base64.StdEncoding.EncodeToString(hash[:]), own)
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(hash[:]), own, from)
+}
+
+// Served are the files that a server may have beside a page with [Options].Beside, by name: from them the program is compiled while
+// it loads. A page that was opened as a file cannot read them, and takes the script.
+func Served(m Module) []File {
+	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }
 
 // WriteModule writes the script that a page with [Options].Beside loads.

@@ -36,7 +36,7 @@ compiled from the source, so the command runs in the project's folder and takes 
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "page.html", "the page")
 	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz file")
-	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it")
+	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed")
 	flags.StringVar(&folder, "results", "results", "folder of results to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		o := page.Options{}
@@ -64,6 +64,11 @@ compiled from the source, so the command runs in the project's folder and takes 
 			}
 			if err := writeFile(filepath.Join(site, o.Beside), func(w io.Writer) error { return page.WriteModule(w, o.Module) }); err != nil {
 				return err
+			}
+			for _, f := range page.Served(o.Module) {
+				if err := writeFile(filepath.Join(site, f.Name), func(w io.Writer) error { _, err := w.Write(f.Bytes); return err }); err != nil {
+					return err
+				}
 			}
 			if err := writeFile(filepath.Join(site, "front.js"), func(w io.Writer) error { _, err := io.WriteString(w, page.Front); return err }); err != nil {
 				return err

@@ -52,7 +52,7 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	site := filepath.Join(folder, "site")
 	code, _, diagnostics = nodemask(t, "page", "--site", site)
 	require.Zero(t, code, diagnostics)
-	for _, name := range []string{"playground.html", "nodemask.js", "front.js"} {
+	for _, name := range []string{"playground.html", "nodemask.js", "front.js", "nodemask-exec.js", "nodemask.wasm.packed"} {
 		require.FileExists(t, filepath.Join(site, name))
 	}
 }

@@ -51,6 +51,12 @@ type Tab struct {
 // Open shows the page in a file, in a window of a width, after some actions.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
+	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
+}
+
+// Visit is [Open] for any address. The page may ask its own server.
+func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, before ...chromedp.Action) Tab {
+	t.Helper()
 	ctx, end := chromedp.NewContext(ctx)
 	var mutex sync.Mutex
 	var wrong []string
@@ -70,7 +76,7 @@ func Open(t *testing.T, ctx context.Context, path string, width int64, before ..
 		case *page.EventJavascriptDialogOpening:
 			note("dialog: %s", e.Message)
 		case *traffic.EventRequestWillBeSent:
-			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "file" && u.Scheme != "data" && u.Scheme != "blob" {
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Scheme != "blob" && (u.Scheme != address.Scheme || u.Host != address.Host) {
 				note("request: %s", e.Request.URL)
 			}
 		}
@@ -84,7 +90,7 @@ func Open(t *testing.T, ctx context.Context, path string, width int64, before ..
 	b := Tab{t, ctx}
 	b.Run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false))
 	b.Run(before...)
-	b.Run(chromedp.Navigate("file://" + path))
+	b.Run(chromedp.Navigate(address.String()))
 	return b
 }
 

@@ -8,21 +8,31 @@ export const bytesOf = text => {
   return bytes
 }
 
-// What the worker does before the program does the rest.
+// What the worker does before the program does the rest. It is sent the program's bytes, or where they are: then it compiles what
+// has come while the rest comes.
 const bootstrap = `
 onmessage = async ({data}) => {
-  const say = (kind, error) => postMessage(JSON.stringify({id: 0, kind, error}))
+  const say = (kind, more) => postMessage(JSON.stringify({id: 0, kind, ...more}))
   try {
-    const bytes = await new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer()
-    say('unpacked')
+    const packed = typeof data === 'string' ? await fetch(data) : new Response(data)
+    if (!packed.ok) throw new Error(data + ': ' + packed.status)
+    let loaded = 0
+    const count = new TransformStream({transform(chunk, out) {
+      say('loaded', {loaded: loaded += chunk.length})
+      out.enqueue(chunk)
+    }})
+    const program = new Response(packed.body.pipeThrough(count).pipeThrough(new DecompressionStream('gzip')), {headers: {'Content-Type': 'application/wasm'}})
     const go = new Go()
-    const {instance} = await WebAssembly.instantiate(bytes, go.importObject)
+    const {instance} = await WebAssembly.instantiateStreaming(program, go.importObject)
     await go.run(instance)
-    say('ended', '')
+    say('ended', {error: ''})
   } catch (error) {
-    say('ended', String(error))
+    say('ended', {error: String(error)})
   }
 }`
+
+// Beside a page that a server gives: what the script has that the page loads otherwise.
+const served = {exec: 'nodemask-exec.js', program: 'nodemask.wasm.packed'}
 
 // Engine starts the program when it is first asked something, and again if it has ended.
 export class Engine {
@@ -50,26 +60,39 @@ export class Engine {
     if (typeof WebAssembly === 'undefined' || typeof DecompressionStream === 'undefined') {
       throw new Error('This browser is too old to train: it needs WebAssembly and DecompressionStream (Chrome 80, Firefox 113, Safari 16.4 or newer).')
     }
-    const megabytes = (this.config.bytes / 1e6).toFixed(1)
-    this.say(`Loading the program (${megabytes} MB) …`)
-    const {exec, gzip} = await this.module()
+    const megabytes = n => (n / 1e6).toFixed(1)
+    this.say(`Loading the program (${megabytes(this.config.bytes)} MB) …`)
+    const {exec, program} = await this.source()
     const worker = new Worker(URL.createObjectURL(new Blob([exec, bootstrap], {type: 'text/javascript'})))
-    const packed = bytesOf(gzip)
     await new Promise((resolve, reject) => {
       worker.onerror = event => reject(new Error(`The program did not start: ${event.message || 'the browser does not say why'}.`))
       worker.onmessage = ({data}) => {
         const event = JSON.parse(data)
-        if (event.kind === 'unpacked') this.say('Starting the program …')
+        if (event.kind === 'loaded') this.say(event.loaded < this.config.bytes ? `Loading the program (${megabytes(event.loaded)} of ${megabytes(this.config.bytes)} MB) …` : 'Starting the program …')
         else if (event.kind === 'ready') resolve()
         else reject(new Error(`The program did not start: ${event.error}`))
       }
-      worker.postMessage(packed, [packed.buffer])
+      worker.postMessage(program, program.buffer ? [program.buffer] : [])
     })
     worker.onerror = event => this.ended(event.message)
     worker.onmessage = ({data}) => this.answer(JSON.parse(data))
     this.worker = worker
     this.say('')
     return worker
+  }
+
+  // source is what a worker starts with: the Go tools' script, and the program's bytes or, where a server has them, their address.
+  async source() {
+    if (this.config.src && location.protocol.startsWith('http')) {
+      try {
+        const answer = await fetch(served.exec)
+        if (answer.ok) return {exec: await answer.text(), program: new URL(served.program, location).href}
+      } catch {
+        // the script beside the page has both
+      }
+    }
+    const {exec, gzip} = await this.module()
+    return {exec, program: bytesOf(gzip)}
   }
 
   module() {

@@ -73,7 +73,8 @@ def of(text, own=()):
         "style-src": styles or ["'none'"],
         "img-src": ["data:"],
         "worker-src": ["blob:"],
-        "connect-src": ["'none'"],
+        # From a server of the page's own its program may stream; from a file nothing is asked for.
+        "connect-src": ["'self'"] if found.beside else ["'none'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }
