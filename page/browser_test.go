@@ -274,6 +274,29 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.js(`document.querySelector('#data').selectedOptions[0].textContent`, &chosen)
 	require.Equal(t, "fruit", chosen)
 	b.look("phone")
+
+	b.set("#trials", "3") // from seed 2 on: the first pair was of seed 1
+	b.click("#both")
+	b.until(`document.querySelector('#status').textContent.startsWith('Done: 6 trials')`)
+	var status, seed string
+	b.js(`document.querySelector('#status').textContent`, &status)
+	require.Regexp(t, `^Done: 6 trials in \d+\.\d s, [1-4] at once\.$`, status)
+	b.js(`document.querySelector('#seed').value`, &seed)
+	require.Equal(t, "5", seed)
+	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
+	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\.$`, status)
+	b.until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(4)')).length === 2`)
+	b.look("trials")
+	var lines []string
+	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
+	arms := map[string]bool{}
+	for _, line := range lines {
+		r, err := record.ParseRecord([]byte(line))
+		require.NoError(t, err)
+		require.False(t, arms[fmt.Sprint(r.Cell, r.Seed)], "each seed once an arm")
+		arms[fmt.Sprint(r.Cell, r.Seed)] = true
+	}
+	require.Len(t, arms, 8)
 }
 
 // A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style in.

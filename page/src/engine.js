@@ -131,10 +131,15 @@ export class Engine {
     else request.resolve(event)
   }
 
-  // ended says to all who wait that nothing will come any more. The next request starts the program anew.
-  ended(why) {
+  // close ends the program, which nobody waits for.
+  close() {
     if (this.worker) this.worker.terminate()
     this.worker = this.running = null
+  }
+
+  // ended says to all who wait that nothing will come any more. The next request starts the program anew.
+  ended(why) {
+    this.close()
     const requests = [...this.requests.values()]
     this.requests.clear()
     for (const {reject} of requests) reject(new Error(`The program has ended${why ? ` (${why})` : ''}. It starts again with the next trial; the runs below are kept.`))

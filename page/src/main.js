@@ -17,7 +17,8 @@ class Page {
     this.f1 = new Chart(this.find('#f1'), {title: 'Macro F1 on validation nodes', unit: 'macro F1 (%)', fixed: [0, 100]})
     this.live = new Live(this.find('#live'))
     this.runs = new Runs(this, this.engine)
-    this.job = null
+    this.jobs = null
+    this.own = {} // files of the reader's, by name of the graph
     this.hold()
     this.listen()
     this.choose()
@@ -112,6 +113,7 @@ class Page {
 
   busy(on) {
     const {find} = this
+    this.busyNow = on
     for (const id of ['#go', '#both']) find(id).disabled = on
     find('#stop').disabled = !on
     find('#progress').hidden = !on
@@ -122,8 +124,7 @@ class Page {
     const name = find('#data').value
     this.live.host = null
     try {
-      const files = name === this.held ? this.config.files.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer})) : undefined
-      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files}).done
+      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: name === this.held ? this.filesOf(name) : undefined}).done
       const classes = graph.classes || []
       const has = classes.length ? `${graph.features.toLocaleString('en')} features, ${classes.length} classes.` : 'no features and no classes: it can be looked at, not trained on.'
       find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${has}`
@@ -138,6 +139,11 @@ class Page {
     }
   }
 
+  // filesOf are the files of a graph that does not come with the program.
+  filesOf(name) {
+    return name === this.held ? this.config.files.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer})) : this.own[name]
+  }
+
   // read takes the user's own files. They stay in the page.
   async read(files) {
     if (files.length === 0) return
@@ -150,6 +156,7 @@ class Page {
       const all = await Promise.all(files.map(async f => ({name: f.name, bytes: await f.arrayBuffer()})))
       const name = 'own:' + (files.length === 1 ? files[0].name.replace(/\.[^.]*$/, '') : 'my-graph')
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: all}).done
+      this.own[name] = all
       const menu = find('#data')
       let option = [...menu.options].find(o => o.value === name)
       if (!option) menu.append((option = new Option('', name)))
@@ -164,54 +171,104 @@ class Page {
     }
   }
 
-  // train runs a trial with the keep rate that is chosen, or two side by side: without masking first.
+  // train runs trials with the keep rate that is chosen, or each seed twice: without masking first.
   async train(both) {
     const {find} = this
-    if (this.job) return
+    if (this.busyNow) return
     const keep = Number(find('#keep').value)
-    const seed = Math.max(1, Math.floor(Number(find('#seed').value)) || 1)
+    const whole = (id, most) => Math.min(most, Math.max(1, Math.floor(Number(find(id).value)) || 1))
+    const seed = whole('#seed', 1e6)
+    const trials = whole('#trials', 50)
     const rates = both ? [1, keep < 1 ? keep : 0.5] : [keep]
+    const arms = rates.map(rate => ({rate, name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: [], scores: []}))
+    const left = []
+    for (let i = 0; i < trials; i++) for (const arm of arms) left.push({arm, seed: seed + i, cell: this.cell(arm.rate)})
+    const total = left.length
     this.busy(true)
     this.stopped = false
-    const arms = []
+    this.jobs = new Set()
+    this.helpers = []
+    const began = performance.now()
     try {
       if (this.opened !== find('#data').value && !(await this.open())) return
       find('#results').hidden = false
       find('#outcome').replaceChildren()
       find('#confusion').replaceChildren()
-      for (const rate of rates) {
-        const arm = {name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: []}
-        arms.push(arm)
-        const request = {kind: 'train', cell: this.cell(rate), seed, watch: find('#watch').checked, pace: find('#slow').checked ? 250 : find('#watch').checked ? watchable : 0}
-        this.job = this.engine.ask(request, {epoch: event => this.epoch(arms, arm, event)})
-        const event = await this.job.done
-        if (event.kind === 'stopped') {
-          this.status(`Stopped after ${arm.train.length} epochs. A trial that was stopped is not kept.`)
-          return
-        }
-        arm.best = event.trained.bestEpoch
-        this.draw(arms)
-        this.outcome(arm, event.trained)
-        await this.runs.add(event.trained.record)
-        this.status(`Done in ${event.trained.seconds.toFixed(1)} s: macro F1 ${event.trained.f1.toFixed(2)} on the test nodes.`)
-        if (this.stopped) return
+      const work = async (engine, shown) => {
+        while (left.length && !this.stopped) await this.trial(engine, left.shift(), {arms, shown, trials, total})
       }
-      find('#seed').value = seed + 1
+      await Promise.all([work(this.engine, true), ...(trials > 1 ? this.help(total - 1).map(async helper => {
+        const engine = await helper
+        if (engine) await work(engine, false)
+      }) : [])])
+      const done = arms.reduce((sum, arm) => sum + arm.scores.length, 0)
+      if (this.stopped) this.status(trials > 1 ? `Stopped: ${done} of ${total} trials are kept.` : `Stopped after ${arms.at(-1).train.length || arms[0].train.length} epochs. A trial that was stopped is not kept.`)
+      else {
+        this.status(trials > 1 ? `Done: ${total} trials in ${((performance.now() - began) / 1000).toFixed(1)} s, ${1 + this.helpers.length} at once.${this.lost ? ` No more at once: ${this.lost}` : ''}` : `Done in ${arms.at(-1).seconds.toFixed(1)} s: macro F1 ${arms.at(-1).scores[0].toFixed(2)} on the test nodes.`)
+        find('#seed').value = seed + trials
+      }
     } catch (error) {
+      this.stopped = true
+      for (const job of this.jobs) job.stop()
       this.status(error.message, true)
     } finally {
-      this.job = null
+      for (const helper of this.helpers) helper.close()
+      this.helpers = this.jobs = null
       this.busy(false)
     }
   }
 
-  stop() {
-    this.stopped = true
-    if (this.job) this.job.stop()
-    else this.status('')
+  // help starts programs beside the first one, as many as there are processors to spare and trials to run, and returns promises of
+  // them with the graph open; of nothing, where one does not start.
+  help(trials) {
+    this.lost = ''
+    const most = Math.min((navigator.hardwareConcurrency || 2) - 1, 3, trials)
+    const data = this.find('#data').value
+    return Array.from({length: Math.max(0, most)}, async () => {
+      const helper = new Engine(this.config.module, () => {})
+      try {
+        await helper.ask({kind: 'open', data}, {files: this.filesOf(data)}).done
+      } catch (error) {
+        this.lost = error.message
+        helper.close()
+        return null
+      }
+      if (!this.helpers) return helper.close() // all is over
+      this.helpers.push(helper)
+      return helper
+    })
   }
 
-  epoch(arms, arm, event) {
+  // trial runs one. Those that are not shown run as fast as they can.
+  async trial(engine, {arm, seed, cell}, {arms, shown, trials, total}) {
+    const {find} = this
+    if (shown) Object.assign(arm, {train: [], validation: [], f1: [], ms: [], best: undefined})
+    const watch = shown && find('#watch').checked
+    const job = engine.ask({kind: 'train', cell, seed, watch, pace: !shown ? 0 : find('#slow').checked ? 250 : watch ? watchable : 0}, {epoch: event => {
+      if (shown) this.epoch(arms, arm, event, trials > 1 ? `${arms.reduce((sum, a) => sum + a.scores.length, 0)} of ${total} trials done; seed ${seed}, ` : '')
+    }})
+    this.jobs.add(job)
+    const event = await job.done
+    this.jobs.delete(job)
+    if (event.kind === 'stopped') return
+    arm.scores.push(event.trained.f1)
+    arm.seconds = event.trained.seconds
+    if (shown) {
+      arm.best = event.trained.bestEpoch
+      this.draw(arms)
+    }
+    if (trials > 1) this.outcomes(arms, event.trained, arm)
+    else this.outcome(arm, event.trained)
+    await this.runs.add(event.trained.record)
+  }
+
+  stop() {
+    this.stopped = true
+    if (!this.jobs) return this.status('')
+    for (const job of this.jobs) job.stop()
+  }
+
+  epoch(arms, arm, event, before) {
     arm.train.push(event.trainLoss)
     arm.validation.push(event.validationLoss)
     arm.f1.push(event.validationF1 || 0)
@@ -222,7 +279,7 @@ class Page {
         this.frame = 0
         this.draw(arms)
         const ms = [...arm.ms].sort((a, b) => a - b)[arm.ms.length >> 1]
-        this.status(`Training, ${arm.name}: epoch ${arm.train.length}, ${ms.toFixed(0)} ms an epoch.`)
+        if (this.jobs && this.jobs.size) this.status(`Training, ${before}${arm.name}: epoch ${arm.train.length}, ${ms.toFixed(0)} ms an epoch.`)
       })
     }
   }
@@ -237,6 +294,18 @@ class Page {
       item.append(line, `${a.name}: ${what}`)
       return item
     })))
+  }
+
+  // outcomes says what each arm's trials scored so far.
+  outcomes(arms, trained, of) {
+    of.label = trained.label
+    this.find('#outcome').replaceChildren(...arms.filter(a => a.label).map(({label, scores}) => {
+      const mean = scores.reduce((sum, f1) => sum + f1, 0) / scores.length
+      const sd = Math.sqrt(scores.reduce((sum, f1) => sum + (f1 - mean) ** 2, 0) / (scores.length - 1))
+      const line = document.createElement('p')
+      line.append(`${label}: macro F1 `, Object.assign(document.createElement('strong'), {textContent: mean.toFixed(2)}), ` ${scores.length > 1 ? `± ${sd.toFixed(2)} ` : ''}on the test nodes, ${scores.length} ${scores.length === 1 ? 'trial' : 'trials'}.`)
+      return line
+    }))
   }
 
   // outcome says what a trial scored, and where it was wrong.
