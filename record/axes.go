@@ -41,10 +41,13 @@ func (c Choice) In(choices []Choice) bool {
 // keepAxis is the axis of node masking.
 const keepAxis = "keep"
 
+// arrivalsAxis is the axis of how new nodes arrive, in the inductive setting.
+const arrivalsAxis = "arrivals"
+
 // Axes lists all axes, in the order of keys.
 func Axes() []Axis {
 	return []Axis{
-		{Name: "arrivals", Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
+		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
 			Set: func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err }},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",

@@ -15,7 +15,6 @@ import (
 
 	"nodemask/paper"
 	"nodemask/plots"
-	"nodemask/record"
 )
 
 func newReportCommand() *cobra.Command {
@@ -156,65 +155,4 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
-}
-
-func newResultsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "results", Short: "List, show, check and merge the results that there are", Args: misuseArgs(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	var folder string
-	c.PersistentFlags().StringVar(&folder, "results", "results", "folder of results")
-	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the cells, and how many trials each has", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := record.OpenStore(folder).Load()
-			if err != nil {
-				return err
-			}
-			counts, order := map[string]int{}, []string(nil)
-			for _, r := range records {
-				name := r.Backend + " " + r.Cell
-				if counts[name]++; counts[name] == 1 {
-					order = append(order, name)
-				}
-			}
-			for _, name := range order {
-				fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
-			}
-			return nil
-		}},
-		&cobra.Command{Use: "show CELL", Short: "Print a cell's records, a line of JSON each", Args: misuseArgs(cobra.ExactArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			records, err := record.OpenStore(folder).Load()
-			if err != nil {
-				return err
-			}
-			found := false
-			for _, r := range records {
-				if r.Cell == args[0] {
-					found = true
-					line, err := r.Line()
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(c.OutOrStdout(), "%s\n", line)
-				}
-			}
-			if !found {
-				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
-			}
-			return nil
-		}},
-		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that it says what its cell says", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := record.OpenStore(folder).Load()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(c.OutOrStdout(), "%d records in order\n", len(records))
-			return nil
-		}},
-		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			added, err := record.OpenStore(folder).Merge(args...)
-			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
-			return err
-		}},
-	)
-	return c
 }

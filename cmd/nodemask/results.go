@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/internal/tidy/tidyfile"
+	"nodemask/paper"
+	"nodemask/record"
+)
+
+func newResultsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "results", Short: "List, show, check, export and merge the results that there are", Args: misuseArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	var folder string
+	c.PersistentFlags().StringVar(&folder, "results", "results", "folder of results")
+	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "List the cells, and how many trials each has", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+			records, err := record.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			counts, order := map[string]int{}, []string(nil)
+			for _, r := range records {
+				name := r.Backend + " " + r.Cell
+				if counts[name]++; counts[name] == 1 {
+					order = append(order, name)
+				}
+			}
+			for _, name := range order {
+				fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
+			}
+			return nil
+		}},
+		&cobra.Command{Use: "show CELL", Short: "Print a cell's records, a line of JSON each", Args: misuseArgs(cobra.ExactArgs(1)), RunE: func(c *cobra.Command, args []string) error {
+			records, err := record.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			found := false
+			for _, r := range records {
+				if r.Cell == args[0] {
+					found = true
+					line, err := r.Line()
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(c.OutOrStdout(), "%s\n", line)
+				}
+			}
+			if !found {
+				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
+			}
+			return nil
+		}},
+		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that it says what its cell says", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+			records, err := record.OpenStore(folder).Load()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d records in order\n", len(records))
+			return nil
+		}},
+		newExportResultsCommand(&folder),
+		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
+			added, err := record.OpenStore(folder).Merge(args...)
+			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
+			return err
+		}},
+	)
+	return c
+}
+
+// newExportResultsCommand writes the trials of a folder as one table.
+func newExportResultsCommand(folder *string) *cobra.Command {
+	var output string
+	var readings bool
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write all trials as one table, for pandas, R and others",
+		Long: `Write all trials as one table, for pandas, R and others: CSV, or Parquet with --output NAME.parquet.
+
+A row is a trial, and a column is what its name says: F1 and accuracy in percent, seconds, seeds, and a column for each flag of
+'nodemask train' that says how it was trained. A field is empty (null, NA) where a trial does not have it.`,
+		Example: `  nodemask results export > trials.csv
+  nodemask results export --readings --output trials.parquet`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&output, "output", "o", "", "file, .csv or .parquet (default: CSV on standard output)")
+	flags.BoolVar(&readings, "readings", false, "also what 'nodemask multiverse' trained, a row for each way to stop and to arrive")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if extension := strings.ToLower(filepath.Ext(output)); output != "" && extension != ".csv" && extension != ".parquet" {
+			return misusef("--output %s: expected a name that ends in .csv or .parquet", output)
+		}
+		records, err := record.OpenStore(*folder).Load()
+		if err != nil {
+			return err
+		}
+		if readings {
+			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, paper.MultiverseFolder)).Load()
+			if err != nil {
+				return err
+			}
+			for _, t := range trajectories {
+				more, err := t.Records()
+				if err != nil {
+					return err
+				}
+				records = append(records, more...)
+			}
+		}
+		if len(records) == 0 {
+			return fmt.Errorf("%s has no trials: expected a folder of results", *folder)
+		}
+		table := record.Tidy(records)
+		if output == "" {
+			w := bufio.NewWriter(c.OutOrStdout())
+			return errors.Join(table.CSV(w), w.Flush())
+		}
+		if err := writeFile(output, func(w io.Writer) error { return tidyfile.Write(w, table, output) }); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d trials to %s\n", len(records), output)
+		return err
+	}
+	return c
+}
