@@ -46,7 +46,20 @@ func Table(t plots.Table) {
 }
 
 // Chart shows a chart, or in plain text its points as CSV.
-func Chart(c plots.Chart) {
+func Chart(c plots.Chart) { HTML(picture(c), Must1(c.CSV())) }
+
+// Charts shows charts side by side, or where the page is narrow one below the other.
+func Charts(all ...plots.Chart) {
+	var pictures, text strings.Builder
+	for _, c := range all {
+		pictures.WriteString(picture(c) + "\n")
+		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
+	}
+	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px">`+"\n"+pictures.String()+"</div>", text.String())
+}
+
+// picture is a chart as HTML.
+func picture(c plots.Chart) string {
 	svg, err := c.SVG()
 	Must(err)
 	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
@@ -55,7 +68,7 @@ func Chart(c plots.Chart) {
 		// For the script of a page: places to click, each for one more trial.
 		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, html.EscapeString(string(Must1(json.Marshal(places)))))
 	}
-	HTML(picture, Must1(c.CSV()))
+	return picture
 }
 
 // Specification shows a specification curve to look into, or in plain text its readings.

@@ -13,6 +13,7 @@ type Series struct {
 	Low, High   []float64 // band around Y; both nil: none
 	Reference   bool      // someone else's published numbers: dashed, with open markers
 	HideMarkers bool
+	Scattered   bool // points without a line, with small markers
 	// Of names an earlier series, whose colour and shape this one shares with a broken line: a model's validation loss beside
 	// its train loss. All other lines of such a chart are whole.
 	Of string

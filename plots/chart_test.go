@@ -301,6 +301,15 @@ func luminance(t *testing.T, colour string) float64 {
 	return sum
 }
 
+func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
+	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second", Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
+	svg, err := c.SVG()
+	require.NoError(t, err)
+	assert.NotContains(t, string(svg), `class="line0"`)
+	assert.Equal(t, 4, strings.Count(string(svg), "a2.2,2.2 0 1 1 -4.4,0"), "three points, and one in the legend")
+	assert.Contains(t, string(svg), "Points of second over first.")
+}
+
 func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320, Series: []plots.Series{
 		{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},

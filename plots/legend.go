@@ -76,7 +76,9 @@ func (l legend) draw(d *drawing, at point) {
 		if e.series.Low != nil {
 			d.path(e.look.band(), polyline([]point{{x, y - 6}, {x + sampleWidth, y - 6}, {x + sampleWidth, y + 6}, {x, y + 6}})+"Z")
 		}
-		d.path(e.look.line(), polyline([]point{{x, y}, {x + sampleWidth, y}}))
+		if !e.series.Scattered {
+			d.path(e.look.line(), polyline([]point{{x, y}, {x + sampleWidth, y}}))
+		}
 		if e.series.marked() {
 			d.path(e.look.markers(), e.look.marker(point{x + sampleWidth/2, y}))
 		}

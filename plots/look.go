@@ -42,6 +42,7 @@ type look struct {
 	colour, shape int // of colours and of marker
 	dash          string
 	open          bool // for a reference: markers not filled
+	small         bool // of many points
 }
 
 // brokenDash is that of a series which shares the colour of another.
@@ -59,6 +60,7 @@ func looks(series []Series) []look {
 		if pairs || references && !s.HideMarkers { // where a broken line says something, one that says nothing is whole
 			l.dash = ""
 		}
+		l.small = s.Scattered
 		next++
 		return l
 	}
@@ -145,15 +147,19 @@ func (l look) markers() string {
 const (
 	shapes       = 7 // of markers
 	markerRadius = 4
+	smallRadius  = 2.2
 )
 
 // marker returns the path of a marker: a circle, square, triangle, diamond, triangle upside down, pentagon or star.
 func (l look) marker(at point) string {
 	var corners int
 	start, radius, inner := math.Pi/2, float64(markerRadius), 1.0 // the first corner is on top
+	if l.small {
+		radius = smallRadius
+	}
 	switch l.shape {
 	case 0:
-		return fmt.Sprintf("M%s,%sa%[3]d,%[3]d 0 1 1 -%[4]d,0a%[3]d,%[3]d 0 1 1 %[4]d,0Z", px(at.x+radius), px(at.y), markerRadius, 2*markerRadius)
+		return fmt.Sprintf("M%s,%sa%[3]s,%[3]s 0 1 1 -%[4]s,0a%[3]s,%[3]s 0 1 1 %[4]s,0Z", px(at.x+radius), px(at.y), px(radius), px(2*radius))
 	case 1:
 		corners, start, radius = 4, math.Pi/4, 1.2*radius
 	case 2:

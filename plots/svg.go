@@ -18,7 +18,7 @@ const (
 )
 
 // marked tells whether s has markers. A single point always has them: no line shows it.
-func (s Series) marked() bool { return !s.HideMarkers || len(s.X) == 1 }
+func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
 // SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element
 // that works as a file or inside HTML, in the colour of the text around it, without a background. The same chart always
@@ -118,7 +118,7 @@ func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 		d.path(looks[i].band(), polyline(slices.Concat(high, low))+"Z")
 	}
 	for i, s := range c.Series {
-		if len(s.X) > 1 {
+		if len(s.X) > 1 && !s.Scattered {
 			d.path(looks[i].line(), polyline(f.points(s.X, s.Y)))
 		}
 	}
@@ -140,7 +140,11 @@ func (c Chart) description() string {
 		parts = append(parts, caption)
 	}
 	if x, y := oneLine(c.XLabel), oneLine(c.YLabel); x != "" && y != "" {
-		parts = append(parts, fmt.Sprintf("Line chart of %s over %s.", y, x))
+		kind := "Line chart"
+		if c.Series[0].Scattered {
+			kind = "Points"
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s over %s.", kind, y, x))
 	}
 	var names []string
 	for _, s := range c.Series {

@@ -24,3 +24,27 @@ func TestTrialsOfAnExperimentComeBack(t *testing.T) {
 		assert.NotEmpty(t, r.Weights)
 	}
 }
+
+func TestAnEmbeddingHasEveryNodeInTheColourOfItsClass(t *testing.T) {
+	t.Setenv("GOMLX_BACKEND", "go")
+	p, err := hyper.Preset("standard")
+	require.NoError(t, err)
+	p.Hidden, p.MaxEpochs = 8, 3
+	x := train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p.WithMasking(0.5), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 20, SplitSeed: 1}
+	b := Backend()
+	r, err := x.Run(t.Context(), b, train.Seeds(1, 1), train.RunOptions{})
+	require.NoError(t, err)
+	c, err := embedding(t.Context(), b, x, r[0])
+	require.NoError(t, err)
+	require.NoError(t, c.Check())
+	require.Len(t, c.Series, 3)
+	points := 0
+	for i, s := range c.Series {
+		assert.Equal(t, x.Graph.Classes[i], s.Name)
+		assert.True(t, s.Scattered)
+		points += len(s.X)
+	}
+	assert.Equal(t, 90, points)
+	assert.Regexp(t, `^GIN \+ NM on sbm: MAD 0\.\d\d, macro F1 \d+\.\d %$`, c.Title)
+	assert.Regexp(t, `^first principal component \(\d+ % of the variance\)$`, c.XLabel)
+}

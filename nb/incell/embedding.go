@@ -1,0 +1,84 @@
+package incell
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"nodemask/datasets"
+	"nodemask/nb"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/train"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// Embedding trains one trial of each experiment and shows, side by side, where the nodes of its graph lie by their last hidden
+// representation: its first two principal components, a colour a class, with MAD, the mean cosine distance. Two experiments that differ
+// in masking alone show what masking does to representations.
+func Embedding(experiments ...train.Experiment) {
+	charts := make([]plots.Chart, len(experiments))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b := Backend()
+	for i, x := range experiments {
+		r := nb.Must1(x.Run(ctx, b, train.Seeds(1, 1), train.RunOptions{}))
+		charts[i] = nb.Must1(embedding(ctx, b, x, r[0]))
+	}
+	nb.Charts(charts...)
+}
+
+func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *train.Result) (plots.Chart, error) {
+	hidden, err := lastHidden(b, x, r)
+	if err != nil {
+		return plots.Chart{}, err
+	}
+	mad, err := stats.MAD(ctx, hidden.Values, hidden.Rows, hidden.Width)
+	if err != nil {
+		return plots.Chart{}, err
+	}
+	name := hyper.Title(x.Parameters.Model)
+	if x.Parameters.KeepRate.Active() {
+		name += " + NM"
+	}
+	return EmbeddingChart(fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1), hidden, x.Graph)
+}
+
+// lastHidden returns the representation of all nodes before the logits.
+func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) (infer.Representation, error) {
+	all, err := r.Saved(x).Network().Represent(b, x.Graph.Edges, x.Graph.Features, infer.Options{})
+	if err != nil {
+		return infer.Representation{}, err
+	}
+	if len(all) == 1 {
+		return all[0], nil // one layer has the logits alone
+	}
+	return all[len(all)-2], nil
+}
+
+// EmbeddingChart returns a chart of a representation's first two principal components, with a colour for each class of the graph's
+// nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
+func EmbeddingChart(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
+	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
+	if err != nil {
+		return plots.Chart{}, err
+	}
+	c := plots.Chart{ID: "embedding", Title: title, Width: 480, Height: 420,
+		XLabel: fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*explained[0]), YLabel: fmt.Sprintf("second (%.0f %%)", 100*explained[1])}
+	for class, name := range g.Classes {
+		s := plots.Series{Name: name, Scattered: true}
+		for v, label := range g.Labels {
+			if int(label) == class {
+				s.X, s.Y = append(s.X, x[v]), append(s.Y, y[v])
+			}
+		}
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	return c, nil
+}
