@@ -8,6 +8,9 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
+// dataHelp is what --data says.
+const dataHelp = "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files"
+
 // backendHelp is what --backend says.
 const backendHelp = "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)"
 

@@ -55,7 +55,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files")
+	flags.StringVar(&f.data, "data", "cora", dataHelp)
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.StringVar(&f.model, "model", "gin", "model: "+strings.Join(hyper.Models(), ", "))
 	flags.StringVar(&f.setting, "setting", string(datasets.Inductive), "inductive (train on the train nodes and the edges among them) or transductive (all nodes and edges are there)")

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/infer"
+	"nodemask/stats"
+)
+
+// embedFlags are the flags of embed.
+type embedFlags struct {
+	model, data, dataDir, layer, output, backend string
+}
+
+func newEmbedCommand() *cobra.Command {
+	var f embedFlags
+	c := &cobra.Command{
+		Use:   "embed",
+		Short: "Write what a saved model makes of every node of a graph: its representation, and the class that it predicts",
+		Long: `Write what a saved model makes of every node of a graph: its representation, and the class that it predicts.
+
+A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives it, and the numbers
+of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another than the one that the model was trained
+on, if its nodes have as many features. The summary has MAD, the mean cosine distance of representations: the lower, the smoother.`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model
+  nodemask embed --model cora.model --data cora --output cora.parquet
+  nodemask embed --model cora.model --data my-graph --layer logits > nodes.csv`,
+		Args: misuseArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.model, "model", "", "model that 'nodemask train --save-model' wrote")
+	flags.StringVar(&f.data, "data", "cora", dataHelp)
+	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	flags.StringVar(&f.layer, "layer", "hidden", "whose output: hidden (the last one before the logits), logits, or a number from 1 on")
+	flags.StringVarP(&f.output, "output", "o", "", "file, .csv or .parquet (default: CSV on standard output)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.model == "" {
+			return misusef("--model is missing: expected a file")
+		}
+		if extension := strings.ToLower(filepath.Ext(f.output)); f.output != "" && extension != ".csv" && extension != ".parquet" {
+			return misusef("--output %s: expected a name that ends in .csv or .parquet", f.output)
+		}
+		return f.run(c)
+	}
+	return c
+}
+
+func (f *embedFlags) run(c *cobra.Command) error {
+	m, err := cached.LoadModel(f.model)
+	if err != nil {
+		return fileError("model", f.model, err)
+	}
+	g, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
+	if err != nil {
+		return dataError(err)
+	}
+	if g.Features.Width != m.Features {
+		return misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)", f.data, g.Features.Width, m.Features, m.Data)
+	}
+	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
+		return err
+	}
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
+	}
+	all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	if err != nil {
+		return err
+	}
+	layer, err := layerOf(f.layer, m.Settings.Layers, len(all))
+	if err != nil {
+		return err
+	}
+	h := all[layer]
+	mad, err := stats.MAD(c.Context(), h.Values, h.Rows, h.Width)
+	if err != nil {
+		return err
+	}
+	table := embedded(g, m.Classes, all[len(all)-1], h)
+	if f.output == "" {
+		w := bufio.NewWriter(c.OutOrStdout())
+		err = errors.Join(table.CSV(w), w.Flush())
+	} else {
+		err = writeFile(f.output, func(w io.Writer) error { return tidyfile.Write(w, table, f.output) })
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d numbers each, MAD %.4f\n", h.Rows, h.Width, mad)
+	return err
+}
+
+// layerOf returns which of a model's outputs --layer means. There is one a layer, and with a readout the logits are behind them.
+func layerOf(text string, layers, outputs int) (int, error) {
+	switch text {
+	case "logits":
+		return outputs - 1, nil
+	case "hidden":
+		return max(outputs-2, 0), nil // a single layer gives the logits
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > layers {
+		return 0, misusef("--layer %s: expected hidden, logits, or 1 to %d", text, layers)
+	}
+	return n - 1, nil
+}
+
+// embedded is a table of a graph's nodes.
+func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) tidy.Table {
+	n := h.Rows
+	ids, labels, predicted := make([]string, n), make([]string, n), make([]string, n)
+	known, probability := make([]bool, n), make([]float64, n)
+	p := logits.Softmax()
+	for v, class := range logits.Classes() {
+		ids[v] = strconv.Itoa(v)
+		if g.NodeIDs != nil {
+			ids[v] = g.NodeIDs[v]
+		}
+		if known[v] = g.Labels != nil && g.Labels[v] != datasets.Unlabelled; known[v] {
+			labels[v] = g.Classes[g.Labels[v]]
+		}
+		predicted[v], probability[v] = classes[class], shortest(p.Row(v)[class])
+	}
+	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known}, {Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
+	for k := range h.Width {
+		column := tidy.Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, n)}
+		for v := range n {
+			column.Numbers[v] = shortest(h.Row(v)[k])
+		}
+		t = append(t, column)
+	}
+	return t
+}
+
+// shortest is the number with the fewest digits that is x in 32 bits.
+func shortest(x float32) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(x)
+	}
+	return y
+}

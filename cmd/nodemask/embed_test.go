@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "small.model")
+	code, _, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8", "--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
+	require.Zero(t, code, diagnostics)
+	read := func(arguments ...string) [][]string {
+		code, out, diagnostics := nodemask(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go"}, arguments...)...)
+		require.Zero(t, code, diagnostics)
+		require.Regexp(t, `\n90 nodes, [38] numbers each, MAD 0\.\d{4}\n$`, "\n"+diagnostics)
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		require.NoError(t, err)
+		require.Len(t, rows, 91)
+		return rows
+	}
+	logits, hidden, second := read("--layer", "logits"), read(), read("--layer", "2")
+	require.Equal(t, []string{"id", "class", "predicted", "probability", "h0", "h1", "h2"}, logits[0])
+	require.Len(t, hidden[0], 4+8)
+	require.Equal(t, hidden, second, "with a readout, the last layer is hidden too")
+	for _, row := range logits[1:] {
+		best, at := -1e9, 0
+		for k, text := range row[4:] {
+			x, err := strconv.ParseFloat(text, 64)
+			require.NoError(t, err)
+			if x > best {
+				best, at = x, k
+			}
+		}
+		require.Equal(t, strconv.Itoa(at), row[2], "the class with the greatest logit is predicted")
+	}
+	output := filepath.Join(t.TempDir(), "nodes.parquet")
+	code, out, diagnostics := nodemask(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go", "-o", output)
+	require.Zero(t, code, diagnostics)
+	require.Empty(t, out)
+	content, err := os.ReadFile(output)
+	require.NoError(t, err)
+	require.Equal(t, "PAR1", string(content[:4]))
+
+	for want, arguments := range map[string][]string{
+		"--model is missing":                                {"--data", "cora"},
+		"--layer 3: expected hidden, logits, or 1 to 2":     {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer", "3"},
+		"--output x.txt: expected a name that ends in .csv": {"--model", model, "-o", "x.txt"},
+		"--data cora: 1433 features a node: expected ":      {"--model", model},
+	} {
+		code, _, diagnostics := nodemask(t, append([]string{"embed"}, arguments...)...)
+		require.Equal(t, 2, code, want)
+		require.Contains(t, diagnostics, want)
+	}
+	code, _, diagnostics = nodemask(t, "embed", "--model", "no-such-model")
+	require.Equal(t, 1, code)
+	require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n", diagnostics)
+}
