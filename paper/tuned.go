@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -27,7 +26,7 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	for _, q := range e.tuned {
 		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting, q.TrainPercent)}}
 		for _, arm := range q.Arms {
-			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: chosenText(arm.Chosen)}
+			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
 			if plain := q.Arms[0]; arm.Name != plain.Name {
 				test, err := stats.PairedTTest(arm.F1, plain.F1)
 				if err != nil {
@@ -44,17 +43,6 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned), n)
 	}
 	return t, nil
-}
-
-// chosenText lists a configuration, in the order of axes: "keep 0.9, hidden 64, …".
-func chosenText(values map[string]string) string {
-	var parts []string
-	for _, axis := range record.Axes() {
-		if value, is := values[axis.Name]; is {
-			parts = append(parts, axis.Name+" "+value)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // tunedQuestions lists the cells of the tuned comparison, as the table shows them.

@@ -157,7 +157,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 				fmt.Fprintf(w, "    %s: not tuned yet\n", arm.Name)
 				continue
 			case arm.F1 == nil:
-				fmt.Fprintf(w, "    %s: %v, validation macro F1 %.2f; not compared yet\n", arm.Name, arm.Chosen, arm.Validation)
+				fmt.Fprintf(w, "    %s: %s, validation macro F1 %.2f; not compared yet\n", arm.Name, arm.Words(), arm.Validation)
 				continue
 			}
 			fmt.Fprintf(w, "    %s: macro F1 %s", arm.Name, stats.Summarize(arm.F1).Text(2))
@@ -168,7 +168,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 				}
 				fmt.Fprintf(w, ", %+.2f points (95 %% interval %+.2f to %+.2f, p %.3f) from plain", test.MeanDifference, test.Low, test.High, test.P)
 			}
-			fmt.Fprintf(w, "; %v\n", arm.Chosen)
+			fmt.Fprintf(w, "; %s\n", arm.Words())
 		}
 	}
 	return w.Flush()

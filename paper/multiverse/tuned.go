@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -97,6 +98,17 @@ type TunedArm struct {
 	Chosen     map[string]string // values of record axes; nil: not known yet
 	Validation float64           // mean macro F1 of the chosen one on the tuning splits, in percent
 	F1         []float64         // macro F1 of the chosen one on fresh splits, in percent, by split; complete or nil
+}
+
+// Words lists what was chosen, in the order of axes: "keep 0.9, hidden 64, …".
+func (a TunedArm) Words() string {
+	var parts []string
+	for _, axis := range record.Axes() {
+		if value, is := a.Chosen[axis.Name]; is {
+			parts = append(parts, axis.Name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Tuned is a cell of the tuned comparison, as far as it is known.
