@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 49fbbc61ebda410360c8a958f89e4ae7d09e12c998ee02c900279609835801fd.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 b98b5aa9f06b2b970d9744ca16e475864abd75691ce95ffce1af5afc58e272d1.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -32,14 +32,13 @@ export class Entries {
     const entries = [...document.querySelectorAll('[data-cell]')]
     const points = [...document.querySelectorAll('img[data-places]')].flatMap(buttons)
     if (entries.length + points.length === 0) return
-    for (const entry of [...entries, ...points]) {
-      entry.setAttribute('aria-label', `${shown(entry)}. Run it here`)
-      entry.addEventListener('click', () => this.open(entry))
-    }
+    for (const entry of [...entries, ...points]) entry.addEventListener('click', () => this.open(entry))
+    for (const point of points) point.setAttribute('aria-label', `${point.title}. Run it here`)
     for (const entry of entries) {
       entry.tabIndex = 0
       entry.classList.add('nm-entry')
       entry.setAttribute('role', 'button')
+      entry.setAttribute('aria-description', 'Run it here')
       entry.addEventListener('keydown', event => {
         if (event.key !== 'Enter' && event.key !== ' ') return
         event.preventDefault()

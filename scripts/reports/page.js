@@ -9,6 +9,7 @@
   const mark = box => {
     const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== 'visible';
     box.classList.toggle('wide', scrolls);
+    if (scrolls && !box.hasAttribute('tabindex')) box.tabIndex = 0; // to be scrolled by keys
     box.classList.toggle('end', scrolls && box.scrollLeft + box.clientWidth > box.scrollWidth - 8);
   };
   const all = () => boxes.forEach(mark);
