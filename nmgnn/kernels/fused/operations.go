@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 
 	"nodemask/nmgnn/kernels/fused/lanes"
+	"nodemask/nmgnn/kernels/fused/simd"
 )
 
 // GoMLX's pure-Go backend computes place by place what one loop could: a matrix plus a row, a transposition, the sum of all rows. Here
@@ -407,6 +408,49 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
 }
 
+// inBlocks reports whether a product is one of the larger ones, whose columns are blocks as wide as vector instructions take at once,
+// and whether there are such.
+func inBlocks(m, n, inner int) bool {
+	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
+}
+
+// dotArgs are the matrices of a product: x [rows, inner], z [inner, columns], y [rows, columns].
+type dotArgs struct {
+	x, z, y        []float32
+	columns, inner int
+}
+
+// upTo holds 0, 1, …: the rows of a panel, one after the other.
+var upTo = sync.OnceValue(func() []int32 {
+	all := make([]int32, dotPanel)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+})
+
+// rows multiplies rows of x, as GoMLX does larger products without vector instructions: one number after the other, in panels.
+func (a *dotArgs) rows(from, to int) {
+	var sum [64]float32
+	for begin := 0; begin < a.inner; begin += dotPanel {
+		size := min(dotPanel, a.inner-begin)
+		for c := 0; c < a.columns; c += 64 {
+			z := a.z[begin*a.columns+c:]
+			for r := from; r < to; r++ {
+				y, x := a.y[r*a.columns+c:][:64], a.x[r*a.inner+begin:][:size]
+				if begin == 0 {
+					simd.AddRows(y, z, upTo()[:size], a.columns, x, nil)
+					continue
+				}
+				simd.AddRows(sum[:], z, upTo()[:size], a.columns, x, nil)
+				for k, s := range sum {
+					y[k] += s
+				}
+			}
+		}
+	}
+}
+
 var dotScratch = sync.Pool{New: func() any { return new([]float32) }}
 
 // dot multiplies two matrices.
@@ -414,11 +458,11 @@ func (t *goInsides) dot(own operation) operation {
 	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
 		x, _, isX := t.numbers(inputs[0])
 		z, _, isZ := t.numbers(inputs[1])
-		if !isX || !isZ || !haveLanes() {
+		if !isX || !isZ {
 			return own(backend, node, inputs, owned)
 		}
 		m, n, inner, transposed, found := t.product(node)
-		if !found || len(x) != m*inner || len(z) != n*inner {
+		if !found || len(x) != m*inner || len(z) != n*inner || !haveLanes() && !inBlocks(m, n, inner) {
 			return own(backend, node, inputs, owned)
 		}
 		buffer, y, err := t.result(backend, node, inputs, owned)
@@ -434,6 +478,20 @@ func (t *goInsides) dot(own operation) operation {
 		}
 		scratch := dotScratch.Get().(*[]float32)
 		defer dotScratch.Put(scratch)
+		if !haveLanes() {
+			if transposed {
+				*scratch = slices.Grow((*scratch)[:0], inner*n)[:inner*n]
+				for c := range n {
+					for k := range inner {
+						(*scratch)[k*n+c] = z[c*inner+k]
+					}
+				}
+				z = *scratch
+			}
+			a := dotArgs{x: x, z: z, y: y, columns: n, inner: inner}
+			forRows(m, m*n*inner/8, a.rows)
+			return buffer, nil
+		}
 		*scratch = slices.Grow((*scratch)[:0], inner*(n+7))[:inner*((n+7)&^7)]
 		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m), lanes.Int(n), lanes.Int(inner),
 			lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
