@@ -108,6 +108,20 @@ func (p *fusedProduct) Back(v, weights *Node) *Node {
 	return p.adjoint.in(g).Times(v, weights, p.transposedAt().NodeValue(g))
 }
 
+func (p *fusedProduct) timesHeard(heard, h, weights *Node) *Node {
+	return p.forward.in(h.Graph()).TimesHeard(heard, h, weights, nil)
+}
+
+func (p *fusedProduct) backWanted(wanted, v, weights *Node) *Node {
+	p.needTransposed()
+	g := v.Graph()
+	var positions *Node
+	if weights != nil {
+		positions = p.transposedAt().NodeValue(g)
+	}
+	return p.adjoint.in(g).TimesWanted(wanted, v, weights, positions)
+}
+
 func (p *fusedProduct) TotalBack(e *Node) *Node {
 	p.needTransposed()
 	g := e.Graph()

@@ -48,6 +48,17 @@ type differentiable struct {
 	host      func(d definition, x []rows) rows
 }
 
+// scaled is x with each row multiplied by a number of its own.
+func scaled(x, by rows) rows {
+	y := make(rows, len(x))
+	for r := range x {
+		for _, v := range x[r] {
+			y[r] = append(y[r], by[r][0]*v)
+		}
+	}
+	return y
+}
+
 func differentiables() []differentiable {
 	const width, slope = 4, 0.25
 	zeroOrOne := func(r *rand.Rand) float64 { return float64(r.IntN(2)) }
@@ -62,6 +73,12 @@ func differentiables() []differentiable {
 		{"Sum of what is kept", perRow, width, []argument{h, keep},
 			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], true) },
 			func(d definition, x []rows) rows { return d.times(x[0], x[1]) }},
+		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, Mul(x[0], x[1]), nil, true) },
+			func(d definition, x []rows) rows { return d.times(scaled(x[0], x[1]), nil) }},
+		{"Mean of some rows", perRow, width, []argument{h, divisor, {perColumn, 1, upToTwo}},
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(Mul(x[2], x[0]), x[1], nil, true) },
+			func(d definition, x []rows) rows { return d.mean(scaled(x[0], x[2]), x[1], nil) }},
 		{"Mean", perRow, width, []argument{h, divisor},
 			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], nil, true) },
 			func(d definition, x []rows) rows { return d.mean(x[0], x[1], nil) }},

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -351,3 +352,22 @@ func rowsAs32(x rows) [][]float32 {
 }
 
 func rowsFrom(x any) rows { return rowsOf(tensors.FromValue(x.([][]float32))) }
+
+func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	m := bothWays(csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 2, 3, 3}, Indices: []int32{1, 2, 2}})
+	store := model.NewStore()
+	defer store.Finalize()
+	p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
+	require.NoError(t, err)
+	exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, mask *Node) *Node { return kernels.Sum(p, Mul(x, mask), nil, true) })
+	require.NoError(t, err)
+	defer exec.Finalize()
+	infinite := float32(math.Inf(1)) // times 0 it is not a number, if somebody looks
+	y, err := exec.Call([][]float32{{1, 10}, {infinite, infinite}, {3, 30}}, [][]float32{{2}, {0}, {1}})
+	require.NoError(t, err)
+	require.Equal(t, [][]float32{{3, 30}, {5, 50}, {2, 20}}, y[0].Value())
+}

@@ -9,13 +9,42 @@ import (
 )
 
 // Sum returns Σ over the entries of a row: h [columns, width] → [rows, width]. keep [slots, 1] multiplies the entries; nil:
-// all ones. With gradients, the result has one towards h, and none towards keep.
+// all ones. With gradients, the result has one towards h, and none towards keep. Where h is a product with a column of numbers, as
+// a mask makes it, rows that are multiplied by zero may be left unread, and may have zeros for a gradient: it is multiplied by zero, too.
 func Sum(p Product, h, keep *Node, gradients bool) *Node {
-	apply := func(h *Node) *Node { return p.Times(h, keep) }
+	apply, adjoint := func(h *Node) *Node { return p.Times(h, keep) }, func(v *Node) *Node { return p.Back(v, keep) }
+	if some, is := p.(skipping); is {
+		if factor := rowFactor(h); factor != nil {
+			apply = func(h *Node) *Node { return some.timesHeard(factor, h, keep) }
+			adjoint = func(v *Node) *Node { return some.backWanted(factor, v, keep) }
+		}
+	}
 	if !gradients {
 		return apply(h)
 	}
-	return Linear(h, p.Rows(), apply, func(v *Node) *Node { return p.Back(v, keep) })
+	return Linear(h, p.Rows(), apply, adjoint)
+}
+
+// skipping is a [Product] that need not read rows that are zero.
+type skipping interface {
+	// timesHeard is Times for an h that is zero in all rows where heard [columns, 1] is.
+	timesHeard(heard, h, weights *Node) *Node
+	// backWanted is Back with zeros in all rows where wanted [columns, 1] is zero.
+	backWanted(wanted, v, weights *Node) *Node
+}
+
+// rowFactor returns the column of numbers that the rows of h were multiplied by, cut off from differentiation; nil if h was not made
+// that way.
+func rowFactor(h *Node) *Node {
+	if h.Type() != NodeTypeMul || h.Rank() != 2 || h.Shape().Dimensions[1] == 1 {
+		return nil
+	}
+	for _, x := range h.Inputs() {
+		if d := x.Shape().Dimensions; len(d) == 2 && d[0] == h.Shape().Dimensions[0] && d[1] == 1 {
+			return StopGradient(x)
+		}
+	}
+	return nil
 }
 
 // WeightedSum returns Σ weights_vu·h_u over the entries of a row: weights [slots, heads], h [columns, width] → [rows, width].

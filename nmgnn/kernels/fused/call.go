@@ -14,6 +14,8 @@ import (
 // The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
 const (
 	timesKernel          = "nodemask_times"
+	timesHeardKernel     = "nodemask_times_heard"
+	timesWantedKernel    = "nodemask_times_wanted"
 	totalKernel          = "nodemask_total"
 	highestKernel        = "nodemask_highest"
 	agreementKernel      = "nodemask_agreement"
@@ -122,6 +124,24 @@ func given(nodes ...*Node) []*Node {
 // multiply the entries, each head its share of the width, in order; nil: all ones. The weights of entry i are row positions[i],
 // positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node) *Node {
+	return m.times(timesKernel, nil, h, weights, positions)
+}
+
+// TimesHeard is [Matrix.Times] for an h that is zero in all rows where heard [columns, 1] is: they are not read. Nothing checks that
+// they are zero.
+func (m Matrix) TimesHeard(heard, h, weights, positions *Node) *Node {
+	must("heard", heard, h.Shape().Dimensions[0], 1)
+	return m.times(timesHeardKernel, heard, h, weights, positions)
+}
+
+// TimesWanted is [Matrix.Times] with zeros in all rows where wanted [rows, 1] is zero: nothing is read for them.
+func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
+	must("wanted", wanted, m.rows(), 1)
+	return m.times(timesWantedKernel, wanted, h, weights, positions)
+}
+
+// times calls a kernel of the three, of which the last two have some that says what is left out.
+func (m Matrix) times(kernel string, some, h, weights, positions *Node) *Node {
 	must("h", h, -1, -1)
 	if weights == nil {
 		positions = nil
@@ -130,7 +150,7 @@ func (m Matrix) Times(h, weights, positions *Node) *Node {
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, given(m.Offsets, m.Columns, h, weights, positions)...)[0]
+	return call(kernel, [][2]int{{m.rows(), width(h)}}, given(some, m.Offsets, m.Columns, h, weights, positions)...)[0]
 }
 
 // Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with positions as for

@@ -156,6 +156,43 @@ func TestTimesIsTheSumOverEntriesTimesTheirWeights(t *testing.T) {
 	})
 }
 
+func TestRowsThatAreNotHeardOrWantedChangeNoOther(t *testing.T) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
+		p := draw(r, s.rows, s.columns, s.most)
+		h, w := numbers(r, s.columns, s.width), numbers(r, len(p.entries), s.heads)
+		heard, wanted := make([][]float32, s.columns), make([][]float32, s.rows)
+		for c := range heard {
+			if heard[c] = []float32{2}; r.IntN(2) == 0 {
+				heard[c][0] = 0
+				clear(h[c])
+			}
+		}
+		for row := range wanted {
+			wanted[row] = []float32{float32(r.IntN(3))}
+		}
+		at := make([][]int32, len(p.entries))
+		for i, j := range r.Perm(len(at)) {
+			at[i] = []int32{int32(j)}
+		}
+		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
+			h, w, at, heard, wanted := x[0], x[1], x[2], x[3], x[4]
+			return []*Node{m.Times(h, nil, nil), m.Times(h, w, nil), m.Times(h, w, at),
+				m.TimesHeard(heard, h, nil, nil), m.TimesHeard(heard, h, w, nil), m.TimesHeard(heard, h, w, at),
+				m.TimesWanted(wanted, h, nil, nil), m.TimesWanted(wanted, h, w, nil), m.TimesWanted(wanted, h, w, at)}
+		}, h, w, at, heard, wanted)
+		for i, what := range []string{"Σ h", "Σ w·h", "Σ w·h, weights elsewhere"} {
+			require.Equal(t, got[i], got[3+i], "%s, to the last bit", what)
+			want := slices.Clone(got[i].([][]float32))
+			for row := range want {
+				if wanted[row][0] == 0 {
+					want[row] = make([]float32, s.width)
+				}
+			}
+			require.Equal(t, want, got[6+i], "%s, where it is wanted", what)
+		}
+	})
+}
+
 func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		rapid.Check(t, func(t *rapid.T) {

@@ -125,13 +125,14 @@ static int metadata(const ffi_frame *frame, void **error) {
 	if (!(condition))                                                                                                  \
 	return fail(frame, "nodemask " #name ": unexpected types or shapes; this does not hold: " #condition)
 
-// offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
-HANDLER(times, 3, 5, 1) {
+// What all of times do; heard and wanted may be missing.
+static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const float *heard, const float *wanted) {
 	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
 	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
 	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
 	EXPECT(times, n < 5 || is(x[4], FFI_S32, entries, 1));
-	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = width, .heads = 1, .y = y[0]->data};
+	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .heard = heard, .wanted = wanted, .width = width, .heads = 1,
+	                .y = y[0]->data};
 	if (n > 3) {
 		a.weights = x[3]->data;
 		a.heads = columns(x[3]);
@@ -148,6 +149,21 @@ HANDLER(times, 3, 5, 1) {
 	}
 	for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
 	return NULL;
+}
+
+// offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
+HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, NULL, NULL); }
+
+// The same with heard [·, 1] before them.
+HANDLER(times_heard, 4, 6, 1) {
+	EXPECT(times_heard, is(x[0], FFI_F32, rows(x[3]), 1));
+	return times(frame, n - 1, x + 1, y, x[0]->data, NULL);
+}
+
+// The same with wanted [rows, 1] before them.
+HANDLER(times_wanted, 4, 6, 1) {
+	EXPECT(times_wanted, is(x[0], FFI_F32, rows(y[0]), 1));
+	return times(frame, n - 1, x + 1, y, NULL, x[0]->data);
 }
 
 static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
@@ -273,6 +289,8 @@ static const struct {
 	void *(*handler)(void *);
 } handlers[] = {
 	{"nodemask_times", nm_times},
+	{"nodemask_times_heard", nm_times_heard},
+	{"nodemask_times_wanted", nm_times_wanted},
 	{"nodemask_total", nm_total},
 	{"nodemask_highest", nm_highest},
 	{"nodemask_agreement", nm_agreement},

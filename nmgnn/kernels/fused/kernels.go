@@ -10,16 +10,10 @@ type array struct {
 
 // kernelsInGo compute y from x. The methods of [Matrix] have checked their shapes.
 var kernelsInGo = map[string]func(x, y []array){
-	timesKernel: func(x, y []array) {
-		a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats}
-		if len(x) > 3 {
-			a.weights, a.heads = x[3].floats, x[3].columns
-		}
-		if len(x) > 4 {
-			a.positions = x[4].ints
-		}
-		forRows(y[0].rows, x[1].rows*a.width, a.rows)
-	},
+	timesKernel: func(x, y []array) { times(x, y, nil) },
+	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be rounded otherwise.
+	timesHeardKernel:  func(x, y []array) { times(x[1:], y, nil) },
+	timesWantedKernel: func(x, y []array) { times(x[1:], y, x[0].floats) },
 	totalKernel: func(x, y []array) {
 		a := reduction(x, y)
 		forRows(y[0].rows, len(a.e), a.total)
@@ -68,6 +62,17 @@ var kernelsInGo = map[string]func(x, y []array){
 			parts: y[1].rows, xGradient: y[0].floats, aGradients: y[1].floats, bGradients: y[2].floats}
 		forRows(a.parts, 3*len(a.x), a.backward)
 	},
+}
+
+func times(x, y []array, wanted []float32) {
+	a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats, wanted: wanted}
+	if len(x) > 3 {
+		a.weights, a.heads = x[3].floats, x[3].columns
+	}
+	if len(x) > 4 {
+		a.positions = x[4].ints
+	}
+	forRows(y[0].rows, x[1].rows*a.width, a.rows)
 }
 
 func reduction(x, y []array) *reduceArgs {

@@ -9,10 +9,11 @@
 
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
 // the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
-// weights all are 1.
+// weights all are 1. Rows of h where heard is 0 are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
+// heard and wanted there are none such.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
-	const float *h, *weights;
+	const float *h, *weights, *heard, *wanted;
 	int64_t width, heads;
 	int64_t block; // rows of h to read at a time, so that they stay in the cache; columns must ascend then; 0: all
 	float *y;

@@ -21,6 +21,7 @@ const chunk = 1024
 type timesArgs struct {
 	offsets, columns, positions []int32
 	h, weights                  []float32
+	wanted                      []float32 // rows of y where it is 0 are zero; nil: none
 	width, heads                int
 	y                           []float32
 }
@@ -37,10 +38,20 @@ func (a *timesArgs) rows(from, to int) {
 	if haveLanes() {
 		lanes.Times.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.positions), lanes.Slice(a.h),
 			lanes.Slice(a.weights), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
+		for r := from; a.wanted != nil && r < to; r++ {
+			if a.wanted[r] == 0 {
+				clear(a.y[r*a.width : (r+1)*a.width])
+			}
+		}
 		return
 	}
 	for r := from; r < to; r++ {
-		a.row(a.offsets[r], a.offsets[r+1], a.y[r*a.width:(r+1)*a.width])
+		y := a.y[r*a.width : (r+1)*a.width]
+		if a.wanted != nil && a.wanted[r] == 0 {
+			clear(y)
+			continue
+		}
+		a.row(a.offsets[r], a.offsets[r+1], y)
 	}
 }
 

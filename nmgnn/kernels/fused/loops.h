@@ -126,10 +126,43 @@ INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, f
 	}
 }
 
+// The same without the entries that are not heard: they are taken out some at a time, which needs no branches.
+INLINE void FN(heard_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
+	enum { SOME = 128 };
+	int32_t columns[SOME], positions[SOME];
+	times_args some = *a;
+	some.columns = columns;
+	if (a->weights)
+		some.positions = positions;
+	do {
+		int64_t end = i + SOME < to ? i + SOME : to, n = 0;
+		if (a->weights)
+			for (; i < end; i++) {
+				columns[n] = a->columns[i];
+				positions[n] = a->positions ? a->positions[i] : (int32_t)i;
+				n += a->heard[a->columns[i]] != 0;
+			}
+		else
+			for (; i < end; i++) {
+				columns[n] = a->columns[i];
+				n += a->heard[a->columns[i]] != 0;
+			}
+		FN(times_row)(&some, 0, n, add, y);
+		add = 1;
+	} while (i < to);
+}
+
 static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 	const times_args *a = args;
-	for (int64_t r = from; r < to; r++)
-		FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, a->y + r * a->width);
+	for (int64_t r = from; r < to; r++) {
+		float *y = a->y + r * a->width;
+		if (a->wanted && a->wanted[r] == 0)
+			memset(y, 0, a->width * sizeof *y);
+		else if (a->heard)
+			FN(heard_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
+		else
+			FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
+	}
 }
 
 // The same, one block of rows of h after the other. Entries are added in the same order.
@@ -143,6 +176,11 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 	memcpy(next, a->offsets + from, (to - from) * sizeof *next);
 	memset(a->y + from * a->width, 0, (to - from) * a->width * sizeof *a->y);
 	int64_t left = a->offsets[to] - a->offsets[from];
+	for (int64_t r = from; a->wanted && r < to; r++)
+		if (a->wanted[r] == 0) {
+			left -= a->offsets[r + 1] - a->offsets[r];
+			next[r - from] = a->offsets[r + 1];
+		}
 	for (int64_t end = a->block; left > 0; end += a->block) {
 		for (int64_t r = from; r < to; r++) {
 			int64_t i = next[r - from], j = i, row = a->offsets[r + 1];
@@ -150,7 +188,10 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 				j++;
 			if (j == i)
 				continue;
-			FN(times_row)(a, i, j, 1, a->y + r * a->width);
+			if (a->heard)
+				FN(heard_row)(a, i, j, 1, a->y + r * a->width);
+			else
+				FN(times_row)(a, i, j, 1, a->y + r * a->width);
 			next[r - from] = (int32_t)j;
 			left -= j - i;
 		}
