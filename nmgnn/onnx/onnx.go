@@ -43,13 +43,33 @@ type Options struct {
 }
 
 // Export returns the model as an ONNX file. Equal models make equal files. It returns an error that names the setting or weight
-// which is missing or invalid, or says that the file would be larger than the 2 GiB that ONNX allows.
+// which is missing or invalid, or says that the file would be larger than ONNX allows, 2 GiB.
 func Export(m *cached.Model, o Options) ([]byte, error) {
-	p, err := convert(m, o)
+	file, err := export(m, o, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}
-	return p.encode(), nil
+	return file, nil
+}
+
+// export is [Export] to a file of so many bytes at most.
+func export(m *cached.Model, o Options, most int) ([]byte, error) {
+	size := 0
+	for _, w := range m.Weights {
+		size += 4 * len(w.Values)
+	}
+	if size > most { // before it is encoded
+		return nil, fmt.Errorf("the weights take %d bytes: an ONNX file holds %d at most", size, most)
+	}
+	p, err := convert(m, o)
+	if err != nil {
+		return nil, err
+	}
+	file := p.encode()
+	if len(file) > most {
+		return nil, fmt.Errorf("the model takes %d bytes: an ONNX file holds %d at most", len(file), most)
+	}
+	return file, nil
 }
 
 // Save writes the model as an ONNX file, whole or not at all. It returns the errors of [Export], and those of writing.
@@ -72,13 +92,9 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 	if m.Features < 1 || len(m.Classes) < 1 {
 		return nil, fmt.Errorf("%d features and %d classes: expected at least one of each", m.Features, len(m.Classes))
 	}
-	size := 0
 	weights := make(map[string]infer.Weight, len(m.Weights))
 	for _, w := range m.Weights {
 		weights[w.Path] = w
-		if size += 4 * len(w.Values); size > maxBytes-1<<20 { // room for the rest
-			return nil, fmt.Errorf("weights: more than %d bytes: an ONNX file holds 2 GiB at most", maxBytes-1<<20)
-		}
 	}
 	metadata, err := metadataOf(m, o)
 	if err != nil {

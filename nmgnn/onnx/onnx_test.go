@@ -311,6 +311,14 @@ func TestSelfLoopsAreLeftOutAndRepeatedEdgesCountAsOftenAsTheyAreListed(t *testi
 	}
 }
 
+func TestAttentionStaysFiniteWhereExpOfAScoreWouldNot(t *testing.T) {
+	// Scores are 1000·h_u: each node hears the greatest number alone.
+	gat := weighted(t, "gat", map[string]float32{"weights": 1, "source": 1000, "target": 0, "biases": 0})
+	x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
+	in := inputsOf(x, []int64{1, 0, 2}, []int64{0, 1, 1})
+	require.Equal(t, []float64{2, 4, 4}, interpret(t, gat, in).data)
+}
+
 func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	weight := func(m *cached.Model, path string) *infer.Weight {
 		for i := range m.Weights {
@@ -335,6 +343,7 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 		"onnx: weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one":                                     func(m *cached.Model) { weight(m, "/model/layer0/norm0/gamma").Values[2] = float32(math.NaN()) },
 		"onnx: weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up":                   func(m *cached.Model) { weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1 },
 		"onnx: the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings":                     func(m *cached.Model) { m.Settings.LearnEpsilon = true },
+		"onnx: settings: epsilon 1e+300: expected one that float32 holds":                                                     func(m *cached.Model) { m.Settings.Epsilon = 1e300 },
 		"onnx: the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings":                    func(m *cached.Model) { m.Settings.Readout = hyper.ReadoutLast; m.Settings.Layers = 1 },
 		"onnx: the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings":       func(m *cached.Model) { m.Settings.Norm = hyper.NormBoth },
 	} {
@@ -344,7 +353,15 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 		assert.EqualError(t, err, want)
 		assert.Nil(t, file)
 	}
-	_, err := Export(&cached.Model{}, Options{})
+	m := normed.trained(t)
+	whole := len(exported(t, m))
+	_, err := export(m, Options{Version: testVersion}, whole)
+	require.NoError(t, err)
+	_, err = export(m, Options{Version: testVersion}, whole-1)
+	require.EqualError(t, err, fmt.Sprintf("the model takes %d bytes: an ONNX file holds %d at most", whole, whole-1))
+	_, err = export(m, Options{}, 100)
+	require.EqualError(t, err, "the weights take 460 bytes: an ONNX file holds 100 at most")
+	_, err = Export(&cached.Model{}, Options{})
 	require.ErrorContains(t, err, "onnx: settings: no model")
 	b := &builder{}
 	b.layer(nil, value{})
