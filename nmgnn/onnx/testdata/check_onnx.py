@@ -19,6 +19,7 @@ import hashlib
 import json
 import pathlib
 import sys
+import time
 
 import numpy as np
 import onnx
@@ -27,6 +28,23 @@ from onnx.reference import ReferenceEvaluator
 
 TOLERANCE = 1e-4
 HERE = pathlib.Path(__file__).parent
+
+
+def inputs(g):
+    """The features and edges of a graph."""
+    x = np.zeros((g["nodes"], g["width"]), np.float32)
+    x[g["rows"] or [], g["columns"] or []] = g["values"] or []
+    return x, np.array([g["edges"][0] or [], g["edges"][1] or []], np.int64)
+
+
+def seconds(file, g):
+    """The median of 20 runs over a graph, on one thread."""
+    run, (x, edges), taken = session(file, 1), inputs(g), []
+    for _ in range(21):
+        begin = time.perf_counter()
+        run.run(["logits"], {"x": x, "edge_index": edges})
+        taken.append(time.perf_counter() - begin)
+    return float(np.median(taken[1:]))
 
 
 def session(file, threads):
@@ -49,9 +67,7 @@ def check(file, graphs, with_reference):
     reference = ReferenceEvaluator(model)
     greatest = [0.0, 0.0]
     for g in graphs:
-        x = np.zeros((g["nodes"], g["width"]), np.float32)
-        x[g["rows"] or [], g["columns"] or []] = g["values"] or []
-        edges = np.array([g["edges"][0] or [], g["edges"][1] or []], np.int64)
+        x, edges = inputs(g)
         loops = np.repeat(np.arange(g["nodes"])[None], 2, 0)
         want = np.array(g["logits"], np.float32).reshape(g["nodes"], len(classes))
         for feed in ({"x": x, "edge_index": edges}, {"x": x, "edge_index": np.concatenate([loops, edges], 1)}):
@@ -65,7 +81,7 @@ def check(file, graphs, with_reference):
     return greatest
 
 
-def main(folder, only_print):
+def main(folder, only_print, timed):
     folder = pathlib.Path(folder)
     found = {}
     for name, m in json.loads((folder / "models.json").read_text()).items():
@@ -75,7 +91,12 @@ def main(folder, only_print):
         except Exception as e:
             raise SystemExit(f"{name}: {e}") from e
         found[name] = {"sha256": hashlib.sha256(file).hexdigest(), "difference": float(f"{runtime:.2g}")}
-        print(f"{name}: {len(m['graphs'])} graphs, {len(file)} bytes, onnxruntime {runtime:.2g}" + ("" if only_print else f", reference {reference:.2g}"))
+        line = f"{name}: {len(m['graphs'])} graphs, {len(file)} bytes, onnxruntime {runtime:.2g}"
+        if not only_print:
+            line += f", reference {reference:.2g}"
+        if timed:
+            line += f", {1000 * seconds(file, m['graphs'][-1]):.1f} ms"
+        print(line)
     if only_print:
         return
     golden = hashlib.sha256((HERE / "gin.onnx").read_bytes()).hexdigest()
@@ -85,4 +106,4 @@ def main(folder, only_print):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "--print" in sys.argv[2:])
+    main(sys.argv[1], len(sys.argv) > 2, "--time" in sys.argv[2:])
