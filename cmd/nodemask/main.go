@@ -57,7 +57,7 @@ func run(args []string) int {
 }
 
 // packages are the names that errors of this project's packages, or parts of them, begin with.
-var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|draw|explorer|fused|hyper|infer|kernels|measure|multiverse|nmgnn|page|paper|plots|record|stats|theorem|train): )+`)
+var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|draw|explorer|fused|hyper|infer|kernels|measure|multiverse|nmgnn|onnx|page|paper|plots|record|stats|theorem|train): )+`)
 
 // choices is a list as Go prints it.
 var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
@@ -133,6 +133,7 @@ func newRootCommand() *cobra.Command {
 		}
 		return misuse{flagError(err)}
 	})
-	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newEmbedCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
+	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(), newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(),
+		newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	return root
 }

@@ -57,6 +57,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveTraining(ctx, *r.Train, send)
 	case r.Check != nil:
 		err = serveCheck(ctx, *r.Check, send)
+	case r.Export != nil:
+		err = serveExport(*r.Export, send)
 	default:
 		return misusef("the request asks for nothing")
 	}
@@ -92,4 +94,15 @@ func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) er
 		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(), Difference: worker.Number(check.Difference)}})
 		return nil
 	})
+}
+
+func serveExport(x worker.Export, send func(worker.Event)) error {
+	if x.Model == "" {
+		return misusef("the request names no model")
+	}
+	e, err := exportModel(x.Model, x.Output)
+	if err == nil {
+		send(worker.Event{Exported: &e})
+	}
+	return err
 }

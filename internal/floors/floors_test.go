@@ -27,7 +27,7 @@ const (
 // forUsers is what commands and notebooks may import: all that people use by themselves.
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
-	"nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/theorem", "nmgnn/train",
+	"nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
 	"record", "record/measure", "paper", "paper/multiverse", "page",
 }
 
@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn/backend", "nmgnn/kernels"},
 	"nmgnn/infer":            {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/cached":           {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/onnx":             {"nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 	"nmgnn/train":            {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
 	"nmgnn/theorem":          {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
 

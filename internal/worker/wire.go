@@ -1,9 +1,10 @@
-// Package worker runs a process of the command nodemask that trains and checks what a notebook's cell asks for. The
+// Package worker runs a process of the command nodemask that trains, checks and exports what a notebook's cell asks for. The
 // command is built once; a cell that linked GoMLX itself would be slower on every run.
 package worker
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
@@ -17,8 +18,9 @@ const Subcommand = "serve-cells"
 // Request holds the line of JSON that the process reads from its standard input, with one field set. Input then stays
 // open: its end ends the process, however the cell ended.
 type Request struct {
-	Train *Training `json:"train,omitempty"`
-	Check *Check    `json:"check,omitempty"`
+	Train  *Training `json:"train,omitempty"`
+	Check  *Check    `json:"check,omitempty"`
+	Export *Export   `json:"export,omitempty"`
 }
 
 // Training asks for the trials of cells that a store lacks.
@@ -38,12 +40,33 @@ type Check struct {
 	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: none is masked
 }
 
+// Export asks for a saved model as an ONNX file.
+type Export struct {
+	Model  string `json:"model"`            // its file
+	Output string `json:"output,omitempty"` // the ONNX file; "": the model's name with .onnx
+}
+
+// Exported says what was written for an [Export].
+type Exported struct {
+	File     string `json:"file"`
+	Bytes    int64  `json:"bytes"`
+	Model    string `json:"model"` // its title: "GIN"
+	Features int    `json:"features"`
+	Classes  int    `json:"classes"`
+}
+
+// String returns it in one line: "cora.onnx: GIN, 1433 features, 7 classes, 371 kB".
+func (e Exported) String() string {
+	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes, (e.Bytes+999)/1000)
+}
+
 // Event holds a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
-	Backend string   `json:"backend,omitempty"` // what the trials run on, before the first
-	Epoch   *Epoch   `json:"epoch,omitempty"`
-	Trials  *Trials  `json:"trials,omitempty"`
-	Theorem *Theorem `json:"theorem,omitempty"`
+	Backend  string    `json:"backend,omitempty"` // what the trials run on, before the first
+	Epoch    *Epoch    `json:"epoch,omitempty"`
+	Trials   *Trials   `json:"trials,omitempty"`
+	Theorem  *Theorem  `json:"theorem,omitempty"`
+	Exported *Exported `json:"exported,omitempty"`
 }
 
 // Epoch holds the losses of one epoch of a trial.

@@ -1,0 +1,30 @@
+package nb
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+)
+
+func TestASavedModelIsExportedInOneLine(t *testing.T) {
+	p, err := hyper.For("sage")
+	require.NoError(t, err)
+	b, err := backend.Open("go")
+	require.NoError(t, err)
+	network, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
+	require.NoError(t, err)
+	model := filepath.Join(t.TempDir(), "pets.model")
+	m := &cached.Model{Settings: p, Classes: []string{"cat", "dog", "fox"}, Features: 5, Data: "pets", Weights: network.Weights}
+	require.NoError(t, m.Save(model))
+	output := filepath.Join(filepath.Dir(model), "pets.onnx")
+	assert.Contains(t, printed(t, func() { Export(model, "") }), "Wrote `"+output+": GraphSAGE, 5 features, 3 classes, ")
+	assert.FileExists(t, output)
+}

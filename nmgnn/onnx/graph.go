@@ -1,0 +1,210 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"nodemask/nmgnn/infer"
+)
+
+// Names of the graph's inputs and of its output.
+const (
+	inputFeatures = "x"
+	inputEdges    = "edge_index"
+	outputLogits  = "logits"
+)
+
+// value is a tensor [rows, width] that an operator of the graph returns, or an initializer, by its name.
+type value struct {
+	name  string
+	width int
+}
+
+// builder puts together a graph. What goes wrong first stays in err; what is added after that does no harm.
+type builder struct {
+	graph   graphProto
+	weights map[string]infer.Weight
+	scope   string         // what the next operators belong to: "layer0"
+	used    map[string]int // how often a name was asked for
+	known   map[string]bool
+	err     error
+
+	// The edges: [edges] each, for Gather; and targets [edges, 1], which scatter repeats to each width.
+	source, target, targets string
+	repeated                map[int]string // targets [edges, width]
+	degrees                 map[bool]value // by whether v counts
+}
+
+func (b *builder) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf(format, args...)
+	}
+}
+
+// add adds an operator, and returns its output's name.
+func (b *builder) add(op string, inputs []string, attributes ...attribute) string {
+	name := b.scope + "/" + op
+	if b.used[name]++; b.used[name] > 1 {
+		name = fmt.Sprintf("%s_%d", name, b.used[name])
+	}
+	b.graph.nodes = append(b.graph.nodes, nodeProto{op: op, name: name, inputs: inputs, output: name, attributes: attributes})
+	return name
+}
+
+// elementwise adds an operator whose output is as wide as v.
+func (b *builder) elementwise(op string, v value, others ...string) value {
+	return value{b.add(op, append([]string{v.name}, others...)), v.width}
+}
+
+func (b *builder) sum(v, w value) value { return b.elementwise("Add", v, w.name) }
+
+// constant adds an initializer, once for each name.
+func (b *builder) constant(t tensorProto) string {
+	if !b.known[t.name] {
+		b.known[t.name] = true
+		b.graph.initializers = append(b.graph.initializers, t)
+	}
+	return t.name
+}
+
+// ints is a constant of whole numbers: a shape, or axes.
+func (b *builder) ints(numbers ...int64) string {
+	return b.constant(tensorProto{name: fmt.Sprint("ints", numbers), dims: []int64{int64(len(numbers))}, ints: numbers})
+}
+
+func (b *builder) scalar(x float32) string {
+	return b.constant(tensorProto{name: fmt.Sprint("float ", x), floats: []float32{x}})
+}
+
+// path is that of a weight of the scope in hand.
+func (b *builder) path(name string) string {
+	return "/" + infer.ModelScope + "/" + b.scope + "/" + name
+}
+
+// weight finds a weight of the scope in hand by its name and dimensions.
+func (b *builder) weight(name string, dims ...int) []float32 {
+	path := b.path(name)
+	w, found := b.weights[path]
+	size := 1
+	for _, d := range dims {
+		size *= d
+	}
+	switch {
+	case !found:
+		b.fail("the model has no weights %s: expected dimensions %v by its settings", path, dims)
+	case !slices.Equal(w.Dimensions, dims) || len(w.Values) != size:
+		b.fail("weights %s: %d numbers of dimensions %v: expected %v by the model's settings", path, len(w.Values), w.Dimensions, dims)
+	}
+	if b.err != nil {
+		return nil
+	}
+	for i, x := range w.Values {
+		if x-x != 0 {
+			b.fail("weights %s: number %d is %v: expected a finite one", path, i, x)
+		}
+	}
+	return w.Values
+}
+
+// matrix is an initializer with a weight of the scope in hand.
+func (b *builder) matrix(name string, rows, columns int) string {
+	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(rows), int64(columns)}, floats: b.weight(name, rows, columns)})
+}
+
+// vector is a weight [1, width] as an initializer [width].
+func (b *builder) vector(name string, width int) string {
+	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(width)}, floats: b.weight(name, 1, width)})
+}
+
+// times returns h·W for a weight W [h.width, out].
+func (b *builder) times(h value, name string, out int) value {
+	return value{b.add("MatMul", []string{h.name, b.matrix(name, h.width, out)}), out}
+}
+
+// plus adds a weight [1, width] to each row.
+func (b *builder) plus(h value, name string) value {
+	return b.elementwise("Add", h, b.matrix(name, 1, h.width))
+}
+
+// linear returns h·W + b, of weights below a name.
+func (b *builder) linear(h value, name string, out int) value {
+	return b.plus(b.times(h, name+"/weights", out), name+"/biases")
+}
+
+// filled returns a number for each node and column.
+func (b *builder) filled(x float32, width int) value {
+	nodes := b.add("Shape", []string{inputFeatures}, attribute{name: "end", kind: intAttribute, int: 1})
+	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, attribute{name: "axis", kind: intAttribute})
+	return value{b.add("ConstantOfShape", []string{shape}, attribute{name: "value", kind: tensorAttribute,
+		tensor: tensorProto{dims: []int64{1}, floats: []float32{x}}}), width}
+}
+
+// edges takes edge_index apart. Self-loops are left out, as where a graph is read: layers add v to N_v themselves.
+func (b *builder) edges() {
+	b.scope = "edges"
+	row := func(from string, number int64) string {
+		return b.add("Gather", []string{from, b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})}, attribute{name: "axis", kind: intAttribute})
+	}
+	loops := b.add("Equal", []string{row(inputEdges, 0), row(inputEdges, 1)})
+	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})}, attribute{name: "axis", kind: intAttribute, int: 1})
+	b.source, b.target = row(kept, 0), row(kept, 1)
+	b.targets = b.add("Unsqueeze", []string{b.target, b.ints(1)})
+}
+
+// sources returns h_u for each edge: [edges, width].
+func (b *builder) sources(h value) value { return b.gather(h, b.source) }
+
+// atTargets returns h_v for each edge: [edges, width].
+func (b *builder) atTargets(h value) value { return b.gather(h, b.target) }
+
+func (b *builder) gather(h value, index string) value {
+	return value{b.add("Gather", []string{h.name, index}, attribute{name: "axis", kind: intAttribute}), h.width}
+}
+
+// scatter reduces into each row v of first [nodes, width] the rows of the edges [edges, width] that end in v, by "add" or "max".
+// ScatterND would say the same in fewer numbers, but ONNX Runtime's adds from several threads at once and loses terms;
+// its ScatterElements does not.
+func (b *builder) scatter(reduction string, first, edges value) value {
+	index := b.targets
+	if edges.width > 1 {
+		if b.repeated[edges.width] == "" {
+			b.repeated[edges.width] = b.add("Expand", []string{b.targets, b.ints(1, int64(edges.width))})
+		}
+		index = b.repeated[edges.width]
+	}
+	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, attribute{name: "axis", kind: intAttribute},
+		attribute{name: "reduction", kind: stringAttribute, text: reduction}), first.width}
+}
+
+// degree returns |N_v|, or |v ∪ N_v|: [nodes, 1].
+func (b *builder) degree(withSelf bool) value {
+	if d, found := b.degrees[withSelf]; found {
+		return d
+	}
+	first := float32(0)
+	if withSelf {
+		first = 1
+	}
+	b.degrees[withSelf] = b.scatter("add", b.filled(first, 1), b.sources(b.filled(1, 1)))
+	return b.degrees[withSelf]
+}
+
+// split turns [rows, heads·width] into [rows, heads, width].
+func (b *builder) split(v value, heads int) string {
+	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0: as many as there are
+}
+
+// perHead applies an operator to each head's share of a row of v and to that head's column of w [rows, heads].
+func (b *builder) perHead(op string, v, w value) value {
+	if w.width == 1 {
+		return b.elementwise(op, v, w.name)
+	}
+	all := b.add(op, []string{b.split(v, w.width), b.add("Unsqueeze", []string{w.name, b.ints(2)})})
+	return value{b.add("Reshape", []string{all, b.ints(0, int64(v.width))}), v.width}
+}
+
+// headProducts returns a·x for each head's share of the columns, for a weight a [heads, width/heads]: [rows, heads].
+func (b *builder) headProducts(x value, name string, heads int) value {
+	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
+	return value{b.add("ReduceSum", []string{each, b.ints(2)}, attribute{name: "keepdims", kind: intAttribute}), heads}
+}

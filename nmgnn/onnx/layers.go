@@ -1,0 +1,159 @@
+package onnx
+
+import (
+	"fmt"
+
+	"nodemask/nmgnn"
+)
+
+// What nmgnn's attention and batch normalisation have as constants. Tests hold the graphs to what nmgnn computes.
+const (
+	leak        = 0.2
+	normEpsilon = 1e-5
+)
+
+// forward is nmgnn.Model.Forward outside training: it returns the logits [nodes, classes] of features x.
+func (b *builder) forward(m nmgnn.Model, x value) value {
+	between := "Relu"
+	if m.Activation != nil { // nmgnn.Build knows no other
+		between = "Elu"
+	}
+	h := x
+	var all []value
+	for i, layer := range m.Layers {
+		b.scope = fmt.Sprintf("layer%d", i)
+		out := b.layer(layer, h)
+		if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
+			if m.Norm {
+				out = b.norm(out, "norm")
+			}
+			out = b.elementwise(between, out)
+		}
+		if m.Residual && h.width == out.width {
+			out = b.sum(out, h)
+		}
+		all, h = append(all, out), out
+	}
+	b.scope = "readout"
+	switch {
+	case m.Readout.Classes == 0:
+		return h
+	case !m.Readout.All:
+		return b.scores(h, "readout", m.Readout.Classes)
+	}
+	sum := b.scores(x, "readout0", m.Readout.Classes)
+	for j, h := range all {
+		sum = b.sum(sum, b.scores(h, fmt.Sprintf("readout%d", j+1), m.Readout.Classes))
+	}
+	return sum
+}
+
+// scores is a linear layer of the readout.
+func (b *builder) scores(h value, scope string, classes int) value {
+	b.scope = scope
+	return b.plus(b.times(h, "weights", classes), "biases")
+}
+
+func (b *builder) layer(layer nmgnn.Layer, h value) value {
+	switch l := layer.(type) {
+	case nmgnn.GIN:
+		return b.gin(l, h)
+	case nmgnn.GAT:
+		return b.gat(l, h)
+	case nmgnn.GATv2:
+		return b.gatv2(l, h)
+	case nmgnn.SGAT:
+		wh := b.times(h, "weights", l.Width)
+		sum := b.scatter("add", wh, b.sources(wh))
+		return b.plus(b.elementwise("Div", sum, b.degree(true).name), "biases")
+	case nmgnn.GCN:
+		root := b.elementwise("Sqrt", b.degree(true))
+		wh := b.elementwise("Div", b.times(h, "weights", l.Width), root.name)
+		return b.plus(b.elementwise("Div", b.scatter("add", wh, b.sources(wh)), root.name), "biases")
+	case nmgnn.SAGE:
+		neighbours := b.times(h, "weights", l.Width)
+		sum := b.scatter("add", b.filled(0, l.Width), b.sources(neighbours))
+		mean := b.elementwise("Div", sum, b.elementwise("Max", b.degree(false), b.scalar(1)).name)
+		return b.plus(b.sum(b.times(h, "root_weights", l.Width), mean), "biases")
+	}
+	b.fail("a layer %T: no export is written for it", layer)
+	return h
+}
+
+func (b *builder) gin(l nmgnn.GIN, h value) value {
+	z := b.times(h, "linear0/weights", l.Width[0])
+	self := float32(1 + l.Epsilon)
+	if l.LearnEpsilon {
+		if learned := b.weight("epsilon", 1, 1); b.err == nil {
+			self += learned[0]
+		}
+	}
+	if self-self != 0 {
+		b.fail("settings: epsilon %v: expected one that float32 holds", l.Epsilon)
+	}
+	root := z
+	if self != 1 {
+		root = b.elementwise("Mul", z, b.scalar(self))
+	}
+	z = b.plus(b.scatter("add", root, b.sources(z)), "linear0/biases")
+	for i, width := range l.Width[1:] {
+		if l.Norm {
+			z = b.norm(z, fmt.Sprintf("norm%d", i))
+		}
+		z = b.linear(b.elementwise("Relu", z), fmt.Sprintf("linear%d", i+1), width)
+	}
+	return z
+}
+
+func (b *builder) gat(l nmgnn.GAT, h value) value {
+	heads := max(l.Heads, 1)
+	wh := b.times(h, "weights", heads*l.Width)
+	source, target := b.headProducts(wh, "source", heads), b.headProducts(wh, "target", heads)
+	own := b.leaky(b.sum(source, target))
+	edges := b.leaky(b.sum(b.sources(source), b.atTargets(target)))
+	return b.plus(b.attend(own, edges, wh), "biases")
+}
+
+func (b *builder) gatv2(l nmgnn.GATv2, h value) value {
+	heads := max(l.Heads, 1)
+	source := b.plus(b.times(h, "source_weights", heads*l.Width), "source_biases")
+	target := b.plus(b.times(h, "target_weights", heads*l.Width), "target_biases")
+	own := b.headProducts(b.leaky(b.sum(source, target)), "attention", heads)
+	edges := b.headProducts(b.leaky(b.sum(b.sources(source), b.atTargets(target))), "attention", heads)
+	return b.plus(b.attend(own, edges, source), "biases")
+}
+
+func (b *builder) leaky(x value) value {
+	return value{b.add("LeakyRelu", []string{x.name}, attribute{name: "alpha", kind: floatAttribute, float: leak}), x.width}
+}
+
+// attend sums h over v ∪ N_v, weighed by the softmax of scores: of v itself, own [nodes, heads], and of the edges [edges,
+// heads]. The greatest score is taken off first, so that exp stays in range; the sum is then at least 1.
+func (b *builder) attend(own, edges, h value) value {
+	top := b.scatter("max", own, edges)
+	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))
+	edges = b.elementwise("Exp", b.elementwise("Sub", edges, b.atTargets(top).name))
+	total := b.scatter("add", own, edges)
+	sum := b.scatter("add", b.perHead("Mul", h, own), b.perHead("Mul", b.sources(h), edges))
+	return b.perHead("Div", sum, total)
+}
+
+// norm is batch normalisation by its running statistics.
+func (b *builder) norm(h value, name string) value {
+	for i, x := range b.weight(name+"/running_variance", 1, h.width) {
+		if x < 0 {
+			b.fail("weights %s: number %d is %v: expected a variance from 0 up", b.path(name+"/running_variance"), i, x)
+		}
+	}
+	return value{b.add("BatchNormalization", []string{h.name, b.vector(name+"/gamma", h.width), b.vector(name+"/beta", h.width),
+		b.vector(name+"/running_mean", h.width), b.vector(name+"/running_variance", h.width)},
+		attribute{name: "epsilon", kind: floatAttribute, float: normEpsilon}), h.width}
+}
+
+// rowNormalized divides each row by the sum of its absolute values; a row of zeros stays as it is.
+func (b *builder) rowNormalized(x value) value {
+	b.scope = "features"
+	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, attribute{name: "keepdims", kind: intAttribute, int: 1})
+	empty := b.add("Equal", []string{sum, b.scalar(0)})
+	return b.elementwise("Div", x, b.add("Where", []string{empty, b.scalar(1), sum}))
+}

@@ -1,0 +1,157 @@
+// Package onnx writes trained models as ONNX files, which other programs and languages run without this project.
+//
+// The graph of a file computes what the model does outside training: nothing is masked or dropped, and batch normalisation
+// takes its running statistics. Features are divided by their rows' sums in the graph, if the model was trained on such. Inputs:
+//
+//	x           float32 [nodes, features], as a data set has them
+//	edge_index  int64 [2, edges]: row 0 has the sources u, row 1 the targets v of edges along which v aggregates from u, as in
+//	            PyTorch Geometric. An undirected edge is listed in both directions. Self-loops are left out; an edge that is
+//	            listed twice counts twice.
+//
+// Output:
+//
+//	logits      float32 [nodes, classes]
+//
+// Nodes and edges may be as many as one likes, and no edges at all. Class names (a JSON list), settings (JSON), data, seed
+// and version stand in the file's metadata.
+//
+// The few messages of ONNX that this takes are encoded here, by the functions of google.golang.org/protobuf that write
+// single fields. That module is linked anyway; code generated from onnx.proto would be thousands of lines, to be generated anew
+// with each release of protobuf, for field numbers that never change.
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/google/renameio/v2"
+
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+)
+
+// maxBytes is what a protobuf message may take.
+const maxBytes = 1<<31 - 1
+
+// Options say what a file tells of its origin. The zero value tells nothing.
+type Options struct {
+	Version string // of the program that writes it
+}
+
+// Export returns the model as an ONNX file. Equal models make equal files. It returns an error that names the setting or weight
+// which is missing or invalid, or says that the file would be larger than ONNX allows, 2 GiB.
+func Export(m *cached.Model, o Options) ([]byte, error) {
+	file, err := export(m, o, maxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	return file, nil
+}
+
+// export is [Export] to a file of so many bytes at most.
+func export(m *cached.Model, o Options, most int) ([]byte, error) {
+	size := 0
+	for _, w := range m.Weights {
+		size += 4 * len(w.Values)
+	}
+	if size > most { // before it is encoded
+		return nil, fmt.Errorf("the weights take %d bytes: an ONNX file holds %d at most", size, most)
+	}
+	p, err := convert(m, o)
+	if err != nil {
+		return nil, err
+	}
+	file := p.encode()
+	if len(file) > most {
+		return nil, fmt.Errorf("the model takes %d bytes: an ONNX file holds %d at most", len(file), most)
+	}
+	return file, nil
+}
+
+// Save writes the model as an ONNX file, whole or not at all. It returns the errors of [Export], and those of writing.
+func Save(path string, m *cached.Model, o Options) error {
+	file, err := Export(m, o)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, file, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("%s: the model cannot be written: %w", path, err)
+	}
+	return nil
+}
+
+// convert makes the model's ONNX message.
+func convert(m *cached.Model, o Options) (*modelProto, error) {
+	if err := m.Settings.Check(); err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	if m.Features < 1 || len(m.Classes) < 1 {
+		return nil, fmt.Errorf("%d features and %d classes: expected at least one of each", m.Features, len(m.Classes))
+	}
+	weights := make(map[string]infer.Weight, len(m.Weights))
+	for _, w := range m.Weights {
+		weights[w.Path] = w
+	}
+	metadata, err := metadataOf(m, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{weights: weights, used: map[string]int{}, known: map[string]bool{}, repeated: map[int]string{}, degrees: map[bool]value{}}
+	network := m.Network()
+	x := value{inputFeatures, m.Features}
+	b.edges()
+	if network.NormalizeFeatures {
+		x = b.rowNormalized(x)
+	}
+	b.forward(network.Model, x)
+	if b.err != nil {
+		return nil, b.err
+	}
+	// The last operator computes the logits, and none reads them.
+	b.graph.nodes[len(b.graph.nodes)-1].output = outputLogits
+	b.graph.name = m.Settings.Model
+	nodes, edges := dimension{param: "nodes"}, dimension{param: "edges"}
+	b.graph.inputs = []valueInfo{
+		{name: inputFeatures, element: float32s, dims: []dimension{nodes, {value: int64(m.Features)}}, doc: "features of the nodes"},
+		{name: inputEdges, element: int64s, dims: []dimension{{value: 2}, edges}, doc: "sources and targets of directed edges; an undirected one is listed in both directions"},
+	}
+	b.graph.outputs = []valueInfo{{name: outputLogits, element: float32s, dims: []dimension{nodes, {value: int64(len(m.Classes))}}, doc: "scores of the classes, before a softmax"}}
+	return &modelProto{producer: "nodemask", version: o.Version, doc: describe(m), metadata: metadata, graph: b.graph}, nil
+}
+
+// describe says what the model is, in a sentence.
+func describe(m *cached.Model) string {
+	return fmt.Sprintf("A graph neural network (%s, %d layers) that sorts the nodes of a graph, each with %d features, into %d classes, as trained on %s. It reads the features x and the edges edge_index, and returns logits.",
+		hyper.Title(m.Settings.Model), m.Settings.Layers, m.Features, len(m.Classes), strconv.QuoteToGraphic(m.Data))
+}
+
+// metadataOf returns the file's metadata_props.
+func metadataOf(m *cached.Model, o Options) ([]entry, error) {
+	for i, class := range m.Classes {
+		if !utf8.ValidString(class) {
+			return nil, fmt.Errorf("classes: name %d is %q: expected UTF-8", i, class)
+		}
+	}
+	if !utf8.ValidString(m.Data) || !utf8.ValidString(o.Version) {
+		return nil, fmt.Errorf("data %q, version %q: expected UTF-8", m.Data, o.Version)
+	}
+	classes, err := json.Marshal(m.Classes)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(m.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	all := []entry{{"classes", string(classes)}, {"settings", string(settings)}, {"seed", strconv.FormatUint(m.Seed, 10)}}
+	for _, e := range []entry{{"data", m.Data}, {"version", o.Version}} {
+		if e.value != "" {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,450 @@
+package onnx
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
+)
+
+var update = flag.Bool("update", false, "write testdata/gin.onnx anew")
+
+const (
+	testFeatures = 6
+	testVersion  = "nodemask 0.0.0 (test)"
+	tolerance    = 1e-4 // of logits
+)
+
+// testCase is a model to export.
+type testCase struct {
+	name   string
+	change func(p *hyper.Parameters)
+}
+
+// testCases has every model with every option that changes what is computed outside training.
+func testCases() (all []testCase) {
+	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, testCase{name, change}) }
+	for _, model := range hyper.Models() {
+		add(model, func(p *hyper.Parameters) {})
+		add(model+", 1 layer", func(p *hyper.Parameters) { p.Layers = 1 })
+		add(model+", 3 layers, readout last", func(p *hyper.Parameters) { p.Layers, p.Readout = 3, hyper.ReadoutLast })
+		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) { p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true })
+		add(model+", residual from features, raw", func(p *hyper.Parameters) {
+			p.Layers, p.Hidden, p.Residual, p.NormalizeFeatures = 3, testFeatures, true, false
+		})
+	}
+	add("gin, epsilon", func(p *hyper.Parameters) { p.Epsilon = 0.3 })
+	add("gin, learned epsilon, 2 linear layers", func(p *hyper.Parameters) { p.LearnEpsilon, p.Epsilon, p.MLPLayers = true, -0.25, 2 })
+	add("gin, norm inside, 3 linear layers", func(p *hyper.Parameters) { p.Norm, p.MLPLayers = hyper.NormInside, 3 })
+	add("gin, norm both, 2 linear layers, readout all, residual", func(p *hyper.Parameters) {
+		p.Norm, p.MLPLayers, p.Readout, p.Residual, p.Layers = hyper.NormBoth, 2, hyper.ReadoutAll, true, 3
+	})
+	for _, model := range []string{"gat", "gatv2", "sgat"} {
+		add(model+", 3 heads, self kept, masked", func(p *hyper.Parameters) { p.Heads, p.SelfTerm, p.KeepRate = 3, hyper.SelfKept, 0.5 })
+		add(model+", 1 head", func(p *hyper.Parameters) { p.Heads = 1 })
+	}
+	add("gin, masked, rescaled, dropnode", func(p *hyper.Parameters) {
+		p.KeepRate, p.Rescale, p.Regulariser, p.RegulariserRate = 0.5, true, hyper.DropNodeRegulariser, 0.3
+	})
+	for i := range all { // the model is the first word
+		model, _, _ := strings.Cut(all[i].name, ",")
+		change := all[i].change
+		all[i].change = func(p *hyper.Parameters) { p.Model, p.Heads, p.Hidden = model, 2, 12; change(p) }
+	}
+	return all
+}
+
+// trained makes a model of a case. Weights are multiples of 1/64, the same everywhere.
+func (c testCase) trained(t *testing.T) *cached.Model {
+	t.Helper()
+	p, err := hyper.For("gin")
+	require.NoError(t, err)
+	c.change(&p)
+	require.NoError(t, p.Check(), c.name)
+	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", `"blue"`}, Features: testFeatures, Data: "a test", Seed: 7}
+	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
+	require.NoError(t, err)
+	for i, w := range network.Weights {
+		r := nmgnn.HostRandom(uint64(i), c.name+w.Path)
+		for j := range w.Values {
+			w.Values[j] = float32(r.IntN(65)-32) / 64
+			if strings.HasSuffix(w.Path, "/running_variance") {
+				w.Values[j] += 1.5
+			}
+		}
+	}
+	m.Weights = network.Weights
+	return m
+}
+
+// testGraph is a graph with features that no model was trained on.
+type testGraph struct {
+	name  string
+	edges *csr.Graph
+	x     datasets.Features
+}
+
+func testGraphs(t *testing.T) (all []testGraph) {
+	t.Helper()
+	add := func(name string, edges *csr.Graph) {
+		n := edges.NumNodes()
+		r := rand.New(rand.NewPCG(uint64(n), 3))
+		x := datasets.Features{Rows: n, Width: testFeatures, Dense: make([]float32, n*testFeatures)}
+		for i := range x.Dense {
+			if i/testFeatures%4 != 1 && r.IntN(2) == 0 { // some rows have nothing
+				x.Dense[i] = float32(r.IntN(257)-128) / 64
+			}
+		}
+		all = append(all, testGraph{name, edges, x})
+	}
+	drawn := func(n int, p float64) (pairs [][2]int32) {
+		r := rand.New(rand.NewPCG(uint64(n), 4))
+		for u := range int32(n) {
+			for v := range int32(n) {
+				if u != v && r.Float64() < p {
+					pairs = append(pairs, [2]int32{u, v})
+				}
+			}
+		}
+		return pairs
+	}
+	star := func(n int) (pairs [][2]int32) {
+		for v := 1; v < n; v++ {
+			pairs = append(pairs, [2]int32{0, int32(v)})
+		}
+		return pairs
+	}
+	add("1 node", gnntest.Undirected(t, 1, nil))
+	add("2 nodes", gnntest.Undirected(t, 2, [][2]int32{{0, 1}}))
+	add("5 nodes without edges", gnntest.Undirected(t, 5, nil))
+	add("12 nodes, 3 more alone", gnntest.Undirected(t, 15, drawn(12, 0.2)))
+	add("directed", gnntest.Directed(t, 14, drawn(11, 0.25)))
+	add("star", gnntest.Undirected(t, 30, star(30)))
+	return all
+}
+
+// sourcesAndTargets are the edges as the exported graphs read them: v aggregates from u ∈ N_v.
+func sourcesAndTargets(g *csr.Graph) (sources, targets []int64) {
+	for v := range g.NumNodes() {
+		for _, u := range g.Indices[g.Offsets[v]:g.Offsets[v+1]] {
+			sources, targets = append(sources, int64(u)), append(targets, int64(v))
+		}
+	}
+	return sources, targets
+}
+
+func inputsOf(x datasets.Features, sources, targets []int64) map[string]*array {
+	in := map[string]*array{inputFeatures: newArray(x.Rows, x.Width), inputEdges: newArray(2, len(sources))}
+	for v := range x.Rows {
+		for c, value := range x.Row(v, nil) {
+			in[inputFeatures].data[v*x.Width+c] = float64(value)
+		}
+	}
+	for i := range sources {
+		in[inputEdges].data[i], in[inputEdges].data[len(sources)+i] = float64(sources[i]), float64(targets[i])
+	}
+	return in
+}
+
+// logitsOf is what the model itself computes.
+func logitsOf(t *testing.T, m *cached.Model, g testGraph) infer.Representation {
+	t.Helper()
+	all, err := m.Network().Represent(gnntest.Go(t), g.edges, g.x, infer.Options{})
+	require.NoError(t, err)
+	return all[len(all)-1]
+}
+
+func exported(t *testing.T, m *cached.Model) []byte {
+	t.Helper()
+	file, err := Export(m, Options{Version: testVersion})
+	require.NoError(t, err)
+	return file
+}
+
+func difference(t *testing.T, want infer.Representation, got *array) (greatest float64) {
+	t.Helper()
+	require.Equal(t, []int{want.Rows, want.Width}, got.dims)
+	for i, x := range want.Values {
+		d := math.Abs(float64(x) - got.data[i])
+		require.False(t, math.IsNaN(d))
+		greatest = max(greatest, d)
+	}
+	return greatest
+}
+
+func TestEveryModelAndOptionGivesItsOwnLogitsOnGraphsItNeverSaw(t *testing.T) {
+	graphs := testGraphs(t)
+	out := newCollection(t)
+	for _, c := range testCases() {
+		t.Run(c.name, func(t *testing.T) {
+			m := c.trained(t)
+			file := exported(t, m)
+			written := decode(t, file).graph
+			for _, g := range graphs {
+				want := logitsOf(t, m, g)
+				sources, targets := sourcesAndTargets(g.edges)
+				got := interpret(t, written, inputsOf(g.x, sources, targets))
+				assert.LessOrEqual(t, difference(t, want, got), tolerance, g.name)
+				out.add(t, c.name, file, g, want)
+			}
+		})
+	}
+	out.write(t)
+}
+
+func TestWhatIsWrittenReadsBackAsWhatWasBuilt(t *testing.T) {
+	for _, c := range testCases() {
+		built, err := convert(c.trained(t), Options{Version: testVersion})
+		require.NoError(t, err)
+		require.Equal(t, *built, decode(t, built.encode()), c.name)
+	}
+}
+
+// checkedFile is what testdata/check_onnx.py writes of the models that onnx and ONNX Runtime took.
+type checkedFile struct {
+	Models map[string]struct {
+		SHA256     string  `json:"sha256"`
+		Difference float64 `json:"difference"`
+	} `json:"models"`
+}
+
+func TestEveryModelIsByteForByteTheOneThatONNXRuntimeAgreedWith(t *testing.T) {
+	text, err := os.ReadFile("testdata/checked.json")
+	require.NoError(t, err)
+	var checked checkedFile
+	require.NoError(t, json.Unmarshal(text, &checked))
+	cases := testCases()
+	require.Len(t, checked.Models, len(cases))
+	for _, c := range cases {
+		sum := sha256.Sum256(exported(t, c.trained(t)))
+		seen, found := checked.Models[c.name]
+		require.True(t, found, c.name)
+		assert.Equal(t, seen.SHA256, hex.EncodeToString(sum[:]), "%s: testdata/check_onnx.py checks it anew", c.name)
+		assert.Less(t, seen.Difference, tolerance, c.name)
+	}
+}
+
+func TestASmallModelIsTheCommittedFile(t *testing.T) {
+	c := testCases()[0]
+	file := exported(t, c.trained(t))
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/gin.onnx", file, 0o666))
+	}
+	have, err := os.ReadFile("testdata/gin.onnx")
+	require.NoError(t, err)
+	require.Equal(t, have, file, "'go test ./nmgnn/onnx -update' writes it anew; then check it with testdata/check_onnx.py")
+}
+
+func TestAFileSaysWhatItIsAndTakesGraphsOfAnySize(t *testing.T) {
+	m := testCases()[0].trained(t)
+	p := decode(t, exported(t, m))
+	require.Equal(t, "nodemask", p.producer)
+	require.Equal(t, testVersion, p.version)
+	require.Equal(t, `A graph neural network (GIN, 2 layers) that sorts the nodes of a graph, each with 6 features, into 3 classes, as trained on "a test". It reads the features x and the edges edge_index, and returns logits.`, p.doc)
+	values := map[string]string{}
+	for _, e := range p.metadata {
+		values[e.key] = e.value
+	}
+	var classes []string
+	require.NoError(t, json.Unmarshal([]byte(values["classes"]), &classes))
+	require.Equal(t, m.Classes, classes)
+	var settings hyper.Parameters
+	require.NoError(t, json.Unmarshal([]byte(values["settings"]), &settings))
+	require.Equal(t, m.Settings, settings)
+	require.Equal(t, "a test", values["data"])
+	require.Equal(t, "7", values["seed"])
+	require.Equal(t, testVersion, values["version"])
+	nodes := dimension{param: "nodes"}
+	require.Equal(t, []dimension{nodes, {value: 6}}, p.graph.inputs[0].dims)
+	require.Equal(t, []dimension{{value: 2}, {param: "edges"}}, p.graph.inputs[1].dims)
+	require.Equal(t, []dimension{nodes, {value: 3}}, p.graph.outputs[0].dims)
+}
+
+// weighted is a model of one layer, one feature and one class with given weights.
+func weighted(t *testing.T, model string, weights map[string]float32) graphProto {
+	t.Helper()
+	p, err := hyper.For(model)
+	require.NoError(t, err)
+	p.Layers, p.NormalizeFeatures = 1, false
+	m := &cached.Model{Settings: p, Classes: []string{"only"}, Features: 1}
+	for path, x := range weights {
+		m.Weights = append(m.Weights, infer.Weight{Path: "/model/layer0/" + path, Dimensions: []int{1, 1}, Values: []float32{x}})
+	}
+	return decode(t, exported(t, m)).graph
+}
+
+func TestSelfLoopsAreLeftOutAndRepeatedEdgesCountAsOftenAsTheyAreListed(t *testing.T) {
+	gin := weighted(t, "gin", map[string]float32{"linear0/weights": 1, "linear0/biases": 0})
+	sgat := weighted(t, "sgat", map[string]float32{"weights": 1, "biases": 0})
+	x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
+	for _, c := range []struct {
+		sources, targets []int64
+		gin, sgat        []float64
+	}{
+		{nil, nil, []float64{1, 2, 4}, []float64{1, 2, 4}},
+		{[]int64{1}, []int64{0}, []float64{3, 2, 4}, []float64{1.5, 2, 4}},
+		{[]int64{1, 0, 2, 1}, []int64{0, 0, 2, 1}, []float64{3, 2, 4}, []float64{1.5, 2, 4}},          // loops at 0, 2 and 1
+		{[]int64{1, 1, 2}, []int64{0, 0, 0}, []float64{1 + 2 + 2 + 4, 2, 4}, []float64{9. / 4, 2, 4}}, // 1 → 0 twice
+		{[]int64{2, 2}, []int64{2, 2}, []float64{1, 2, 4}, []float64{1, 2, 4}},
+	} {
+		in := inputsOf(x, c.sources, c.targets)
+		require.Equal(t, c.gin, interpret(t, gin, in).data, "%v → %v", c.sources, c.targets)
+		require.Equal(t, c.sgat, interpret(t, sgat, in).data, "%v → %v", c.sources, c.targets)
+	}
+}
+
+func TestAttentionStaysFiniteWhereExpOfAScoreWouldNot(t *testing.T) {
+	// Scores are 1000·h_u: each node hears the greatest number alone.
+	gat := weighted(t, "gat", map[string]float32{"weights": 1, "source": 1000, "target": 0, "biases": 0})
+	x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
+	in := inputsOf(x, []int64{1, 0, 2}, []int64{0, 1, 1})
+	require.Equal(t, []float64{2, 4, 4}, interpret(t, gat, in).data)
+}
+
+func TestWhatCannotBeExportedIsNamed(t *testing.T) {
+	weight := func(m *cached.Model, path string) *infer.Weight {
+		for i := range m.Weights {
+			if m.Weights[i].Path == path {
+				return &m.Weights[i]
+			}
+		}
+		t.Fatalf("no weights %s", path)
+		return nil
+	}
+	normed := testCase{"gin", func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
+	for want, spoil := range map[string]func(m *cached.Model){
+		`onnx: settings: no model "transformer": expected one of gin, gat, sgat, gcn, sage, gatv2`:                            func(m *cached.Model) { m.Settings.Model = "transformer" },
+		"onnx: settings: layers: 0: expected 1 to 128":                                                                        func(m *cached.Model) { m.Settings.Layers = 0 },
+		"onnx: 6 features and 0 classes: expected at least one of each":                                                       func(m *cached.Model) { m.Classes = nil },
+		"onnx: 0 features and 3 classes: expected at least one of each":                                                       func(m *cached.Model) { m.Features = 0 },
+		`onnx: classes: name 1 is "\xff": expected UTF-8`:                                                                     func(m *cached.Model) { m.Classes[1] = "\xff" },
+		`onnx: data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`:                                                  func(m *cached.Model) { m.Data = "\xff" },
+		"onnx: the model has no weights /model/layer0/linear0/weights: expected dimensions [6 4] by its settings":             func(m *cached.Model) { weight(m, "/model/layer0/linear0/weights").Path = "/model/w" },
+		"onnx: weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: expected [5 4] by the model's settings": func(m *cached.Model) { m.Features = 5 },
+		"onnx: weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: expected [1 3] by the model's settings":   func(m *cached.Model) { w := weight(m, "/model/layer1/linear1/biases"); w.Values = w.Values[:2] },
+		"onnx: weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one":                                     func(m *cached.Model) { weight(m, "/model/layer0/norm0/gamma").Values[2] = float32(math.NaN()) },
+		"onnx: weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up":                   func(m *cached.Model) { weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1 },
+		"onnx: the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings":                     func(m *cached.Model) { m.Settings.LearnEpsilon = true },
+		"onnx: settings: epsilon 1e+300: expected one that float32 holds":                                                     func(m *cached.Model) { m.Settings.Epsilon = 1e300 },
+		"onnx: the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings":                    func(m *cached.Model) { m.Settings.Readout = hyper.ReadoutLast; m.Settings.Layers = 1 },
+		"onnx: the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings":       func(m *cached.Model) { m.Settings.Norm = hyper.NormBoth },
+	} {
+		m := normed.trained(t)
+		spoil(m)
+		file, err := Export(m, Options{Version: testVersion})
+		assert.EqualError(t, err, want)
+		assert.Nil(t, file)
+	}
+	m := normed.trained(t)
+	whole := len(exported(t, m))
+	_, err := export(m, Options{Version: testVersion}, whole)
+	require.NoError(t, err)
+	_, err = export(m, Options{Version: testVersion}, whole-1)
+	require.EqualError(t, err, fmt.Sprintf("the model takes %d bytes: an ONNX file holds %d at most", whole, whole-1))
+	_, err = export(m, Options{}, 100)
+	require.EqualError(t, err, "the weights take 460 bytes: an ONNX file holds 100 at most")
+	_, err = Export(&cached.Model{}, Options{})
+	require.ErrorContains(t, err, "onnx: settings: no model")
+	b := &builder{}
+	b.layer(nil, value{})
+	require.EqualError(t, b.err, "a layer <nil>: no export is written for it")
+}
+
+func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "model.onnx")
+	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
+	m := testCases()[0].trained(t)
+	bad := *m
+	bad.Classes = nil
+	require.Error(t, Save(path, &bad, Options{}))
+	have, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "before", string(have))
+	require.NoError(t, Save(path, m, Options{Version: testVersion}))
+	have, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, exported(t, m), have)
+	require.ErrorContains(t, Save(filepath.Join(folder, "nowhere", "model.onnx"), m, Options{}), "model.onnx: the model cannot be written: ")
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, files, 1, "nothing else is left")
+}
+
+// collection is what check_onnx.py reads, if $NODEMASK_ONNX names a folder for it: models, graphs and our logits on them.
+type collection struct {
+	folder string
+	models map[string]*collectedModel
+}
+
+type collectedModel struct {
+	File    string           `json:"file"`
+	Version string           `json:"version"`
+	Graphs  []collectedGraph `json:"graphs"`
+}
+
+type collectedGraph struct {
+	Name    string     `json:"name"`
+	Nodes   int        `json:"nodes"`
+	Width   int        `json:"width"`
+	Rows    []int      `json:"rows"` // of the features that are not 0
+	Columns []int      `json:"columns"`
+	Values  []float32  `json:"values"`
+	Edges   [2][]int64 `json:"edges"` // sources, targets
+	Logits  []float32  `json:"logits"`
+}
+
+func newCollection(t *testing.T) *collection {
+	t.Helper()
+	return &collection{os.Getenv("NODEMASK_ONNX"), map[string]*collectedModel{}}
+}
+
+func (c *collection) add(t *testing.T, name string, file []byte, g testGraph, logits infer.Representation) {
+	t.Helper()
+	if c.folder == "" {
+		return
+	}
+	if c.models[name] == nil {
+		c.models[name] = &collectedModel{File: fmt.Sprintf("%02d.onnx", len(c.models))}
+		require.NoError(t, os.MkdirAll(c.folder, 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(c.folder, c.models[name].File), file, 0o666))
+	}
+	one := collectedGraph{Name: g.name, Nodes: g.x.Rows, Width: g.x.Width, Logits: logits.Values}
+	for v := range g.x.Rows {
+		for column, value := range g.x.Row(v, nil) {
+			if value != 0 {
+				one.Rows, one.Columns, one.Values = append(one.Rows, v), append(one.Columns, column), append(one.Values, value)
+			}
+		}
+	}
+	one.Edges[0], one.Edges[1] = sourcesAndTargets(g.edges)
+	c.models[name].Graphs = append(c.models[name].Graphs, one)
+}
+
+func (c *collection) write(t *testing.T) {
+	t.Helper()
+	if c.folder == "" {
+		return
+	}
+	text, err := json.Marshal(c.models)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(c.folder, "models.json"), text, 0o666))
+}
