@@ -39,6 +39,9 @@ var rooms = map[string][]string{
 	"stats":             nil,
 	"internal/checkout": nil,
 	"internal/race":     nil,
+	"internal/tidy":     nil,
+
+	"internal/tidy/tidyfile": {"internal/tidy"},
 
 	"internal/browsertest": nil,
 	"scripts":              nil,
@@ -64,7 +67,7 @@ var rooms = map[string][]string{
 
 	"internal/worker": {"datasets", "record"},
 
-	"record":         {"datasets", "nmgnn/hyper", "stats"},
+	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
@@ -73,7 +76,7 @@ var rooms = map[string][]string{
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/multiverse", "record", "record/measure", "stats"},
 
 	"nb":        append([]string{"internal/worker"}, forUsers...),
-	"cmd":       append([]string{"internal/race", "internal/worker"}, forUsers...),
+	"cmd":       append([]string{"internal/race", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 
