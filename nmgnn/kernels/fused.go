@@ -147,14 +147,14 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
 	g := a.Values.Graph()
-	m, value := p.forward.in(g), StopGradient(a.Values)
+	m, value, heard := p.forward.in(g), StopGradient(a.Values), rowFactor(a.Values)
 	var s fused.Scores
 	if a.Scores != nil {
 		s.E = StopGradient(a.Scores)
 	} else {
 		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target), Const(g, [][]float32{{float32(a.Slope)}})
 	}
-	y, alpha, kept := m.Attend(s, value, a.Keep)
+	y, alpha, kept := m.Attend(s, value, a.Keep, heard)
 	if !a.Gradients {
 		// The pure-Go backend fails at a program that ends with one of several results, the later ones of which nobody uses:
 		// this node is behind all of them.
@@ -163,10 +163,15 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, heard)
 		return gradients{scores, target}
 	})
-	towards := []Argument{{a.Values, func(v *Node) *Node { return p.Back(v, kept) }}}
+	towards := []Argument{{a.Values, func(v *Node) *Node {
+		if heard == nil {
+			return p.Back(v, kept)
+		}
+		return p.backWanted(heard, v, kept)
+	}}}
 	if a.Scores != nil {
 		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return backward(v).scores }})
 	} else {

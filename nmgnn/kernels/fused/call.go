@@ -14,7 +14,7 @@ import (
 // The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
 const (
 	timesKernel          = "nodemask_times"
-	timesHeardKernel     = "nodemask_times_heard"
+	timesHeardKernel     = timesKernel + heardOnly
 	timesWantedKernel    = "nodemask_times_wanted"
 	totalKernel          = "nodemask_total"
 	highestKernel        = "nodemask_highest"
@@ -27,6 +27,7 @@ const (
 	eluKernel            = "nodemask_elu"
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
+	heardOnly           = "_heard"              // behind all of that
 )
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
@@ -258,8 +259,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 }
 
 // Attend returns y, Σ over the entries of each row of kept·h[column], with alpha the softmax of the scores and kept = alpha·keep, or
-// alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads].
-func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
+// alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. With heard
+// [columns, 1], h is zero in all rows where that is, which are not read; nothing checks that.
+func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
 		must("keep", keep, m.entries(), s.Heads())
@@ -273,13 +275,18 @@ func (m Matrix) Attend(s Scores, h, keep *Node) (y, alpha, kept *Node) {
 		kernel += dropout
 		results = append(results, entries)
 	}
-	out := call(kernel, results, append(append([]*Node{m.Offsets, m.Columns, h}, s.nodes()...), given(keep)...)...)
+	if heard != nil {
+		must("heard", heard, h.Shape().Dimensions[0], 1)
+		kernel += heardOnly
+	}
+	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h), s.nodes(), given(keep))...)
 	return out[0], out[1], out[len(out)-1]
 }
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what LeakyReLU makes them
-// from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each row; nil if scores are given as E.
-func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node) (d, target *Node) {
+// from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each row; nil if scores are given as E. heard
+// is that of [Matrix.Attend].
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())
 	must("kept", kept, m.entries(), s.Heads())
@@ -288,7 +295,12 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node) (d, target *No
 	if s.E == nil {
 		results = append(results, [2]int{m.rows(), s.Heads()})
 	}
-	out := call(attendBackwardKernel, results, append([]*Node{m.Offsets, m.Columns, h, alpha, kept, g}, s.nodes()...)...)
+	kernel := attendBackwardKernel
+	if heard != nil {
+		must("heard", heard, h.Shape().Dimensions[0], 1)
+		kernel += heardOnly
+	}
+	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
 	if s.E != nil {
 		return out[0], nil
 	}

@@ -299,6 +299,13 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 		source, target, h, g := numbers(r, s.columns, s.heads), numbers(r, s.rows, s.heads), numbers(r, s.columns, s.width), numbers(r, s.rows, s.width)
 		ones, keep, e := numbers(r, n, s.heads), numbers(r, n, s.heads), numbers(r, n, s.heads)
 		given, made := zeros(n, s.heads), zeros(n, s.heads)
+		heard := make([][]float32, s.columns)
+		for c := range heard {
+			if heard[c] = []float32{1}; r.IntN(3) == 0 {
+				heard[c][0] = 0
+				clear(h[c])
+			}
+		}
 		p.each(func(row, i, c int) {
 			for head := range s.heads {
 				ones[i][head] = 1
@@ -334,13 +341,18 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 				if !c.dropout {
 					k = nil
 				}
-				y, alpha, kept := m.Attend(scores, x[3], k)
-				d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4])
-				if towards == nil {
-					towards = m.Total(d, nil)
+				var all []*Node
+				for _, heard := range []*Node{nil, x[6]} {
+					y, alpha, kept := m.Attend(scores, x[3], k, heard)
+					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard)
+					if towards == nil {
+						towards = m.Total(d, nil)
+					}
+					all = append(all, y, alpha, Identity(d), towards)
 				}
-				return []*Node{y, alpha, Identity(d), towards}
-			}, e, source, target, h, g, c.keep)
+				return all
+			}, e, source, target, h, g, c.keep, heard)
+			require.Equal(t, got[:4], got[4:], "%s: rows that are not heard change nothing, to the last bit", c.name)
 			near(t, y, got[0], c.name+": y")
 			near(t, alpha, got[1], c.name+": α")
 			near(t, d, got[2], c.name+": towards scores")

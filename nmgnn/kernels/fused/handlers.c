@@ -206,10 +206,11 @@ static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, i
 }
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width], scores → y [rows, width], alpha [entries, heads]
-static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y) {
+// heard may be missing.
+static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y, const float *heard) {
 	int64_t m = rows(y[0]), entries = rows(x[1]);
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
-	                    .y = y[0]->data, .alpha = y[1]->data};
+	                    .heard = heard, .y = y[0]->data, .alpha = y[1]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
 	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
 	if (keep) {
@@ -221,17 +222,27 @@ static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer 
 	return NULL;
 }
 
-HANDLER(attend, 6, 6, 2) { return attend(frame, n - 3, 0, x, y); }
-HANDLER(attend_dropout, 7, 7, 3) { return attend(frame, n - 4, 1, x, y); }
-HANDLER(attend_scores, 4, 4, 2) { return attend(frame, n - 3, 0, x, y); }
-HANDLER(attend_scores_dropout, 5, 5, 3) { return attend(frame, n - 4, 1, x, y); }
+// The same with heard [·, 1] before them.
+static void *attend_heard(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y) {
+	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
+	return attend(frame, given, keep, x + 1, y, x[0]->data);
+}
+
+HANDLER(attend, 6, 6, 2) { return attend(frame, n - 3, 0, x, y, NULL); }
+HANDLER(attend_dropout, 7, 7, 3) { return attend(frame, n - 4, 1, x, y, NULL); }
+HANDLER(attend_scores, 4, 4, 2) { return attend(frame, n - 3, 0, x, y, NULL); }
+HANDLER(attend_scores_dropout, 5, 5, 3) { return attend(frame, n - 4, 1, x, y, NULL); }
+HANDLER(attend_heard, 7, 7, 2) { return attend_heard(frame, n - 4, 0, x, y); }
+HANDLER(attend_dropout_heard, 8, 8, 3) { return attend_heard(frame, n - 5, 1, x, y); }
+HANDLER(attend_scores_heard, 5, 5, 2) { return attend_heard(frame, n - 4, 0, x, y); }
+HANDLER(attend_scores_dropout_heard, 6, 6, 3) { return attend_heard(frame, n - 5, 1, x, y); }
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads], g [rows, width], scores → d [entries, heads]
 // (, towards the targets [rows, heads])
-HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) {
+static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const float *heard) {
 	int64_t m = rows(x[5]), entries = rows(x[1]);
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(x[5]), .heads = columns(x[3]),
-	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
+	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .heard = heard, .d = y[0]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
 	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
 	EXPECT(attention, n != 8 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
@@ -241,6 +252,14 @@ HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) {
 	}
 	for_rows(frame, nm_kernels()->attend_backward, &a, m, entries * a.width, 16);
 	return NULL;
+}
+
+HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) { return attend_backward(frame, n, x, y, NULL); }
+
+// The same with heard [·, 1] before them.
+HANDLER(attend_backward_heard, 8, 10, n == 10 ? 2 : 1) {
+	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
+	return attend_backward(frame, n - 1, x + 1, y, x[0]->data);
 }
 
 // keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]
@@ -298,7 +317,12 @@ static const struct {
 	{"nodemask_attend_dropout", nm_attend_dropout},
 	{"nodemask_attend_scores", nm_attend_scores},
 	{"nodemask_attend_scores_dropout", nm_attend_scores_dropout},
+	{"nodemask_attend_heard", nm_attend_heard},
+	{"nodemask_attend_dropout_heard", nm_attend_dropout_heard},
+	{"nodemask_attend_scores_heard", nm_attend_scores_heard},
+	{"nodemask_attend_scores_dropout_heard", nm_attend_scores_dropout_heard},
 	{"nodemask_attend_backward", nm_attend_backward},
+	{"nodemask_attend_backward_heard", nm_attend_backward_heard},
 	{"nodemask_drop", nm_drop},
 	{"nodemask_score", nm_score},
 	{"nodemask_score_backward", nm_score_backward},

@@ -26,19 +26,16 @@ var kernelsInGo = map[string]func(x, y []array){
 		a := agreementArgs{offsets: x[0].ints, columns: x[1].ints, x: x[2].floats, h: x[3].floats, width: x[2].columns, heads: y[0].columns, y: y[0].floats}
 		forRows(x[2].rows, x[1].rows*a.width, a.rows)
 	},
-	attendKernel:                        func(x, y []array) { attend(x[3:], x, y) },
-	attendKernel + dropout:              func(x, y []array) { attend(x[3:6], x, y) },
-	attendKernel + fromScores:           func(x, y []array) { attend(x[3:], x, y) },
-	attendKernel + fromScores + dropout: func(x, y []array) { attend(x[3:4], x, y) },
-	attendBackwardKernel: func(x, y []array) {
-		a := attention(x[6:], x)
-		a.alpha, a.kept, a.g, a.d = x[3].floats, x[4].floats, x[5].floats, y[0].floats
-		a.width, a.heads = x[5].columns, x[3].columns
-		if len(y) > 1 {
-			a.targetGradient = y[1].floats
-		}
-		forRows(x[5].rows, x[1].rows*a.width, a.backward)
-	},
+	attendKernel:                                    func(x, y []array) { attend(x[3:], x, y) },
+	attendKernel + dropout:                          func(x, y []array) { attend(x[3:6], x, y) },
+	attendKernel + fromScores:                       func(x, y []array) { attend(x[3:], x, y) },
+	attendKernel + fromScores + dropout:             func(x, y []array) { attend(x[3:4], x, y) },
+	attendKernel + heardOnly:                        func(x, y []array) { attend(x[4:], x[1:], y) },
+	attendKernel + dropout + heardOnly:              func(x, y []array) { attend(x[4:7], x[1:], y) },
+	attendKernel + fromScores + heardOnly:           func(x, y []array) { attend(x[4:], x[1:], y) },
+	attendKernel + fromScores + dropout + heardOnly: func(x, y []array) { attend(x[4:5], x[1:], y) },
+	attendBackwardKernel:                            attendBackward,
+	attendBackwardKernel + heardOnly:                func(x, y []array) { attendBackward(x[1:], y) },
 	dropKernel: func(x, y []array) {
 		a := dropArgs{draw: x[0].bits, scale: x[1].floats[0], y: y[0].floats}
 		if len(x) > 2 {
@@ -100,4 +97,14 @@ func attend(scores, x, y []array) {
 		a.keep, a.kept = x[len(x)-1].floats, y[2].floats
 	}
 	forRows(y[0].rows, x[1].rows*a.width, a.attend)
+}
+
+func attendBackward(x, y []array) {
+	a := attention(x[6:], x)
+	a.alpha, a.kept, a.g, a.d = x[3].floats, x[4].floats, x[5].floats, y[0].floats
+	a.width, a.heads = x[5].columns, x[3].columns
+	if len(y) > 1 {
+		a.targetGradient = y[1].floats
+	}
+	forRows(x[5].rows, x[1].rows*a.width, a.backward)
 }

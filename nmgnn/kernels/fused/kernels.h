@@ -44,10 +44,12 @@ typedef struct agreement_args {
 //	d[i] = kept[i]·⟨g[r], h[columns[i]]⟩ - alpha[i]·Σ over row r of kept·⟨g[r], h⟩,  towards the scores before LeakyReLU
 //	target_gradient[r] = Σ over row r of d
 //
-// The gradients towards h and source are sums over the transposed matrix: times and total.
+// The gradients towards h and source are sums over the transposed matrix: times and total. Rows of h where heard is 0 are zero and left
+// unread; their entries have scores all the same.
 typedef struct attention_args {
 	const int32_t *offsets, *columns;
 	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
+	const float *heard; // may be missing
 	float slope;
 	const float *h;
 	int64_t width, heads;

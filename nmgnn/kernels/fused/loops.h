@@ -294,7 +294,7 @@ INLINE float FN(entry_score)(const attention_args *a, int64_t r, int64_t i, int6
 static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 	const attention_args *a = args;
 	times_args sum = {.offsets = a->offsets, .columns = a->columns, .h = a->h, .weights = a->kept ? a->kept : a->alpha,
-	                  .width = a->width, .heads = a->heads, .y = a->y};
+	                  .heard = a->heard, .width = a->width, .heads = a->heads, .y = a->y};
 	for (int64_t r = from; r < to; r++) {
 		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
 		for (; head + 8 <= a->heads; head += 8) {
@@ -339,7 +339,10 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 		if (a->kept)
 			for (int64_t i = first * a->heads; i < end * a->heads; i++)
 				a->kept[i] = a->alpha[i] * a->keep[i];
-		FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
+		if (a->heard)
+			FN(heard_row)(&sum, first, end, 0, a->y + r * a->width);
+		else
+			FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
 	}
 }
 
@@ -348,7 +351,10 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 	for (int64_t r = from; r < to; r++) {
 		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
 		for (int64_t i = first; i < end; i++)
-			FN(inner)(a->g + r * a->width, a->h + (int64_t)a->columns[i] * a->width, a->width, a->heads, a->d + i * a->heads);
+			if (a->heard && a->heard[a->columns[i]] == 0)
+				memset(a->d + i * a->heads, 0, a->heads * sizeof *a->d);
+			else
+				FN(inner)(a->g + r * a->width, a->h + (int64_t)a->columns[i] * a->width, a->width, a->heads, a->d + i * a->heads);
 		for (; head + 8 <= a->heads; head += 8) {
 			v8 shared = FN(all)(0), all = FN(all)(0);
 			for (int64_t i = first; i < end; i++) {

@@ -38,7 +38,7 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 				return y
 			}},
 			{"0 heads cannot share a width of 4", func(m fused.Matrix, h, _, none *Node) *Node {
-				y, _, _ := m.Attend(fused.Scores{E: none}, h, nil)
+				y, _, _ := m.Attend(fused.Scores{E: none}, h, nil, nil)
 				return y
 			}},
 		} {
