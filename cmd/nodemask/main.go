@@ -133,6 +133,6 @@ func newRootCommand() *cobra.Command {
 		}
 		return misuse{flagError(err)}
 	})
-	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
+	root.AddCommand(newTrainCommand(), newDataCommand(), newDemoCommand(), newPredictCommand(), newConvertCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	return root
 }

@@ -66,8 +66,8 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.StringVar(&f.preset, "preset", "", "hyperparameters that other flags change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
 	f.axes = addAxes(flags)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes, together (they see one another) and apart (they do not)")
-	flags.StringVar(&f.saveModel, "save-model", "", "file for the trained model of the trial with the best validation score")
-	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
+	flags.StringVar(&f.saveModel, "save-model", "", "safetensors file for the trained model of the trial with the best validation score")
+	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: safetensors file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
@@ -119,10 +119,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} { // before all is trained
-		if info, err := os.Stat(filepath.Dir(to.file)); to.file != "" && (err != nil || !info.IsDir()) {
-			return misusef("--%s %s: there is no folder %s", to.flag, to.file, filepath.Dir(to.file))
-		}
+	if err := f.checkFiles(); err != nil { // before all is trained
+		return err
 	}
 	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
 	if err != nil {
@@ -159,7 +157,42 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// save writes the model of the best trial, and its cache.
+// checkFiles returns an error unless model and cache can be saved, as far as their names tell.
+func (f *trainFlags) checkFiles() error {
+	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} {
+		if to.file == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(to.file)); err != nil || !info.IsDir() {
+			return misusef("--%s %s: there is no folder %s", to.flag, to.file, filepath.Dir(to.file))
+		}
+		if info, err := os.Stat(to.file); err == nil && info.IsDir() {
+			return misusef("--%s %s: this is a folder: expected a file", to.flag, to.file)
+		}
+	}
+	if f.saveCache != "" && samePlace(f.saveModel, f.saveCache) {
+		return misusef("--save-cache %s: --save-model names the same file: expected another", f.saveCache)
+	}
+	return nil
+}
+
+// samePlace reports whether two names, in folders that are there, are of one file.
+func samePlace(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		if y, err := os.Stat(b); err == nil && os.SameFile(x, y) {
+			return true
+		}
+	}
+	x, err := os.Stat(filepath.Dir(a))
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(filepath.Dir(b))
+	return err == nil && os.SameFile(x, y) && filepath.Base(a) == filepath.Base(b)
+}
+
+// save writes the model of the best trial, and before it its cache: what ends the program between the two leaves no new model
+// beside an old cache. The cache names its model, so predict refuses any pair that does not match.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[0]
 	score := func(r *train.Result) float64 {
@@ -174,17 +207,16 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 		}
 	}
 	saved := best.Saved(x)
+	if f.saveCache != "" {
+		if err := best.Cache.Save(f.saveCache, saved); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "saved the cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
+	}
 	if err := saved.Save(f.saveModel); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "saved the model of seed %d in %s\n", best.Seed, f.saveModel)
-	if f.saveCache == "" {
-		return nil
-	}
-	if err := best.Cache.Save(f.saveCache, saved); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "saved its cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
 	return nil
 }
 
