@@ -49,11 +49,11 @@ func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
 // LoadCache opens a cache that [Cache.Save] wrote for the model. Where the system can map files, features and
 // representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than memory. What is
-// held in memory are the ids, some 100 bytes a node with a predictor's index.
+// held in memory are the ids, some 80 bytes a node with a predictor's index.
 //
 // Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not finite,
-// and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range. That takes some 0.7 s a
-// gigabyte, or as long as the disk takes.
+// and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range. That takes some
+// 0.9 s of one core a gigabyte, or as long as the disk takes.
 //
 // The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache when
 // nothing reads it any more.
