@@ -178,6 +178,9 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, m
 		}
 		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
 	}
+	if x.wrong {
+		return infer.Representation{}, fmt.Errorf("cached: %s: a column of the features is not there any more: the file was changed while it was in use", p.cache.path)
+	}
 	program, err := p.program(shape, edges, x.finish())
 	if err != nil {
 		return infer.Representation{}, err
@@ -284,6 +287,7 @@ type batchFeatures struct {
 	width  int
 	sparse bool
 	f      datasets.Features
+	wrong  bool // a column is out of range, which kernels do not check
 }
 
 func (b *batchFeatures) add(from datasets.Features, row int) {
@@ -293,6 +297,9 @@ func (b *batchFeatures) add(from datasets.Features, row int) {
 		return
 	}
 	begin, end := from.Offsets[row], from.Offsets[row+1]
+	for _, column := range from.Columns[begin:end] {
+		b.wrong = b.wrong || column < 0 || int(column) >= b.width
+	}
 	b.f.Columns = append(b.f.Columns, from.Columns[begin:end]...)
 	b.f.Values = append(b.f.Values, from.Values[begin:end]...)
 	b.end()

@@ -139,7 +139,8 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 	}
 	// Who changes weights or settings removes it, since caches of the old ones do not fit.
 	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
-		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if weights or settings were changed on purpose", path, said, m.Fingerprint())
+		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if weights or settings were changed on purpose",
+			path, said, m.Fingerprint())
 	}
 	return m, nil
 }

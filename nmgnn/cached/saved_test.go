@@ -105,6 +105,20 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 	}
 }
 
+func TestColumnsThatAFileChangesWhileItIsInUseAreAnError(t *testing.T) {
+	b := gnntest.Go(t)
+	g := gnntest.TwoCamps(t)
+	m, c, _, _ := savedPair(t, b, "gin", true)
+	p, err := cached.NewPredictor(b, m, c)
+	require.NoError(t, err)
+	defer p.Close()
+	for i := range c.Features.Columns {
+		c.Features.Columns[i] = 1 << 30
+	}
+	err = p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
+	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in use")
+}
+
 func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
 	m, _, _, _ := savedPair(t, gnntest.Go(t), "gin", false)
 	const nodes, width = 20_000, 500

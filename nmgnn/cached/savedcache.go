@@ -13,8 +13,7 @@ import (
 )
 
 // Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its fingerprint.
-// Save the cache before the model: whatever ends the program between the two, no new model then stands beside an old cache
-// as if it were its own.
+// Save the cache before the model, which is small: should the program end between the two, [LoadCache] refuses the pair.
 func (c *Cache) Save(path string, m *Model) error { return c.save(path, m.Fingerprint()) }
 
 func (c *Cache) save(path, fingerprint string) error {

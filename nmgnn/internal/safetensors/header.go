@@ -22,7 +22,8 @@ func (f *File) parseHeader(header []byte) error {
 	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header)), names: map[string]bool{}}
 	p.tokens.UseNumber()
 	if !bytes.HasPrefix(header, []byte("{")) {
-		return f.errorf(lengthSize, "the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or %s", header[:min(len(header), 20)], f.kind.Name, f.kind.Remedy)
+		return f.errorf(lengthSize, "the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or %s",
+			header[:min(len(header), 20)], f.kind.Name, f.kind.Remedy)
 	}
 	if !utf8.Valid(header) {
 		return f.damaged(lengthSize, "the header is not UTF-8")

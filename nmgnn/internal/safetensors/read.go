@@ -142,11 +142,13 @@ func (f *File) identify() error {
 	found := f.metadata[kindKey]
 	switch {
 	case f.metadata[formatKey] != formatName:
-		return f.errorf(lengthSize, "this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file", f.kind.Name, f.metadata[formatKey], formatName)
+		return f.errorf(lengthSize, "this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
+			f.kind.Name, f.metadata[formatKey], formatName)
 	case found != f.kind.Name:
 		return f.errorf(lengthSize, "this is a %.40s: expected a %s. Name another file", found, f.kind.Name)
 	case f.metadata[versionKey] != version:
-		return f.errorf(lengthSize, "version %.40q of a %s: expected %q. Another nodemask wrote this: update nodemask, or %s", f.metadata[versionKey], found, version, f.kind.Remedy)
+		return f.errorf(lengthSize, "version %.40q of a %s: expected %q. Another nodemask wrote this: update nodemask, or %s",
+			f.metadata[versionKey], found, version, f.kind.Remedy)
 	}
 	for _, key := range []string{dataSumKey, headerSumKey} {
 		if raw, err := hex.DecodeString(f.metadata[key]); err != nil || len(raw) != sha256.Size {
@@ -206,7 +208,8 @@ func (f *File) verify(header []byte) error {
 			}
 			values := view[float32](raw)
 			if i := notFinite(values); i >= 0 {
-				wrong = f.errorf(start+at+4*int64(i), "tensor %.60q: number %d is %v: expected a finite one: %s", t.name, (at-t.begin)/4+int64(i), values[i], f.kind.Remedy)
+				wrong = f.errorf(start+at+4*int64(i), "tensor %.60q: number %d is %v: expected a finite one: %s",
+					t.name, (at-t.begin)/4+int64(i), values[i], f.kind.Remedy)
 			}
 		}
 	}
@@ -266,7 +269,8 @@ func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int,
 		fits = fits && (sizes[i] == Any || sizes[i] == t.shape[i])
 	}
 	if want := typeOf[T](); t.dtype != want || !fits {
-		return nil, nil, f.errorf(lengthSize, "tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s", name, t.dtype, t.shape, want, described(sizes), f.kind.Remedy)
+		return nil, nil, f.errorf(lengthSize, "tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s",
+			name, t.dtype, t.shape, want, described(sizes), f.kind.Remedy)
 	}
 	if f.data == nil && t.end > 0 {
 		return nil, nil, fmt.Errorf("%s: %w", f.path, os.ErrClosed)
