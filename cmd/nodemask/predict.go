@@ -25,9 +25,12 @@ nodes next to it as they are computed; the graph is not needed any more. With --
 arrived alone: edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the features
 that the model was trained with, in their order; edges have a source and a target, ids in either order. Each line of JSON
 has the id, the class and its probability, and how many train nodes ("neighbours") and new nodes ("arrivals") it was
-computed from.`,
-		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache cora.cache
-  nodemask predict --model cora.model --cache cora.cache --nodes new-nodes.csv --edges new-edges.csv`,
+computed from.
+
+The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.
+'nodemask convert' converts models and caches of nodemask 0.3 and older.`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors --save-cache cora-cache.safetensors
+  nodemask predict --model cora.safetensors --cache cora-cache.safetensors --nodes new-nodes.csv --edges new-edges.csv`,
 		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
@@ -58,6 +61,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return fileError("cache", cacheFile, err)
 	}
+	defer kept.Close()
 	b, err := openBackend(c.ErrOrStderr(), backendID)
 	if err != nil {
 		return err

@@ -16,14 +16,18 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Cache holds what new nodes take from the train nodes.
+// Cache holds what new nodes take from the train nodes. That of [LoadCache] may be mapped: nothing in it can be changed.
 type Cache struct {
 	IDs      []string               // of the train nodes
 	Features datasets.Features      // h̃^(0), as the model reads them
 	Hidden   []infer.Representation // h̃^(1)…h̃^(k-1), each [train nodes, width]
 	Degrees  []int32                // |N_u| in the train graph
+
+	file *safetensors.File // that these are parts of; nil if they are in memory
+	path string            // its name
 }
 
 // New returns the cache of a model's hidden representations of the train nodes; features are the train nodes', as the model

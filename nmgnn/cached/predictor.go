@@ -15,6 +15,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/kernels"
 )
 
@@ -46,12 +47,18 @@ type Prediction struct {
 
 // NewPredictor returns a predictor, which compiles nothing before its first prediction.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
-	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
-		return nil, fmt.Errorf("cached: a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width, len(c.Hidden), m.Features, m.Settings.Layers-1)
+	if err := c.fits(m); err != nil {
+		return nil, fmt.Errorf("cached: %w", err)
+	}
+	if err := safetensors.Guard(c.path, c.checkDegrees); err != nil {
+		return nil, fmt.Errorf("cached: the cache: %w", err)
 	}
 	p := &Predictor{backend: b, saved: m, model: nmgnn.Build(m.Settings, len(m.Classes)), cache: c,
 		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
 	for i, id := range c.IDs {
+		if before, twice := p.known[id]; twice {
+			return nil, fmt.Errorf("cached: nodes %d and %d of the cache are both called %.40q: expected different ids", before, i, id)
+		}
 		p.known[id] = int32(i)
 	}
 	return p, nil
@@ -67,6 +74,10 @@ func (p *Predictor) Known(id []byte) (int32, bool) {
 // [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that fails.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
+	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
+}
+
+func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) error {
 	features := n.Features
 	if features.Width != p.saved.Features {
 		return fmt.Errorf("cached: %d features a node: the model was trained with %d", features.Width, p.saved.Features)
@@ -166,6 +177,9 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, m
 			x.end()
 		}
 		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
+	}
+	if x.wrong {
+		return infer.Representation{}, fmt.Errorf("cached: %s: a column of the features is not there any more: the file was changed while it was in use", p.cache.path)
 	}
 	program, err := p.program(shape, edges, x.finish())
 	if err != nil {
@@ -273,6 +287,7 @@ type batchFeatures struct {
 	width  int
 	sparse bool
 	f      datasets.Features
+	wrong  bool // a column is out of range, which kernels do not check
 }
 
 func (b *batchFeatures) add(from datasets.Features, row int) {
@@ -282,6 +297,9 @@ func (b *batchFeatures) add(from datasets.Features, row int) {
 		return
 	}
 	begin, end := from.Offsets[row], from.Offsets[row+1]
+	for _, column := range from.Columns[begin:end] {
+		b.wrong = b.wrong || column < 0 || int(column) >= b.width
+	}
 	b.f.Columns = append(b.f.Columns, from.Columns[begin:end]...)
 	b.f.Values = append(b.f.Values, from.Values[begin:end]...)
 	b.end()

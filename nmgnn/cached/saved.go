@@ -6,12 +6,31 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
+	"slices"
+	"strconv"
+	"strings"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/safetensors"
+)
+
+// What models and caches are called in files, and what to do if one is damaged.
+var (
+	modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
+	cacheKind = safetensors.Kind{Name: "cache", Remedy: "delete it and run the same command, which makes it again"}
+)
+
+// Keys of the metadata. docs/FORMATS.md says what each holds.
+const (
+	settingsKey    = "settings"
+	classesKey     = "classes"
+	featuresKey    = "features"
+	dataKey        = "data"
+	seedKey        = "seed"
+	fingerprintKey = "fingerprint"
+	ofModelKey     = "model"
 )
 
 // Model is a trained model as a file keeps it, with all that predicting needs.
@@ -36,179 +55,115 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// savedWeight is a weight in a file's header; its values are a section of that name.
-type savedWeight struct {
-	Path       string `json:"path"`
-	Dimensions []int  `json:"dimensions"`
-}
-
-// savedHeader is the header of a model's file.
-type savedHeader struct {
-	Model
-	Weights []savedWeight `json:"weights"`
-}
-
 // Network returns the saved model as one that runs over any graph.
 func (m *Model) Network() infer.Model {
 	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 }
 
-// Save writes the model to a file, whole or not at all.
-func (m *Model) Save(path string) error {
-	header := savedHeader{Model: *m}
-	for _, w := range m.Weights {
-		header.Weights = append(header.Weights, savedWeight{w.Path, w.Dimensions})
+// scope is what the paths of all weights begin with.
+const scope = "/" + infer.ModelScope + "/"
+
+// tensorName is a weight's name in a file: layer0.linear0.weights for /model/layer0/linear0/weights.
+func tensorName(path string) (string, error) {
+	name := strings.ReplaceAll(strings.TrimPrefix(path, scope), "/", ".")
+	if weightPath(name) != path {
+		return "", fmt.Errorf("weights %q: expected a path that begins with %s and has no dots", path, scope)
 	}
-	c, err := newContainer(kindModel, header)
-	if err != nil {
-		return err
-	}
-	for _, w := range m.Weights {
-		c.putFloats(w.Path, w.Values)
-	}
-	return c.writeFile(path)
+	return name, nil
 }
 
-// LoadModel reads a model that [Model.Save] wrote.
-func LoadModel(path string) (*Model, error) {
-	c, err := readContainer(path, kindModel)
+// weightPath is the path of the weight that a file's tensor holds.
+func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
+
+// Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called, and
+// what each multiplies.
+func (m *Model) Save(path string) error {
+	settings, err := json.Marshal(m.Settings)
+	if err != nil {
+		return fmt.Errorf("%s: the settings of the model: %w", path, err)
+	}
+	classes, err := json.Marshal(m.Classes)
+	if err != nil {
+		return fmt.Errorf("%s: the classes of the model: %w", path, err)
+	}
+	file := safetensors.New(modelKind.Name, map[string]string{settingsKey: string(settings), classesKey: string(classes), featuresKey: strconv.Itoa(m.Features),
+		dataKey: m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()})
+	for _, w := range m.Weights {
+		name, err := tensorName(w.Path)
+		if err != nil {
+			return fmt.Errorf("%s: the model cannot be written: %w", path, err)
+		}
+		safetensors.Add(file, name, w.Values, w.Dimensions...)
+	}
+	return file.WriteFile(path)
+}
+
+// LoadModel reads a model that [Model.Save] wrote, and checks all of it. The error for a file that nodemask 0.3 or older
+// wrote says how to convert it.
+func LoadModel(path string) (m *Model, err error) {
+	file, err := safetensors.Open(path, modelKind)
 	if err != nil {
 		return nil, err
 	}
-	var header savedHeader
-	if err := c.decodeMeta(&header); err != nil {
+	defer file.Close() // the weights are copies
+	err = safetensors.Guard(path, func() error {
+		m, err = readModel(file, path)
+		return err
+	})
+	return m, err
+}
+
+func readModel(file *safetensors.File, path string) (*Model, error) {
+	m := &Model{}
+	for key, into := range map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features, seedKey: &m.Seed} {
+		if err := decodeMetadata(file, path, key, into); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if m.Data, err = file.Metadata(dataKey); err != nil {
 		return nil, err
 	}
-	m := &header.Model
-	if err := m.Settings.Check(); err != nil {
-		return nil, fmt.Errorf("%s: the settings in the file are invalid: %w", path, err)
-	}
-	if m.Features < 1 || len(m.Classes) < 1 {
-		return nil, fmt.Errorf("%s: %d features and %d classes: expected at least one of each", path, m.Features, len(m.Classes))
-	}
-	for _, w := range header.Weights {
-		size := 1
-		for _, d := range w.Dimensions {
-			if d < 1 || size > math.MaxInt32/d {
-				return nil, fmt.Errorf("%s: weights %q of dimensions %v: expected each above 0, and 2³¹ numbers at most", path, w.Path, w.Dimensions)
-			}
-			size *= d
-		}
-		values, err := finiteFloats(path, c, w.Path)
+	for _, name := range file.Names() {
+		values, shape, err := safetensors.Get[float32](file, name)
 		if err != nil {
 			return nil, err
 		}
-		if len(values) != size {
-			return nil, fmt.Errorf("%s: weights %q: %d numbers for dimensions %v", path, w.Path, len(values), w.Dimensions)
+		if len(values) == 0 {
+			return nil, fmt.Errorf("%s: tensor %.60q of shape %v is empty: expected weights", path, name, shape)
 		}
-		m.Weights = append(m.Weights, infer.Weight{Path: w.Path, Dimensions: w.Dimensions, Values: values})
+		m.Weights = append(m.Weights, infer.Weight{Path: weightPath(name), Dimensions: shape, Values: slices.Clone(values)})
+	}
+	if err := m.check(path); err != nil {
+		return nil, err
+	}
+	// Who changes weights or settings removes it, since caches of the old ones do not fit.
+	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
+		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if weights or settings were changed on purpose",
+			path, said, m.Fingerprint())
 	}
 	return m, nil
 }
 
-// finiteFloats refuses what would turn every prediction into NaN.
-func finiteFloats(path string, c *container, name string) ([]float32, error) {
-	values, err := c.floats(name)
-	for i, x := range values {
-		if x-x != 0 {
-			return nil, fmt.Errorf("%s: section %q: number %d is %v: expected a finite one", path, name, i, x)
-		}
-	}
-	return values, err
-}
-
-// cacheHeader is the header of a cache's file.
-type cacheHeader struct {
-	Model    string `json:"model"` // fingerprint
-	Nodes    int    `json:"nodes"`
-	Features int    `json:"features"`
-	Sparse   bool   `json:"sparse"`
-	Widths   []int  `json:"widths"` // of h̃^(1)…h̃^(k-1)
-}
-
-// Save writes the cache of a model to a file, whole or not at all.
-func (c *Cache) Save(path string, m *Model) error {
-	header := cacheHeader{Model: m.Fingerprint(), Nodes: len(c.IDs), Features: c.Features.Width, Sparse: c.Features.IsSparse()}
-	for _, h := range c.Hidden {
-		header.Widths = append(header.Widths, h.Width)
-	}
-	file, err := newContainer(kindCache, header)
+// decodeMetadata reads a text of the metadata as JSON.
+func decodeMetadata(file *safetensors.File, path, key string, into any) error {
+	text, err := file.Metadata(key)
 	if err != nil {
 		return err
 	}
-	file.putStrings("ids", c.IDs)
-	file.putInts("degrees", c.Degrees)
-	if header.Sparse {
-		file.putLongs("offsets", c.Features.Offsets)
-		file.putInts("columns", c.Features.Columns)
-		file.putFloats("values", c.Features.Values)
-	} else {
-		file.putFloats("features", c.Features.Dense)
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("%s: %q of the metadata is %.40q, which cannot be read (%.120w): train the model again", path, key, text, err)
 	}
-	for i, h := range c.Hidden {
-		file.putFloats(fmt.Sprintf("hidden%d", i+1), h.Values)
-	}
-	return file.writeFile(path)
+	return nil
 }
 
-// LoadCache reads a cache that [Cache.Save] wrote for the model, in one read.
-func LoadCache(path string, m *Model) (*Cache, error) {
-	file, err := readContainer(path, kindCache)
-	if err != nil {
-		return nil, err
+// check returns an error unless the model can be built.
+func (m *Model) check(path string) error {
+	if err := m.Settings.Check(); err != nil {
+		return fmt.Errorf("%s: the settings in the file are invalid: %w", path, err)
 	}
-	var header cacheHeader
-	if err := file.decodeMeta(&header); err != nil {
-		return nil, err
+	if m.Features < 1 || len(m.Classes) < 1 {
+		return fmt.Errorf("%s: %d features and %d classes: expected at least one of each", path, m.Features, len(m.Classes))
 	}
-	if own := m.Fingerprint(); header.Model != own {
-		return nil, fmt.Errorf("%s: the cache of model %s, not of this one (%s): save both from the same training run", path, header.Model, own)
-	}
-	if header.Features != m.Features || len(header.Widths) != m.Settings.Layers-1 {
-		return nil, fmt.Errorf("%s: %d features and %d hidden layers for a model with %d and %d", path, header.Features, len(header.Widths), m.Features, m.Settings.Layers-1)
-	}
-	c := &Cache{Features: datasets.Features{Rows: header.Nodes, Width: header.Features}}
-	wrong := func(section string, got, want int) error {
-		return fmt.Errorf("%s: section %q holds %d entries: expected %d for %d nodes", path, section, got, want, header.Nodes)
-	}
-	if c.IDs, err = file.strings("ids"); err != nil {
-		return nil, err
-	}
-	if len(c.IDs) != header.Nodes {
-		return nil, wrong("ids", len(c.IDs), header.Nodes)
-	}
-	if c.Degrees, err = file.ints("degrees"); err != nil {
-		return nil, err
-	}
-	if len(c.Degrees) != header.Nodes {
-		return nil, wrong("degrees", len(c.Degrees), header.Nodes)
-	}
-	if header.Sparse {
-		if c.Features.Offsets, err = file.longs("offsets"); err != nil {
-			return nil, err
-		}
-		if c.Features.Columns, err = file.ints("columns"); err != nil {
-			return nil, err
-		}
-		if c.Features.Values, err = file.floats("values"); err != nil {
-			return nil, err
-		}
-	} else if c.Features.Dense, err = file.floats("features"); err != nil {
-		return nil, err
-	}
-	if err := c.Features.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	for i, width := range header.Widths {
-		name := fmt.Sprintf("hidden%d", i+1)
-		h := infer.Representation{Rows: header.Nodes, Width: width}
-		if h.Values, err = finiteFloats(path, file, name); err != nil {
-			return nil, err
-		}
-		if width < 1 || width > math.MaxInt32 || len(h.Values) != header.Nodes*width {
-			return nil, wrong(name, len(h.Values), header.Nodes*width)
-		}
-		c.Hidden = append(c.Hidden, h)
-	}
-	return c, nil
+	return nil
 }

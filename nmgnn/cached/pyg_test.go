@@ -1,0 +1,109 @@
+package cached_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
+)
+
+var update = flag.Bool("update", false, "write the models in testdata anew")
+
+// pygGraph is testdata/pyg/graph.json: a graph, and what PyTorch Geometric says of it by each model's file.
+type pygGraph struct {
+	N      int
+	Edges  [][2]int32
+	X      [][]float32
+	Logits map[string][][]float32
+}
+
+func readPyGGraph(t *testing.T) (g pygGraph) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/pyg/graph.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &g))
+	return g
+}
+
+// pygModels are the models in testdata/pyg: one a kind, and one with all that a GIN may have.
+func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
+	models := map[string]*cached.Model{}
+	for _, name := range append(hyper.Models(), "gin-all") {
+		kind, all, _ := strings.Cut(name, "-")
+		p, err := hyper.For(kind)
+		require.NoError(t, err)
+		p.Layers, p.Hidden, p.Heads = 2, 6, 2
+		if all != "" {
+			p.Layers, p.MLPLayers, p.Epsilon, p.LearnEpsilon, p.Norm, p.Readout, p.Residual = 3, 2, 0.25, true, hyper.NormBoth, hyper.ReadoutAll, true
+		}
+		m, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
+		require.NoError(t, err)
+		r := nmgnn.HostRandom(1, name)
+		for _, w := range m.Weights {
+			for i := range w.Values { // biases and statistics too
+				w.Values[i] += float32(r.Float64())/2 - 0.2
+			}
+		}
+		models[name+".safetensors"] = &cached.Model{Settings: p, Classes: []string{"x", "y", "z"}, Features: 5, Data: "testdata/pyg/graph.json", Seed: 1, Weights: m.Weights}
+	}
+	return models
+}
+
+func TestSavedModelsAreWhatPyTorchGeometricMakesOfTheirFiles(t *testing.T) {
+	const within = 1e-4
+	g := readPyGGraph(t)
+	edges, x := gnntest.Undirected(t, g.N, g.Edges), gnntest.SparseRows(g.X)
+	models := pygModels(t, gnntest.Go(t))
+	for name, m := range models {
+		if *update {
+			require.NoError(t, m.Save(filepath.Join("testdata", "pyg", name)))
+		}
+	}
+	require.Len(t, g.Logits, len(models), "run testdata/read_with_pyg.py --write")
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for name, want := range g.Logits {
+			m, err := cached.LoadModel(filepath.Join("testdata", "pyg", name))
+			require.NoError(t, err)
+			all, err := m.Network().Represent(b, edges, x, infer.Options{})
+			require.NoError(t, err)
+			gnntest.InDelta(t, gnntest.Flatten(want), all[len(all)-1].Values, within, "logits of %s", name)
+		}
+	})
+}
+
+func TestAModelThatPythonWroteIsRead(t *testing.T) {
+	ours, err := cached.LoadModel("testdata/pyg/gin.safetensors")
+	require.NoError(t, err)
+	theirs, err := cached.LoadModel("testdata/python.safetensors")
+	require.NoError(t, err)
+	require.Equal(t, ours.Settings, theirs.Settings)
+	require.NotEqual(t, ours.Weights, theirs.Weights, "in another order")
+	require.ElementsMatch(t, ours.Weights, theirs.Weights)
+}
+
+// The bytes in testdata are fixed: what wrote them then, and what writes them now, agree.
+func TestSavedModelsAreStillTheSameBytes(t *testing.T) {
+	for name := range readPyGGraph(t).Logits {
+		path := filepath.Join("testdata", "pyg", name)
+		m, err := cached.LoadModel(path)
+		require.NoError(t, err)
+		again := filepath.Join(t.TempDir(), name)
+		require.NoError(t, m.Save(again))
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		got, err := os.ReadFile(again)
+		require.NoError(t, err)
+		require.Equal(t, want, got, name)
+	}
+}

@@ -1,0 +1,374 @@
+package cached_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/safetensors"
+)
+
+// savedPair is a model and its cache, and their files.
+func savedPair(t *testing.T, b *backend.Backend, kind string, sparse bool) (m *cached.Model, c *cached.Cache, model, cache string) {
+	t.Helper()
+	g := gnntest.TwoCamps(t)
+	m = anyModel(t, b, kind, g, 2)
+	m.Data, m.Seed = "two-camps", 7
+	c = cacheOf(t, b, m, g, gnntest.View(t, g, 50, datasets.Inductive))
+	c.Features = c.Features.Stored(sparse)
+	dir := t.TempDir()
+	model, cache = filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "cache.safetensors")
+	require.NoError(t, c.Save(cache, m))
+	require.NoError(t, m.Save(model))
+	return m, c, model, cache
+}
+
+// sameCache compares all that a cache holds.
+func sameCache(t *testing.T, want, got *cached.Cache) {
+	t.Helper()
+	require.Equal(t, want.IDs, got.IDs)
+	require.Equal(t, want.Features, got.Features)
+	require.Equal(t, want.Hidden, got.Hidden)
+	require.Equal(t, want.Degrees, got.Degrees)
+}
+
+func TestAModelAndItsCacheAreReadAsTheyWereSaved(t *testing.T) {
+	b := gnntest.Go(t)
+	for _, kind := range hyper.Models() {
+		for _, sparse := range []bool{false, true} {
+			m, c, model, cache := savedPair(t, b, kind, sparse)
+			back, err := cached.LoadModel(model)
+			require.NoError(t, err)
+			require.Equal(t, m, back)
+			kept, err := cached.LoadCache(cache, back)
+			require.NoError(t, err)
+			sameCache(t, c, kept)
+			require.NoError(t, kept.Close())
+			require.Empty(t, kept.IDs)
+			require.NoError(t, kept.Close(), "once more")
+		}
+	}
+}
+
+func TestAMappedCachePredictsAsTheOneInMemory(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	newcomers := arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive))
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		m, c, _, cache := savedPair(t, b, "gcn", true)
+		mapped, err := cached.LoadCache(cache, m)
+		require.NoError(t, err)
+		defer mapped.Close()
+		var all [2][]cached.Prediction
+		for i, from := range []*cached.Cache{c, mapped} {
+			p, err := cached.NewPredictor(b, m, from)
+			require.NoError(t, err)
+			defer p.Close()
+			require.NoError(t, p.Predict(t.Context(), newcomers, func(one cached.Prediction) error { all[i] = append(all[i], one); return nil }))
+		}
+		require.Equal(t, all[0], all[1])
+		require.Len(t, all[0], len(newcomers.IDs))
+	})
+}
+
+func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
+	b := gnntest.Go(t)
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
+	m, _, _, cache := savedPair(t, b, "gin", false)
+	for says, spoil := range map[string]func(*cached.Cache) error{
+		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error { return os.Truncate(cache, 0) },
+		"predicting: ": (*cached.Cache).Close,
+	} {
+		_, again, _, _ := savedPair(t, b, "gin", false)
+		require.NoError(t, again.Save(cache, m))
+		kept, err := cached.LoadCache(cache, m)
+		require.NoError(t, err)
+		p, err := cached.NewPredictor(b, m, kept)
+		require.NoError(t, err)
+		require.NoError(t, spoil(kept))
+		require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, view), none), says)
+		p.Close()
+		_ = kept.Close()
+	}
+}
+
+func TestColumnsThatAFileChangesWhileItIsInUseAreAnError(t *testing.T) {
+	b := gnntest.Go(t)
+	g := gnntest.TwoCamps(t)
+	m, c, _, _ := savedPair(t, b, "gin", true)
+	p, err := cached.NewPredictor(b, m, c)
+	require.NoError(t, err)
+	defer p.Close()
+	for i := range c.Features.Columns {
+		c.Features.Columns[i] = 1 << 30
+	}
+	err = p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
+	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in use")
+}
+
+func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
+	m, _, _, _ := savedPair(t, gnntest.Go(t), "gin", false)
+	const nodes, width = 20_000, 500
+	m.Features = width
+	c := &cached.Cache{IDs: slices.Repeat([]string{"x"}, nodes), Degrees: make([]int32, nodes),
+		Features: datasets.Features{Rows: nodes, Width: width, Dense: make([]float32, nodes*width)},
+		Hidden:   []infer.Representation{{Rows: nodes, Width: 6, Values: make([]float32, nodes*6)}}}
+	path := filepath.Join(t.TempDir(), "cache.safetensors")
+	require.NoError(t, c.Save(path, m))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(40e6))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	kept, err := cached.LoadCache(path, m)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "40 MB are on the disk, the ids are in memory")
+	require.NoError(t, kept.Close())
+}
+
+// spoilt saves a cache of a model after changing it, so that checksums fit, and returns its path.
+func spoilt(t *testing.T, m *cached.Model, c cached.Cache, change func(*cached.Cache)) string {
+	t.Helper()
+	c.Degrees = slices.Clone(c.Degrees)
+	c.Features.Columns = slices.Clone(c.Features.Columns)
+	change(&c)
+	path := filepath.Join(t.TempDir(), "cache.safetensors")
+	require.NoError(t, c.Save(path, m))
+	return path
+}
+
+func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
+	b := gnntest.Go(t)
+	m, c, _, cache := savedPair(t, b, "gcn", true)
+	for says, change := range map[string]func(*cached.Cache){
+		"node 3 has degree -1: expected 0 or more":                           func(c *cached.Cache) { c.Degrees[3] = -1 },
+		"row 0 names column 1000: expected 0 to 3":                           func(c *cached.Cache) { c.Features.Columns[c.Features.Offsets[1]-1] = 1000 },
+		"a cache of 4 features and 2 hidden layers for a model with 4 and 1": func(c *cached.Cache) { c.Hidden = []infer.Representation{c.Hidden[0], c.Hidden[0]} },
+		"hidden layer 1 of the cache is of shape [30, 3]: expected [30, 6]": func(c *cached.Cache) {
+			c.Hidden = []infer.Representation{{Rows: 30, Width: 3, Values: c.Hidden[0].Values[:90]}}
+		},
+		`tensor "degrees" is I32 of shape [31]: expected I32 of shape [30]`: nil,
+	} {
+		path := ""
+		if change != nil {
+			path = spoilt(t, m, *c, change)
+		} else {
+			path = filepath.Join(t.TempDir(), "cache.safetensors")
+			file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
+			safetensors.Add(file, "ids.offsets", make([]int64, 31), 31)
+			safetensors.Add(file, "ids.text", []byte{}, 0)
+			safetensors.Add(file, "degrees", make([]int32, 31), 31)
+			require.NoError(t, file.WriteFile(path))
+		}
+		_, err := cached.LoadCache(path, m)
+		require.ErrorContains(t, err, path+": ")
+		require.ErrorContains(t, err, says)
+	}
+	c.Degrees[3] = -1
+	_, err := cached.NewPredictor(b, m, c)
+	require.ErrorContains(t, err, "node 3 has degree -1: expected 0 or more", "one in memory, too")
+	c.Degrees[3], c.IDs[5] = 0, c.IDs[4]
+	_, err = cached.NewPredictor(b, m, c)
+	require.ErrorContains(t, err, "nodes 4 and 5 of the cache are both called "+`"`+c.IDs[4]+`"`)
+
+	other := *m
+	other.Seed++
+	_, err = cached.LoadCache(cache, &other)
+	require.ErrorContains(t, err, cache+": the cache of model "+m.Fingerprint()+", not of this one ("+other.Fingerprint()+"): save both from the same training run")
+	_, err = cached.LoadModel(cache)
+	require.ErrorContains(t, err, cache+": byte 8: this is a cache: expected a model")
+}
+
+func TestIDsThatAreNoTextsAreErrors(t *testing.T) {
+	m, _, _, _ := savedPair(t, gnntest.Go(t), "gin", false)
+	for says, c := range map[string]struct {
+		offsets []int64
+		text    string
+	}{
+		`"ids.offsets" has 0 numbers for 2 bytes of ids`:                      {nil, "ab"},
+		`"ids.offsets" has 2 numbers for 2 bytes of ids`:                      {[]int64{0, 1}, "ab"},
+		`the id of node 1 runs from 2 to 1: expected 2 to 2`:                  {[]int64{0, 2, 1, 2}, "ab"},
+		`the id of node 0 runs from 0 to -9223372036854775808: expected 0 to`: {[]int64{0, math.MinInt64, 2}, "ab"},
+		`the id of node 0 runs from 0 to 9: expected 0 to 2`:                  {[]int64{0, 9, 2}, "ab"},
+		`the id of node 0 is "\xc3": expected UTF-8`:                          {[]int64{0, 1, 2}, "é"},
+	} {
+		path := filepath.Join(t.TempDir(), "cache.safetensors")
+		file := safetensors.New("cache", map[string]string{"model": m.Fingerprint(), "features": "4"})
+		safetensors.Add(file, "ids.offsets", c.offsets, len(c.offsets))
+		safetensors.Add(file, "ids.text", []byte(c.text), len(c.text))
+		require.NoError(t, file.WriteFile(path))
+		_, err := cached.LoadCache(path, m)
+		require.ErrorContains(t, err, path+": ")
+		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestWeightsOfAnotherShapeAreRefusedThoughTheyAreAsMany(t *testing.T) {
+	b := gnntest.Go(t)
+	g := gnntest.TwoCamps(t)
+	m, c, model, _ := savedPair(t, b, "gin", false)
+	first := &m.Weights[0]
+	require.Equal(t, []int{4, 6}, first.Dimensions)
+	first.Dimensions = []int{6, 4}
+	require.NoError(t, m.Save(model))
+	back, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, []int{6, 4}, back.Weights[0].Dimensions)
+	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
+	require.ErrorContains(t, err, "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
+	p, err := cached.NewPredictor(b, back, c)
+	require.NoError(t, err)
+	defer p.Close()
+	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil), "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
+}
+
+func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
+	m, _, model, _ := savedPair(t, gnntest.Go(t), "gin", false)
+	settings := map[string]string{"settings": `{}`, "classes": `["a"]`, "features": "4", "data": "", "seed": "1"}
+	for says, change := range map[string]map[string]string{
+		`the settings in the file are invalid: no model ""`:           {},
+		`"settings" of the metadata is "x", which cannot be read`:     {"settings": "x"},
+		`"seed" of the metadata is "-1", which cannot be read`:        {"seed": "-1"},
+		`"features" of the metadata is "99999999999999999999", which`: {"features": "99999999999999999999"},
+		`"classes" of the metadata is "{}", which cannot be read`:     {"classes": "{}"},
+		`tensor "w" is I32 of shape [1]: expected F32`:                {"w": "I32"},
+		`tensor "w" of shape [0 3] is empty: expected weights`:        {"w": "empty"},
+	} {
+		file, metadata := "", map[string]string{}
+		for key, value := range settings {
+			metadata[key] = value
+		}
+		for key, value := range change {
+			metadata[key] = value
+		}
+		b := safetensors.New("model", metadata)
+		switch change["w"] {
+		case "I32":
+			safetensors.Add(b, "w", []int32{1}, 1)
+		case "empty":
+			safetensors.Add(b, "w", []float32{}, 0, 3)
+		}
+		file = filepath.Join(t.TempDir(), "model.safetensors")
+		require.NoError(t, b.WriteFile(file))
+		_, err := cached.LoadModel(file)
+		require.ErrorContains(t, err, file+": ")
+		require.ErrorContains(t, err, says)
+	}
+	m.Classes = nil
+	require.NoError(t, m.Save(model))
+	_, err := cached.LoadModel(model)
+	require.ErrorContains(t, err, "4 features and 0 classes: expected at least one of each")
+	m.Weights[0].Values[0] = float32(math.NaN())
+	require.ErrorContains(t, m.Save(model), model+`: the model cannot be written: tensor "layer0.linear0.weights": number 0 is NaN: expected a finite one`)
+	m.Weights[0].Path = "/model/layer.0/w"
+	require.ErrorContains(t, m.Save(model), `weights "/model/layer.0/w": expected a path that begins with /model/ and has no dots`)
+}
+
+func TestAModelThatNamesItselfWronglyIsRefused(t *testing.T) {
+	for _, named := range []string{"0123456789abcdef", ""} {
+		path := filepath.Join(t.TempDir(), "model.safetensors")
+		metadata := map[string]string{"settings": `{"model":"gin","layers":1,"hidden":1,"mlp_layers":1,"keep_rate":1,"mask_over":"all","learning_rate":1,"max_epochs":1,"patience":1,"stop_on":"loss"}`,
+			"classes": `["a"]`, "features": "4", "data": "", "seed": "1"}
+		if named != "" {
+			metadata["fingerprint"] = named
+		}
+		file := safetensors.New("model", metadata)
+		safetensors.Add(file, "w", []float32{1}, 1)
+		require.NoError(t, file.WriteFile(path))
+		_, err := cached.LoadModel(path)
+		if named == "" {
+			require.NoError(t, err, "one that does not name itself is fine")
+			continue
+		}
+		require.ErrorContains(t, err, path+`: the metadata has the fingerprint "0123456789abcdef" of another model, this one's is `)
+	}
+}
+
+func TestSavedFilesWithAChangedByteOrTooFewAreErrors(t *testing.T) {
+	m, _, model, cache := savedPair(t, gnntest.Go(t), "gin", true)
+	for path, load := range map[string]func(string) error{
+		model: func(path string) error { _, err := cached.LoadModel(path); return err },
+		cache: func(path string) error { _, err := cached.LoadCache(path, m); return err },
+	} {
+		require.NoError(t, load(path))
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		broken := filepath.Join(t.TempDir(), "broken")
+		for i := 0; i < len(whole); i += 5 { // the reader's own tests flip each bit
+			whole[i] ^= 1 << (i % 8)
+			require.NoError(t, os.WriteFile(broken, whole, 0o600))
+			require.ErrorContains(t, load(broken), broken+": byte ", "byte %d", i)
+			whole[i] ^= 1 << (i % 8)
+		}
+		for size := 0; size < len(whole); size += 29 {
+			require.NoError(t, os.WriteFile(broken, whole[:size], 0o600))
+			require.ErrorContains(t, load(broken), broken+": byte ", "%d bytes", size)
+		}
+	}
+}
+
+func TestOldFilesAreConvertedAndStillBelongTogether(t *testing.T) {
+	b := gnntest.Go(t)
+	for kind, sparse := range map[string]bool{"gin": false, "gatv2": true} {
+		old := filepath.Join("testdata", "old", kind)
+		want, c, model, cache := savedPair(t, b, kind, sparse)
+		_, err := cached.LoadModel(old + ".model")
+		require.ErrorContains(t, err, old+".model: byte 0: nodemask 0.3 or older wrote this: run 'nodemask convert "+old+".model NEW.safetensors' once")
+		_, err = cached.LoadCache(old+".cache", want)
+		require.ErrorContains(t, err, "nodemask 0.3 or older wrote this: run 'nodemask convert "+old+".cache NEW.safetensors' once")
+
+		from := map[string]string{".cache": cache, ".model": model}
+		for end, to := range from {
+			fresh, err := os.ReadFile(to)
+			require.NoError(t, err)
+			got, err := cached.Convert(old+end, to)
+			require.NoError(t, err)
+			require.Equal(t, strings.TrimPrefix(end, "."), got)
+			converted, err := os.ReadFile(to)
+			require.NoError(t, err)
+			require.Equal(t, fresh, converted, "as if it had been saved now")
+		}
+		m, err := cached.LoadModel(model)
+		require.NoError(t, err)
+		require.Equal(t, want, m)
+		kept, err := cached.LoadCache(cache, m)
+		require.NoError(t, err)
+		sameCache(t, c, kept)
+		require.NoError(t, kept.Close())
+
+		_, err = cached.Convert(model, cache)
+		require.ErrorContains(t, err, model+": byte 0: this is not a file of nodemask 0.3 or older")
+	}
+}
+
+func TestOldFilesThatAreDamagedAreNotConverted(t *testing.T) {
+	for _, end := range []string{".model", ".cache"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", "old", "gin"+end))
+		require.NoError(t, err)
+		dir := t.TempDir()
+		broken, to := filepath.Join(dir, "broken"), filepath.Join(dir, "new")
+		for i := 0; i < len(whole); i += 5 {
+			whole[i] ^= 1 << (i % 8)
+			require.NoError(t, os.WriteFile(broken, whole, 0o600))
+			_, err := cached.Convert(broken, to)
+			require.ErrorContains(t, err, broken+": byte ", "byte %d", i)
+			whole[i] ^= 1 << (i % 8)
+		}
+		_, err = os.Stat(to)
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}

@@ -1,0 +1,189 @@
+package cached
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/safetensors"
+)
+
+// Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its fingerprint.
+// Save the cache before the model, which is small: should the program end between the two, [LoadCache] refuses the pair.
+func (c *Cache) Save(path string, m *Model) error { return c.save(path, m.Fingerprint()) }
+
+func (c *Cache) save(path, fingerprint string) error {
+	nodes := len(c.IDs)
+	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: fingerprint, featuresKey: strconv.Itoa(c.Features.Width)})
+	ends, text := make([]int64, 1, nodes+1), []byte{}
+	for i, id := range c.IDs {
+		if !utf8.ValidString(id) {
+			return fmt.Errorf("%s: the cache cannot be written: the id of node %d is %.40q: expected UTF-8", path, i, id)
+		}
+		text = append(text, id...)
+		ends = append(ends, int64(len(text)))
+	}
+	safetensors.Add(file, "ids.offsets", ends, nodes+1)
+	safetensors.Add(file, "ids.text", text, len(text))
+	safetensors.Add(file, "degrees", c.Degrees, nodes)
+	if f := c.Features; f.IsSparse() {
+		safetensors.Add(file, "features.offsets", f.Offsets, nodes+1)
+		safetensors.Add(file, "features.columns", f.Columns, len(f.Columns))
+		safetensors.Add(file, "features.values", f.Values, len(f.Columns))
+	} else {
+		safetensors.Add(file, "features", f.Dense, nodes, f.Width)
+	}
+	for i, h := range c.Hidden {
+		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
+	}
+	return file.WriteFile(path)
+}
+
+// hiddenName is what h̃^(i+1) is called in a file.
+func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
+
+// LoadCache opens a cache that [Cache.Save] wrote for the model. Where the system can map files, features and
+// representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than memory. What is
+// held in memory are the ids, some 80 bytes a node with a predictor's index.
+//
+// Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not finite,
+// and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range. That takes some
+// 0.9 s of one core a gigabyte, or as long as the disk takes.
+//
+// The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache when
+// nothing reads it any more.
+func LoadCache(path string, m *Model) (c *Cache, err error) {
+	file, err := safetensors.Open(path, cacheKind)
+	if err != nil {
+		return nil, err
+	}
+	err = safetensors.Guard(path, func() error {
+		c, err = readCache(file, path, m)
+		return err
+	})
+	if err != nil {
+		_ = file.Close() // the error that matters is the other one
+		return nil, err
+	}
+	return c, nil
+}
+
+func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
+	of, err := file.Metadata(ofModelKey)
+	if err != nil {
+		return nil, err
+	}
+	if own := m.Fingerprint(); of != own {
+		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): save both from the same training run, and to the end", path, of, own)
+	}
+	c := &Cache{file: file, path: path}
+	if c.IDs, err = readIDs(file, path); err != nil {
+		return nil, err
+	}
+	nodes := len(c.IDs)
+	if c.Degrees, _, err = safetensors.Get[int32](file, "degrees", nodes); err != nil {
+		return nil, err
+	}
+	c.Features = datasets.Features{Rows: nodes}
+	if err := decodeMetadata(file, path, featuresKey, &c.Features.Width); err != nil {
+		return nil, err
+	}
+	if !file.Has("features.offsets") {
+		c.Features.Dense, _, err = safetensors.Get[float32](file, "features", nodes, c.Features.Width)
+	} else if c.Features.Offsets, _, err = safetensors.Get[int64](file, "features.offsets", nodes+1); err == nil {
+		if c.Features.Columns, _, err = safetensors.Get[int32](file, "features.columns", safetensors.Any); err == nil {
+			c.Features.Values, _, err = safetensors.Get[float32](file, "features.values", len(c.Features.Columns))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; file.Has(hiddenName(i)); i++ {
+		values, shape, err := safetensors.Get[float32](file, hiddenName(i), nodes, safetensors.Any)
+		if err != nil {
+			return nil, err
+		}
+		c.Hidden = append(c.Hidden, infer.Representation{Rows: nodes, Width: shape[1], Values: values})
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := c.fits(m); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// readIDs copies the nodes' names, so that they outlive the file.
+func readIDs(file *safetensors.File, path string) ([]string, error) {
+	ends, _, err := safetensors.Get[int64](file, "ids.offsets", safetensors.Any)
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := safetensors.Get[uint8](file, "ids.text", safetensors.Any)
+	if err != nil {
+		return nil, err
+	}
+	if len(ends) == 0 || len(ends)-1 > math.MaxInt32 || ends[0] != 0 || ends[len(ends)-1] != int64(len(raw)) {
+		return nil, fmt.Errorf("%s: tensor \"ids.offsets\" has %d numbers for %d bytes of ids: expected one more than nodes, from 0 to %d", path, len(ends), len(raw), len(raw))
+	}
+	text := string(raw)
+	ids := make([]string, len(ends)-1)
+	for i := range ids {
+		if ends[i+1] < ends[i] || ends[i+1] > int64(len(text)) {
+			return nil, fmt.Errorf("%s: tensor \"ids.offsets\": the id of node %d runs from %d to %d: expected %d to %d", path, i, ends[i], ends[i+1], ends[i], len(text))
+		}
+		if ids[i] = text[ends[i]:ends[i+1]]; !utf8.ValidString(ids[i]) {
+			return nil, fmt.Errorf("%s: tensor \"ids.text\": the id of node %d is %.40q: expected UTF-8", path, i, ids[i])
+		}
+	}
+	return ids, nil
+}
+
+// check returns an error if something in the cache would lead a prediction astray. That dense numbers are finite, it takes
+// for granted: they may be many.
+func (c *Cache) check() error {
+	if err := c.checkDegrees(); err != nil || !c.Features.IsSparse() {
+		return err
+	}
+	return c.Features.Check()
+}
+
+func (c *Cache) checkDegrees() error {
+	for v, degree := range c.Degrees {
+		if degree < 0 {
+			return fmt.Errorf("node %d has degree %d: expected 0 or more", v, degree)
+		}
+	}
+	return nil
+}
+
+// fits returns an error unless the cache has the sizes of the model, and of its own nodes.
+func (c *Cache) fits(m *Model) error {
+	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
+		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width, len(c.Hidden), m.Features, m.Settings.Layers-1)
+	}
+	nodes := len(c.IDs)
+	if len(c.Degrees) != nodes || c.Features.Rows != nodes {
+		return fmt.Errorf("a cache of %d ids, %d degrees and %d rows of features: expected as many of each", nodes, len(c.Degrees), c.Features.Rows)
+	}
+	if i := slices.IndexFunc(c.Hidden, func(h infer.Representation) bool { return h.Width != m.Settings.Hidden || h.Rows != nodes }); i >= 0 {
+		return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, c.Hidden[i].Rows, c.Hidden[i].Width, nodes, m.Settings.Hidden)
+	}
+	return nil
+}
+
+// Close gives back the file of a cache that [LoadCache] returned, and empties the cache: nothing may read it any more. A cache
+// from elsewhere needs no closing.
+func (c *Cache) Close() error {
+	file := c.file
+	*c = Cache{}
+	if file == nil {
+		return nil
+	}
+	return file.Close()
+}

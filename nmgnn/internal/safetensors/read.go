@@ -1,0 +1,312 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"unsafe"
+)
+
+// Kind is what a file is expected to be of.
+type Kind struct {
+	Name   string // as the metadata has it
+	Remedy string // what to do if the file is damaged
+}
+
+// oldMagic is what files begin with that nodemask 0.3 and older wrote.
+const oldMagic = "NODEMASK"
+
+// File is a file that was opened and checked. Where the system can, it is mapped: what its tensors hold is read from the disk
+// when it is needed, and what was read is let go of when memory is short.
+type File struct {
+	path     string
+	kind     Kind
+	data     []byte // the tensors
+	release  func() error
+	metadata map[string]string
+	tensors  []tensor // as the data has them
+	byName   map[string]int
+}
+
+// Open opens a file of the expected kind and checks all of it, whatever it claims: its size, its header, both checksums, and
+// that every F32 is finite. For that it is read through once from end to end, which takes some 0.9 s of one core a gigabyte, or
+// as long as the disk takes; memory it needs for the header alone. Who is done with the file and all that it returned closes it.
+func Open(path string, kind Kind) (*File, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: this is not a regular file (%s): expected a nodemask %s", path, info.Mode(), kind.Name)
+	}
+	disk, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close() // a mapping outlives it
+	if info, err = disk.Stat(); err != nil {
+		return nil, err
+	}
+	if limit := min(int64(maxFile), math.MaxInt); info.Size() > limit {
+		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d", path, info.Size(), kind.Name, limit)
+	}
+	whole, release, err := mapped(disk, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	var f *File
+	if err := Guard(path, func() (err error) {
+		f, err = parse(whole, path, kind)
+		return err
+	}); err != nil {
+		_ = release() // the error that matters is the other one
+		return nil, err
+	}
+	f.release = release
+	return f, nil
+}
+
+// Close gives the file back. What its tensors held can no longer be read.
+func (f *File) Close() error {
+	release := f.release
+	if f.data, f.release = nil, nil; release == nil {
+		return nil
+	}
+	return release()
+}
+
+// Guard calls read, which reads what files hold. A file that is cut while it is mapped cannot be read any more, which Go
+// takes for a defect of the program; Guard returns it as an error. It holds for the calling goroutine alone.
+func Guard(path string, read func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if fault, is := r.(interface {
+			runtime.Error
+			Addr() uintptr
+		}); is {
+			err = fmt.Errorf("%s: the file was cut or its disk failed while it was read (%w): get it again", path, fault)
+			return
+		}
+		panic(r)
+	}()
+	return read()
+}
+
+// parse checks the bytes of a whole file. What it takes is a few times the size of the header.
+func parse(whole []byte, path string, kind Kind) (*File, error) {
+	f, header, err := layout(whole, path, kind)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.verify(header)
+}
+
+// layout finds the tensors, and holds what the header claims against the size of the file.
+func layout(whole []byte, path string, kind Kind) (f *File, header []byte, err error) {
+	f = &File{path: path, kind: kind, metadata: map[string]string{}, byName: map[string]int{}}
+	if bytes.HasPrefix(whole, []byte(oldMagic)) {
+		return nil, nil, f.errorf(0, "nodemask 0.3 or older wrote this: run 'nodemask convert %s NEW.safetensors' once and name the new file", path)
+	}
+	if len(whole) < lengthSize {
+		return nil, nil, f.errorf(0, "this is not a nodemask %s: the file has %d bytes, less than its header's length takes. Name another file", kind.Name, len(whole))
+	}
+	length := binary.LittleEndian.Uint64(whole)
+	if most := min(maxHeader, uint64(len(whole)-lengthSize)); length > most {
+		return nil, nil, f.errorf(0, "the header claims %d bytes: expected at most %d. This is not a nodemask %s, or it is damaged or cut short: name another file, or %s",
+			length, most, kind.Name, kind.Remedy)
+	}
+	header, f.data = whole[lengthSize:][:length], whole[lengthSize+length:]
+	if err := f.parseHeader(header); err != nil {
+		return nil, nil, err
+	}
+	if err := f.identify(); err != nil {
+		return nil, nil, err
+	}
+	return f, header, f.place(lengthSize + int64(length))
+}
+
+// identify returns an error unless the metadata says that this is a file of the expected kind.
+func (f *File) identify() error {
+	found := f.metadata[kindKey]
+	switch {
+	case f.metadata[formatKey] != formatName:
+		return f.errorf(lengthSize, "this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
+			f.kind.Name, f.metadata[formatKey], formatName)
+	case found != f.kind.Name:
+		return f.errorf(lengthSize, "this is a %.40s: expected a %s. Name another file", found, f.kind.Name)
+	case f.metadata[versionKey] != version:
+		return f.errorf(lengthSize, "version %.40q of a %s: expected %q. Another nodemask wrote this: update nodemask, or %s",
+			f.metadata[versionKey], found, version, f.kind.Remedy)
+	}
+	for _, key := range []string{dataSumKey, headerSumKey} {
+		if raw, err := hex.DecodeString(f.metadata[key]); err != nil || len(raw) != sha256.Size {
+			return f.damaged(lengthSize, "the metadata has %q: %.70q: expected a SHA-256 of %d digits", key, f.metadata[key], sumLength)
+		}
+	}
+	return nil
+}
+
+// place holds the tensors' places against one another and the data, which begins at a byte of the file.
+func (f *File) place(start int64) error {
+	slices.SortStableFunc(f.tensors, func(s, t tensor) int { return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end)) })
+	at := int64(0)
+	for i, t := range f.tensors {
+		f.byName[t.name] = i
+		switch {
+		case t.begin < at:
+			return f.damaged(start+t.begin, "tensor %.60q begins at %d of the data, inside the one before, which ends at %d", t.name, t.begin, at)
+		case t.begin > at:
+			return f.damaged(start+at, "no tensor has bytes %d to %d of the data, before %.60q: expected no holes", at, t.begin, t.name)
+		case (start+t.begin)%widths[t.dtype] != 0:
+			return f.damaged(start+t.begin, "tensor %.60q of %s begins at byte %d of the file: expected a multiple of %d", t.name, t.dtype, start+t.begin, widths[t.dtype])
+		}
+		at = t.end
+	}
+	if at != int64(len(f.data)) {
+		return f.damaged(start+at, "%d bytes follow after the last tensor: expected none", int64(len(f.data))-at)
+	}
+	return nil
+}
+
+// verify holds header and data against their checksums, and looks for numbers that are none, in one pass.
+func (f *File) verify(header []byte) error {
+	sum := sha256.New()
+	own := []byte(f.metadata[headerSumKey])
+	for rest, found := header, true; found; {
+		var before []byte
+		before, rest, found = bytes.Cut(rest, own)
+		sum.Write(before)
+		if found {
+			sum.Write([]byte(none))
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != string(own) {
+		return f.damaged(lengthSize, "the header's checksum is %.12s…, but that of what is there is %.12s…", own, got)
+	}
+	sum.Reset()
+	start := lengthSize + int64(len(header))
+	var wrong error // after the checksum: damage is likelier
+	for _, t := range f.tensors {
+		const chunk = 1 << 20
+		for at := t.begin; at < t.end; at += chunk {
+			raw := f.data[at:min(at+chunk, t.end)]
+			sum.Write(raw)
+			if t.dtype != "F32" || wrong != nil {
+				continue
+			}
+			values := view[float32](raw)
+			if i := notFinite(values); i >= 0 {
+				wrong = f.errorf(start+at+4*int64(i), "tensor %.60q: number %d is %v: expected a finite one: %s",
+					t.name, (at-t.begin)/4+int64(i), values[i], f.kind.Remedy)
+			}
+		}
+	}
+	if got, want := hex.EncodeToString(sum.Sum(nil)), f.metadata[dataSumKey]; got != want {
+		return f.damaged(start, "the checksum of the data is %.12s…, but that of what is there is %.12s…", want, got)
+	}
+	return wrong
+}
+
+func (f *File) errorf(at int64, format string, args ...any) error {
+	return fmt.Errorf("%s: byte %d: %w", f.path, at, fmt.Errorf(format, args...))
+}
+
+// damaged is an error that ends in what to do about a damaged file.
+func (f *File) damaged(at int64, format string, args ...any) error {
+	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
+}
+
+// Metadata returns the text of a key. It is an error if there is none.
+func (f *File) Metadata(key string) (string, error) {
+	text, found := f.metadata[key]
+	if !found {
+		return "", f.errorf(lengthSize, "the metadata has no %q. Another nodemask wrote this: %s", key, f.kind.Remedy)
+	}
+	return text, nil
+}
+
+// Names returns the names of all tensors, in the data's order.
+func (f *File) Names() []string {
+	names := make([]string, len(f.tensors))
+	for i, t := range f.tensors {
+		names[i] = t.name
+	}
+	return names
+}
+
+// Has reports whether there is a tensor of that name.
+func (f *File) Has(name string) bool {
+	_, found := f.byName[name]
+	return found
+}
+
+// Any stands for any size in the shape given to [Get].
+const Any = -1
+
+// Get returns a tensor's values and shape. The values are the file's own where the machine can read them in place: they
+// cannot be changed, nor read once the file is closed. It is an error if there is no tensor of that name, or if it has
+// another type or shape; with no sizes given, any shape will do.
+func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
+	i, found := f.byName[name]
+	if !found {
+		return nil, nil, f.errorf(lengthSize, "there is no tensor %.60q among %d. Another nodemask wrote this: %s", name, len(f.tensors), f.kind.Remedy)
+	}
+	t := f.tensors[i]
+	fits := len(sizes) == 0 || len(sizes) == len(t.shape)
+	for i := range min(len(sizes), len(t.shape)) {
+		fits = fits && (sizes[i] == Any || sizes[i] == t.shape[i])
+	}
+	if want := typeOf[T](); t.dtype != want || !fits {
+		return nil, nil, f.errorf(lengthSize, "tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s",
+			name, t.dtype, t.shape, want, described(sizes), f.kind.Remedy)
+	}
+	if f.data == nil && t.end > 0 {
+		return nil, nil, fmt.Errorf("%s: %w", f.path, os.ErrClosed)
+	}
+	return view[T](f.data[t.begin:t.end]), slices.Clone(t.shape), nil
+}
+
+// described is the shape that was expected, in words.
+func described(sizes []int) string {
+	if len(sizes) == 0 {
+		return ""
+	}
+	text := " of shape ["
+	for i, size := range sizes {
+		if i > 0 {
+			text += " "
+		}
+		if size == Any {
+			text += "any"
+		} else {
+			text += fmt.Sprint(size)
+		}
+	}
+	return text + "]"
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// view is the numbers that raw holds: raw itself where the machine can read it in place, else a copy.
+func view[T Number](raw []byte) []T {
+	var zero T
+	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))
+	if n > 0 && littleEndian && uintptr(start)%unsafe.Alignof(zero) == 0 {
+		return unsafe.Slice((*T)(start), n)
+	}
+	data := make([]T, n)
+	_, _ = binary.Decode(raw, binary.LittleEndian, data) // fails only if raw is too short
+	return data
+}

@@ -1,0 +1,360 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var modelKind = Kind{Name: "model", Remedy: "train the model again"}
+
+// small has a tensor of each type, and one with nothing in it.
+func small() *Builder {
+	b := New("model", map[string]string{"layer": "GIN <1> \"é\""})
+	Add(b, "text", []byte("abc"), 3)
+	Add(b, "w", []float32{1, -2.5, 3, 4, 5, 6}, 2, 3)
+	Add(b, "i", []int32{-1, math.MaxInt32}, 2)
+	Add(b, "l", []int64{math.MinInt64}, 1, 1)
+	Add(b, "empty", []float32{}, 0, 7)
+	Add(b, "scalar", []float32{8})
+	return b
+}
+
+func bytesOf(t require.TestingT, b *Builder) []byte {
+	require.NoError(t, b.err)
+	var out bytes.Buffer
+	require.NoError(t, b.write(&out))
+	return out.Bytes()
+}
+
+func parseModel(b []byte) (*File, error) { return parse(b, "file.model", modelKind) }
+
+func TestAFileReturnsWhatWasPut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gin.safetensors")
+	require.NoError(t, small().WriteFile(path))
+	f, err := Open(path, modelKind)
+	require.NoError(t, err)
+	require.Equal(t, []string{"l", "w", "i", "empty", "scalar", "text"}, f.Names(), "the widest first, or else as they were put")
+	text, err := f.Metadata("layer")
+	require.NoError(t, err)
+	require.Equal(t, "GIN <1> \"é\"", text)
+	values, shape, err := Get[float32](f, "w")
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 3}, shape)
+	require.Equal(t, []float32{1, -2.5, 3, 4, 5, 6}, values)
+	ints, _, err := Get[int32](f, "i", 2)
+	require.NoError(t, err)
+	require.Equal(t, []int32{-1, math.MaxInt32}, ints)
+	longs, _, err := Get[int64](f, "l", 1, Any)
+	require.NoError(t, err)
+	require.Equal(t, []int64{math.MinInt64}, longs)
+	raw, _, err := Get[uint8](f, "text", Any)
+	require.NoError(t, err)
+	require.Equal(t, "abc", string(raw))
+	values, shape, err = Get[float32](f, "empty", 0, 7)
+	require.NoError(t, err)
+	require.Empty(t, values)
+	require.Equal(t, []int{0, 7}, shape)
+	values, shape, err = Get[float32](f, "scalar")
+	require.NoError(t, err)
+	require.Equal(t, []float32{8}, values)
+	require.Empty(t, shape)
+	require.True(t, f.Has("w"))
+	require.False(t, f.Has("v"))
+
+	require.NoError(t, f.Close())
+	_, _, err = Get[float32](f, "w")
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.NoError(t, f.Close(), "once more")
+}
+
+// The format is fixed: files outlive the nodemask that wrote them, and others read them.
+func TestTheBytesAreThese(t *testing.T) {
+	b := New("model", map[string]string{"seed": "7"})
+	Add(b, "s", []byte("ab"), 2)
+	Add(b, "i", []int32{1}, 1)
+	got := bytesOf(t, b)
+	length := binary.LittleEndian.Uint64(got)
+	require.Zero(t, length%8)
+	require.Equal(t, "\x01\x00\x00\x00ab", string(got[8+length:]))
+	text := string(got[8:][:length])
+	require.Equal(t, `{"__metadata__":{"data_sha256":"`+sumOf("\x01\x00\x00\x00ab")+`","format":"nodemask","header_sha256":"`+headerSumOf(text)+
+		`","kind":"model","seed":"7","version":"1"},"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"s":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}`, strings.TrimRight(text, " "))
+}
+
+func TestAFileSurvivesWritingAndReading(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		metadata := rapid.MapOfN(rapid.StringMatching(`[^dfhkv].{0,10}`), rapid.String(), 0, 5).Draw(t, "metadata")
+		b := New("model", metadata)
+		names := rapid.SliceOfNDistinct(rapid.StringN(1, 20, -1), 0, 6, rapid.ID[string]).Draw(t, "names")
+		want := map[string]any{}
+		for _, name := range names {
+			if name == metadataKey {
+				continue
+			}
+			switch rapid.IntRange(0, 3).Draw(t, "type") {
+			case 0:
+				data := rapid.SliceOf(rapid.Float32()).Draw(t, "floats")
+				Add(b, name, data, 1, len(data))
+				want[name] = data
+			case 1:
+				data := rapid.SliceOf(rapid.Int32()).Draw(t, "ints")
+				Add(b, name, data, len(data))
+				want[name] = data
+			case 2:
+				data := rapid.SliceOf(rapid.Int64()).Draw(t, "longs")
+				Add(b, name, data, len(data), 1)
+				want[name] = data
+			case 3:
+				data := rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
+				Add(b, name, data, len(data))
+				want[name] = data
+			}
+		}
+		whole := bytesOf(t, b)
+		require.Equal(t, whole, bytesOf(t, b), "the same bytes each time")
+		f, err := parseModel(whole)
+		require.NoError(t, err)
+		for key, value := range metadata {
+			require.Equal(t, value, f.metadata[key])
+		}
+		require.Len(t, f.metadata, len(metadata)+5)
+		require.Len(t, f.Names(), len(want))
+		for name, want := range want {
+			var got any
+			switch want.(type) {
+			case []float32:
+				got, _, err = Get[float32](f, name)
+			case []int32:
+				got, _, err = Get[int32](f, name)
+			case []int64:
+				got, _, err = Get[int64](f, name)
+			default:
+				got, _, err = Get[uint8](f, name)
+			}
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		require.Equal(t, whole, bytesOf(t, builderOf(t, f)), "what is read writes as it was")
+	})
+}
+
+// builderOf is what would write a file again.
+func builderOf(t require.TestingT, f *File) *Builder {
+	metadata := map[string]string{}
+	for key, value := range f.metadata {
+		switch key {
+		case formatKey, kindKey, versionKey, dataSumKey, headerSumKey:
+		default:
+			metadata[key] = value
+		}
+	}
+	b := New(f.metadata[kindKey], metadata)
+	for _, one := range f.tensors {
+		var err error
+		switch one.dtype {
+		case "F32":
+			err = addAgain[float32](b, f, one.name)
+		case "I32":
+			err = addAgain[int32](b, f, one.name)
+		case "I64":
+			err = addAgain[int64](b, f, one.name)
+		case "U8":
+			err = addAgain[uint8](b, f, one.name)
+		}
+		require.NoError(t, err)
+	}
+	return b
+}
+
+func addAgain[T Number](b *Builder, f *File, name string) error {
+	values, shape, err := Get[T](f, name)
+	Add(b, name, values, shape...)
+	return err
+}
+
+func TestATensorLongerThanAnyBufferSurvives(t *testing.T) {
+	longs, floats := make([]int64, 100_001), make([]float32, 1_000_001)
+	for i := range longs {
+		longs[i] = int64(i) * 1e10
+	}
+	for i := range floats {
+		floats[i] = float32(i)
+	}
+	b := New("model", nil)
+	Add(b, "floats", floats, len(floats))
+	Add(b, "longs", longs, len(longs))
+	f, err := parseModel(bytesOf(t, b))
+	require.NoError(t, err)
+	gotLongs, _, err := Get[int64](f, "longs")
+	require.NoError(t, err)
+	require.Equal(t, longs, gotLongs)
+	gotFloats, _, err := Get[float32](f, "floats")
+	require.NoError(t, err)
+	require.Equal(t, floats, gotFloats)
+}
+
+func TestNumbersAreReadInPlaceWhereTheyCanBe(t *testing.T) {
+	raw := []byte{9, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0}
+	for shift := range 4 {
+		memory := make([]byte, 64)
+		b := memory[shift:][:len(raw)]
+		copy(b, raw)
+		require.Equal(t, []int32{1, 2, 3}, view[int32](b[1:]))
+		if littleEndian && shift == 3 {
+			in := view[int32](b[1:])
+			b[1] = 7
+			require.EqualValues(t, 7, in[0])
+		}
+	}
+}
+
+func TestWhatCouldNotBeReadBackIsNotWritten(t *testing.T) {
+	for want, put := range map[string]func(b *Builder){
+		`two tensors are called "w"`:                                        func(b *Builder) { Add[int64](b, "w", nil, 0) },
+		`a tensor is called "": expected another name`:                      func(b *Builder) { Add[int32](b, "", nil, 0) },
+		`a tensor is called "__metadata__": expected another name`:          func(b *Builder) { Add[int32](b, "__metadata__", nil, 0) },
+		`a tensor is called "\xff": expected another name, in UTF-8`:        func(b *Builder) { Add[int32](b, "\xff", nil, 0) },
+		`tensor "v" has 2 numbers for the shape [3]`:                        func(b *Builder) { Add(b, "v", []float32{1, 2}, 3) },
+		`tensor "v" has the shape [-1]: expected sizes`:                     func(b *Builder) { Add(b, "v", []float32{1, 2}, -1) },
+		`tensor "v" has the shape [4611686018427387904 4]: expected sizes`:  func(b *Builder) { Add[float32](b, "v", nil, 1<<62, 4) },
+		`tensor "v": number 1 is NaN: expected a finite one`:                func(b *Builder) { Add(b, "v", []float32{1, float32(math.NaN())}, 2) },
+		`tensor "v": number 0 is -Inf: expected a finite one`:               func(b *Builder) { Add(b, "v", []float32{float32(math.Inf(-1))}) },
+		`its description takes 100000608 bytes: expected at most 100000000`: func(b *Builder) { b.metadata["big"] = strings.Repeat("n", maxHeader) },
+		`it takes 1099511628112 bytes: expected at most 1099511627776`: func(b *Builder) {
+			b.tensors[0].end = 1 << 40
+			b.tensors = b.tensors[:1]
+			b.tensors[0].write = writeNothing
+		},
+		`more than 4096 tensors`: func(b *Builder) {
+			for i := range maxTensors {
+				Add[int32](b, fmt.Sprint(i), nil, 0)
+			}
+		},
+	} {
+		b := small()
+		put(b)
+		dir := t.TempDir()
+		path := filepath.Join(dir, "gin.safetensors")
+		require.ErrorContains(t, b.WriteFile(path), path+": the model cannot be written: "+want)
+		requireEntries(t, dir)
+	}
+	for want, metadata := range map[string]map[string]string{
+		`the metadata has "kind", which is the format's own`: {"kind": "x"},
+		`the metadata has "x": "\xff": expected UTF-8`:       {"x": "\xff"},
+	} {
+		require.ErrorContains(t, New("model", metadata).WriteFile(filepath.Join(t.TempDir(), "x")), want)
+	}
+}
+
+func requireEntries(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	require.Equal(t, want, names)
+}
+
+func TestWritingReplacesTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gin.safetensors")
+	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("old"), 1000), 0o644))
+	require.NoError(t, small().WriteFile(path))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, bytesOf(t, small()), b)
+	requireEntries(t, dir, "gin.safetensors")
+}
+
+func TestAFileThatIsMappedCanBeReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gin.safetensors")
+	require.NoError(t, small().WriteFile(path))
+	f, err := Open(path, modelKind)
+	require.NoError(t, err)
+	values, _, err := Get[float32](f, "w")
+	require.NoError(t, err)
+	require.NoError(t, New("model", nil).WriteFile(path))
+	require.Equal(t, []float32{1, -2.5, 3, 4, 5, 6}, values)
+	require.NoError(t, f.Close())
+}
+
+func TestInterruptedWriteLeavesTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gin.safetensors")
+	require.NoError(t, small().WriteFile(path))
+
+	big := small()
+	Add(big, "big", make([]float32, 1<<20), 1<<20)
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	full := limit
+	full.Cur = 1 << 20
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
+	err := big.WriteFile(path)
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+
+	require.ErrorContains(t, err, path+": the model cannot be written: ")
+	require.ErrorIs(t, err, syscall.EFBIG)
+	requireEntries(t, dir, "gin.safetensors")
+	f, err := Open(path, modelKind)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+func TestEveryFailedWriteIsReported(t *testing.T) {
+	b := small()
+	for room := range bytesOf(t, b) {
+		require.ErrorIs(t, b.write(&fullDisk{room}), syscall.ENOSPC, "room for %d bytes", room)
+	}
+}
+
+type fullDisk struct{ room int }
+
+func (d *fullDisk) Write(b []byte) (int, error) {
+	if len(b) > d.room {
+		return d.room, syscall.ENOSPC
+	}
+	d.room -= len(b)
+	return len(b), nil
+}
+
+func TestWritingWhereNothingMayBeWrittenLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "taken")
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "inside"), 0o777))
+	require.ErrorContains(t, small().WriteFile(folder), folder+": the model cannot be written: ")
+	requireEntries(t, dir, "taken")
+
+	path := filepath.Join(dir, "missing", "gin.safetensors")
+	err := small().WriteFile(path)
+	require.ErrorContains(t, err, path+": the model cannot be written: ")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	requireEntries(t, dir, "taken")
+
+	if os.Geteuid() == 0 {
+		t.Skip("root may write into read-only folders")
+	}
+	path = filepath.Join(folder, "gin.safetensors")
+	require.NoError(t, os.Chmod(folder, 0o555))
+	defer os.Chmod(folder, 0o777)
+	err = small().WriteFile(path)
+	require.ErrorContains(t, err, path+": the model cannot be written: ")
+	require.ErrorIs(t, err, os.ErrPermission)
+	require.NotContains(t, err.Error(), "\n")
+	requireEntries(t, folder, "inside")
+}
