@@ -34,9 +34,9 @@ func newEmbedCommand() *cobra.Command {
 A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives it, and the numbers
 of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another than the one that the model was trained
 on, if its nodes have as many features. The summary has MAD, the mean cosine distance of representations: the lower, the smoother.`,
-		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model
-  nodemask embed --model cora.model --data cora --output cora.parquet
-  nodemask embed --model cora.model --data my-graph --layer logits > nodes.csv`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors
+  nodemask embed --model cora.safetensors --data cora --output cora.parquet
+  nodemask embed --model cora.safetensors --data my-graph --layer logits > nodes.csv`,
 		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()

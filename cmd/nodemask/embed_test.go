@@ -12,7 +12,7 @@ import (
 )
 
 func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
-	model := filepath.Join(t.TempDir(), "small.model")
+	model := filepath.Join(t.TempDir(), "small.safetensors")
 	code, _, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8", "--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
 	require.Zero(t, code, diagnostics)
 	read := func(arguments ...string) [][]string {
