@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
 )
 
@@ -141,9 +142,9 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 // read reads all nodes. An id for which accept returns an error ends it.
 func (n *csvNodes) read(accept func(id []byte) error) error {
 	t := n.table
-	features := newFeatureBuilder(len(n.featureColumns))
+	features := NewFeatureBuilder(len(n.featureColumns))
 	row := make([]float32, len(n.featureColumns))
-	var classes classIndex
+	var index classes.Index
 	for t.Next() {
 		id := t.Fields[n.idColumn]
 		if len(id) == 0 {
@@ -162,7 +163,7 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		n.ids = append(n.ids, string(id))
 		n.index[n.ids[v]] = int32(v)
 		if n.labelColumn >= 0 {
-			n.labels = append(n.labels, classes.Add(t.Fields[n.labelColumn]))
+			n.labels = append(n.labels, index.Add(t.Fields[n.labelColumn]))
 		}
 		for i, column := range n.featureColumns {
 			var err error
@@ -173,7 +174,7 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		features.Add(row)
 	}
 	n.features = features.Finish()
-	n.classes = classes.Finish(n.labels)
+	n.classes = index.Finish(n.labels)
 	return t.Err()
 }
 
