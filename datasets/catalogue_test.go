@@ -200,7 +200,7 @@ func TestOpenHoldsCountsAgainstTheCatalogue(t *testing.T) {
 func ExampleOpen() {
 	_, err := Open(context.Background(), "coro", OpenOptions{})
 	fmt.Println(err)
-	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz file, or a folder with nodes.csv and edges.csv
+	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or a folder with raw/edge.csv.gz
 }
 
 func ExampleCatalogue() {

@@ -31,7 +31,7 @@ const (
 // repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
 // is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	g := &Graph{Source: dir}
+	g := &Graph{Source: dir, Format: "CSV"}
 	if absolute, err := filepath.Abs(dir); err == nil {
 		g.Name = filepath.Base(absolute)
 	}

@@ -168,10 +168,7 @@ func (g *Graph) setEdges(l *listing.Graph) (err error) {
 			}
 		}
 	}
-	var directed bool
-	g.Edges, g.Report, directed, err = bothWays(l.Nodes, pairs)
-	g.Directed = g.Directed || directed
-	return err
+	return g.setBothWays(l.Nodes, pairs)
 }
 
 // compact returns features as they are best stored: sparse if at most a quarter is not zero.
@@ -183,6 +180,9 @@ func (f Features) compact() Features {
 // direction are taken both ways.
 func (g *Graph) Remarks() []string {
 	var remarks []string
+	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {
+		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped", r.SelfLoops, r.Duplicates-g.Reverses))
+	}
 	if g.Directed {
 		remarks = append(remarks, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
 	}

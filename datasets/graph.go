@@ -29,6 +29,7 @@ type Graph struct {
 	Report   csr.Report // what was found in the source's edge list
 
 	Format   string   // what the source was read as, e.g. "GraphML"; "" if that goes without saying
+	Reverses int64    // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
 	Directed bool     // the source's edges have a direction, or not all are listed in both: Edges has each both ways
 	OwnSplit *Split   // the source's own train, validation and test nodes; nil: it has none
 	Notes    []string // what the reader left out or took otherwise than the source has it, a sentence each

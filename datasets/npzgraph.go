@@ -38,7 +38,7 @@ func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 		return nil, err
 	}
 	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	g.Source = path
+	g.Source, g.Format = path, "npz"
 	return g, nil
 }
 
@@ -63,7 +63,7 @@ func readNPZ(z npzReader) (*Graph, error) {
 		return nil, err
 	}
 	g := &Graph{}
-	if g.Edges, g.Report, g.Directed, err = undirected(pairs, int(rows)); err != nil {
+	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return nil, err
 	}
 	if g.Labels, g.Classes, err = z.labels("labels", "class_names", rows); err != nil {
@@ -386,32 +386,35 @@ func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
 	return nil
 }
 
-// undirected returns the graph of pairs that may be listed in one direction or in both.
-func undirected(p *npzPairs, nodes int) (g *csr.Graph, report csr.Report, directed bool, err error) {
-	g, report, directed, err = bothWays(nodes, p.All)
-	switch {
-	case p.err != nil:
-		return nil, report, false, p.err
-	case err != nil:
-		return nil, report, false, p.z.Errorf("%w", err)
+// setUndirected sets the edges to pairs that may be listed in one direction or in both.
+func (g *Graph) setUndirected(p *npzPairs, nodes int) error {
+	err := g.setBothWays(nodes, p.All)
+	if p.err != nil {
+		return p.err
 	}
-	return g, report, directed, nil
+	if err != nil {
+		return p.z.Errorf("%w", err)
+	}
+	return nil
 }
 
-// bothWays returns the undirected graph of pairs that may be listed in one direction or in both, and whether some edge is listed in
-// one alone. Files nearly always list both, so reading them as directed first takes half the memory.
-func bothWays(nodes int, pairs iter.Seq2[int32, int32]) (g *csr.Graph, report csr.Report, directed bool, err error) {
-	g, report, err = csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
+// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is listed in one
+// alone. Files nearly always list both, so reading them as directed first takes half the memory.
+func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
 	if err != nil {
-		return nil, report, false, err
+		return err
 	}
-	if directed = !g.IsSymmetric(); directed {
-		if g, _, err = csr.FromSeq(nodes, g.All(), csr.Options{}); err != nil {
-			return nil, report, false, err
+	if !edges.IsSymmetric() {
+		g.Directed = true
+		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
+			return err
 		}
 	}
 	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
-	report.Edges = g.NumEdges() / 2
+	g.Reverses = report.Edges - edges.NumEdges()/2
+	report.Edges = edges.NumEdges() / 2
 	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
-	return g, report, directed, nil
+	g.Edges, g.Report = edges, report
+	return nil
 }

@@ -196,7 +196,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 			if err != nil {
 				return nil, err
 			}
-			g.Name, g.Source = file[:len(file)-len(".npz")], file
+			g.Name, g.Source, g.Format = file[:len(file)-len(".npz")], file, "npz"
 			return g, nil
 		}
 	}
@@ -227,7 +227,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile}
+	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile, Format: "CSV"}
 	if err := g.readCSV(nodes, edges); err != nil {
 		return nil, err
 	}

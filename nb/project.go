@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"nodemask/datasets"
+	"nodemask/datasets/parquet"
 	"nodemask/internal/checkout"
 	"nodemask/paper"
 	"nodemask/record"
@@ -50,9 +51,10 @@ func Recorded() *record.Results {
 	return Must1(paper.OpenRecords(filepath.Join(Must1(Project()), "results")))
 }
 
-// Data opens a data set by its name in 'nodemask data list'.
+// Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats that
+// 'nodemask data --help' lists.
 func Data(name string) *datasets.Graph {
-	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{}))
+	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{Readers: []datasets.Reader{parquet.Reader{}}}))
 }
 
 // interruptible is a context that ends when the notebook's stop button is pressed.

@@ -17,8 +17,9 @@ type Cell struct {
 	Data         string            `json:"data"` // name of the data set
 	Setting      datasets.Setting  `json:"setting"`
 	TrainPercent int               `json:"train_percent"`
-	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"` // how new nodes join, in the inductive setting; "" is with all their edges
-	Resplit      bool              `json:"resplit,omitempty"`  // each trial has a split of its own
+	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`  // how new nodes join, in the inductive setting; "" is with all their edges
+	Resplit      bool              `json:"resplit,omitempty"`   // each trial has a split of its own
+	OwnSplit     bool              `json:"own_split,omitempty"` // the data's own split, of which TrainPercent only says how large its train set is
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`

@@ -167,7 +167,7 @@ func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
 		}
 		return &treeGraph{edges: edges, names: names}, nil
 	}
-	data, err := datasets.Open(ctx, f.data, datasets.OpenOptions{Dir: f.dataDir})
+	data, err := datasets.Open(ctx, f.data, openOptions(f.dataDir))
 	if err != nil {
 		return nil, dataError(err)
 	}
