@@ -57,6 +57,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveTraining(ctx, *r.Train, send)
 	case r.Check != nil:
 		err = serveCheck(ctx, *r.Check, send)
+	case r.Open != nil:
+		var g *datasets.Graph
+		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {
+			send(worker.Event{Graph: g})
+		}
 	default:
 		return misusef("the request asks for nothing")
 	}

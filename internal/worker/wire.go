@@ -19,6 +19,7 @@ const Subcommand = "serve-cells"
 type Request struct {
 	Train *Training `json:"train,omitempty"`
 	Check *Check    `json:"check,omitempty"`
+	Open  *Opening  `json:"open,omitempty"`
 }
 
 // Training asks for the trials of cells that a store lacks.
@@ -38,12 +39,19 @@ type Check struct {
 	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: none is masked
 }
 
+// Opening asks for a graph of a format that a cell does not link the reader of.
+type Opening struct {
+	Path string `json:"path"`
+}
+
 // Event holds a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
 	Backend string   `json:"backend,omitempty"` // what the trials run on, before the first
 	Epoch   *Epoch   `json:"epoch,omitempty"`
 	Trials  *Trials  `json:"trials,omitempty"`
 	Theorem *Theorem `json:"theorem,omitempty"`
+
+	Graph *datasets.Graph `json:"graph,omitempty"` // that was opened
 }
 
 // Epoch holds the losses of one epoch of a trial.
