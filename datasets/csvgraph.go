@@ -13,6 +13,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/ids"
 )
 
 // Files of a graph in CSV.
@@ -83,7 +84,7 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 
 	var pairs []csr.Edge
 	number := func(id []byte) (int32, error) {
-		v, found := nodes.index[string(id)]
+		v, found := nodes.index.Find(id)
 		if !found {
 			return 0, edgeTable.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge", id, csvNodesFile)
 		}
@@ -118,8 +119,8 @@ type csvNodes struct {
 	featureColumns        []int // all others
 
 	ids      []string
-	index    map[string]int32 // the node of each id
-	labels   []int32          // nil if there is no column for them
+	index    ids.Index
+	labels   []int32 // nil if there is no column for them
 	classes  []string
 	features Features
 }
@@ -130,7 +131,7 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &csvNodes{table: t, idColumn: id, labelColumn: label, index: map[string]int32{}}
+	n := &csvNodes{table: t, idColumn: id, labelColumn: label}
 	for i := range t.Header {
 		if i != n.idColumn && i != n.labelColumn {
 			n.featureColumns = append(n.featureColumns, i)
@@ -154,14 +155,13 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 			return t.Errorf("%w", err)
 		}
 		v := len(n.ids)
-		if first, found := n.index[string(id)]; found {
-			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
-		}
 		if v >= maxNodes {
 			return t.Errorf("more than %d nodes", maxNodes)
 		}
 		n.ids = append(n.ids, string(id))
-		n.index[n.ids[v]] = int32(v)
+		if first, again := n.index.Add(n.ids[v], int32(v)); again {
+			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
+		}
 		if n.labelColumn >= 0 {
 			n.labels = append(n.labels, index.Add(t.Fields[n.labelColumn]))
 		}
@@ -173,6 +173,7 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		}
 		features.Add(row)
 	}
+	n.index.Seal()
 	n.features = features.Finish()
 	n.classes = index.Finish(n.labels)
 	return t.Err()

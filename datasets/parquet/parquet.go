@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/ids"
 	"nodemask/datasets/internal/listing"
 )
 
@@ -53,19 +53,19 @@ func (Reader) Read(ctx context.Context, path string) (g *datasets.Graph, err err
 	if absolute, err := filepath.Abs(path); err == nil {
 		g.Name = filepath.Base(absolute)
 	}
-	var ids index
-	if err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) error { return readNodes(t, g, &ids) }); err != nil {
+	var known index
+	if err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) error { return readNodes(t, g, &known) }); err != nil {
 		return nil, err
 	}
 	var pairs []csr.Edge
 	err = readTable(ctx, filepath.Join(path, edgesFile), func(t *table) error {
-		pairs, err = readEdges(t, g, &ids)
+		pairs, err = readEdges(t, g, &known)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	ids = index{} // no longer needed when memory is
+	known = index{} // no longer needed when memory is
 	if g.Edges, g.Report, err = csr.FromEdges(len(g.Labels), pairs, csr.Options{}); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(path, edgesFile), err)
 	}
@@ -73,7 +73,7 @@ func (Reader) Read(ctx context.Context, path string) (g *datasets.Graph, err err
 }
 
 // readNodes reads ids, labels and features.
-func readNodes(t *table, g *datasets.Graph, ids *index) error {
+func readNodes(t *table, g *datasets.Graph, known *index) error {
 	id, err := t.column("id")
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func readNodes(t *table, g *datasets.Graph, ids *index) error {
 	if label.kind == other {
 		return t.errorf("column %q of type %s: expected numbers or text", label.name, label.described)
 	}
-	if err := ids.read(t, id, g); err != nil {
+	if err := known.read(t, id, g); err != nil {
 		return err
 	}
 	if g.Labels, g.Classes, err = readLabels(t, label); err != nil {
@@ -192,7 +192,7 @@ func readFeatures(t *table, columns []*column) (datasets.Features, error) {
 }
 
 // readEdges reads pairs of ids.
-func readEdges(t *table, g *datasets.Graph, ids *index) ([]csr.Edge, error) {
+func readEdges(t *table, g *datasets.Graph, known *index) ([]csr.Edge, error) {
 	source, err := t.column("source", "src", "from")
 	if err != nil {
 		return nil, err
@@ -213,11 +213,11 @@ func readEdges(t *table, g *datasets.Graph, ids *index) ([]csr.Edge, error) {
 	}{{source, func(p *csr.Edge, v int32) { p.Node = v }}, {target, func(p *csr.Edge, v int32) { p.Neighbour = v }}} {
 		err := t.each(end.c, func(row int, b batch) error {
 			for i := range b.len() {
-				v, known := int32(0), false
+				v, found := int32(0), false
 				if !b.null(i) {
-					v, known = ids.find(b, i, end.c.kind)
+					v, found = known.find(b, i, end.c.kind)
 				}
-				if !known {
+				if !found {
 					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge", end.c.name, row+i, b.name(i, end.c.kind), nodesFile)
 				}
 				end.set(&pairs[row+i], v)
@@ -238,112 +238,59 @@ func readEdges(t *table, g *datasets.Graph, ids *index) ([]csr.Edge, error) {
 	return pairs, nil
 }
 
-// index finds nodes by their ids. Whole numbers that lie close together, as most do, are looked up in a table.
-type index struct {
-	first   int64   // the id of the table's first place
-	places  []int32 // the node of each id, plus 1; 0: none
-	numbers map[int64]int32
-	names   map[string]int32
-}
+// index finds nodes by their ids.
+type index struct{ ids.Index }
 
 // read reads all ids into g.NodeIDs.
 func (x *index) read(t *table, c *column, g *datasets.Graph) error {
-	g.NodeIDs = make([]string, 0, t.rows)
+	var digits []byte // of all numbers: one allocation for all names
+	ends := make([]int, 0, t.rows)
 	if c.kind == text {
-		x.names = make(map[string]int32, t.rows)
-		return t.each(c, func(row int, b batch) error {
-			for i := range b.len() {
-				if b.null(i) || len(b.values[i].ByteArray()) == 0 {
-					return t.errorf("column %q: row %d: the id is empty: every node needs one", c.name, row+i)
-				}
-				id := string(b.values[i].ByteArray())
-				if v, again := x.names[id]; again {
-					return twice(t, c, row+i, id, v)
-				}
-				x.names[id] = int32(row + i)
-				g.NodeIDs = append(g.NodeIDs, id)
-			}
-			return nil
-		})
+		g.NodeIDs = make([]string, 0, t.rows)
 	}
-	all := make([]int64, 0, t.rows)
 	err := t.each(c, func(row int, b batch) error {
 		for i := range b.len() {
-			if b.null(i) {
+			if b.null(i) || c.kind == text && len(b.values[i].ByteArray()) == 0 {
 				return t.errorf("column %q: row %d: the id is empty: every node needs one", c.name, row+i)
 			}
-			all = append(all, b.int(i))
+			var old int32
+			var again bool
+			if c.kind == text {
+				id := string(b.values[i].ByteArray())
+				g.NodeIDs = append(g.NodeIDs, id)
+				old, again = x.Add(id, int32(row+i))
+			} else {
+				id := b.int(i)
+				digits = strconv.AppendInt(digits, id, 10)
+				ends = append(ends, len(digits))
+				old, again = x.AddNumber(id, int32(row+i))
+			}
+			if again {
+				return t.errorf("column %q: row %d: the id %.80q is there already (row %d): ids must differ", c.name, row+i, b.name(i, c.kind), old)
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	low, high := slices.Min(all), slices.Max(all)
-	if uint64(high)-uint64(low) < 4*uint64(len(all))+1024 {
-		x.first, x.places = low, make([]int32, high-low+1)
-	} else {
-		x.numbers = make(map[int64]int32, len(all))
-	}
-	var digits strings.Builder // one allocation for all names
-	ends := make([]int, len(all))
-	var text []byte
-	for v, id := range all {
-		if old, again := x.number(id); again {
-			return twice(t, c, v, strconv.FormatInt(id, 10), old)
+	x.Seal()
+	if c.kind != text {
+		all, begin := string(digits), 0
+		g.NodeIDs = make([]string, len(ends))
+		for v, end := range ends {
+			g.NodeIDs[v], begin = all[begin:end], end
 		}
-		if x.places != nil {
-			x.places[id-x.first] = int32(v) + 1
-		} else {
-			x.numbers[id] = int32(v)
-		}
-		text = strconv.AppendInt(text[:0], id, 10)
-		digits.Write(text)
-		ends[v] = digits.Len()
-	}
-	begin := 0
-	for _, end := range ends {
-		g.NodeIDs = append(g.NodeIDs, digits.String()[begin:end])
-		begin = end
 	}
 	return nil
 }
 
-func twice(t *table, c *column, row int, id string, node int32) error {
-	return t.errorf("column %q: row %d: the id %.80q is there already (row %d): ids must differ", c.name, row, id, node)
-}
-
-func (x *index) number(id int64) (int32, bool) {
-	if x.places != nil {
-		if at := uint64(id) - uint64(x.first); at < uint64(len(x.places)) {
-			v := x.places[at]
-			return v - 1, v > 0
-		}
-		return 0, false
-	}
-	v, found := x.numbers[id]
-	return v, found
-}
-
 // find returns the node of value i of a batch. Numbers find ids of text, and the other way round.
 func (x *index) find(b batch, i int, k kind) (int32, bool) {
-	if k == whole && x.names == nil {
-		return x.number(b.int(i))
+	if k == whole {
+		return x.FindNumber(b.int(i))
 	}
-	if k == text && x.names != nil {
-		v, found := x.names[string(b.values[i].ByteArray())]
-		return v, found
-	}
-	name := b.name(i, k)
-	if x.names != nil {
-		v, found := x.names[name]
-		return v, found
-	}
-	id, err := strconv.ParseInt(name, 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	return x.number(id)
+	return x.Find(b.values[i].ByteArray())
 }
 
 var errDamaged = errors.New("the file is damaged")
