@@ -76,6 +76,9 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		if read := single[extension(path)]; read != nil {
 			return readSingle(ctx, path, info)
 		}
+		if extension(path) != ".npz" && info.Mode().IsRegular() && !isZip(path) {
+			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
+		}
 		return ReadNPZ(ctx, path)
 	}
 	has := func(file string) bool {
@@ -97,6 +100,18 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		return nil, &NameError{Name: path, Problem: "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
 	}
 	return nil, &NameError{Name: path, Problem: "no graph in this folder: expected " + layouts(readers)}
+}
+
+// isZip reports whether a file begins as a zip does, such as an npz of another name.
+func isZip(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true // whoever reads it says why not
+	}
+	defer f.Close()
+	var magic [2]byte
+	_, err = io.ReadFull(f, magic[:])
+	return err == nil && string(magic[:]) == "PK"
 }
 
 // base returns the last part of a path, also of ".".

@@ -177,7 +177,7 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "ogb"))
 	require.Zero(t, code, stderr)
-	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all are listed in both: each is taken both ways, as the models need\nogb: raw/node_year.csv.gz: left out\n", stderr)
+	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all are listed in both: each is taken both ways, as the models need\nogb: \"raw/node_year.csv.gz\": left out\n", stderr)
 	assert.Contains(t, out, "7, directed in the source and taken both ways")
 	code, out, stderr = nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "parquet"))
 	require.Zero(t, code, stderr)

@@ -69,6 +69,7 @@ type walker struct {
 	tokens   int
 	keys     map[string]*key
 	fallback []string // the ids of keys of nodes with a default, in the file's order
+	filled   int64    // values that came from defaults
 	edgeKeys map[string]int
 	graphs   int
 	b        *listing.Builder
@@ -298,6 +299,10 @@ func (w *walker) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
+			// A default takes memory at every node and is in the file but once.
+			if w.filled++; w.filled > 1_000_000+8*w.decoder.InputOffset() {
+				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
+			}
 			if err := w.value(k, *k.fallback); err != nil {
 				return err
 			}

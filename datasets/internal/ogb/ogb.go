@@ -290,7 +290,7 @@ func (r reader) others(g *listing.Graph) error {
 	}
 	for _, e := range entries {
 		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile}, name) {
-			g.Notef("%.80s: left out", name)
+			g.Notef("%.80q: left out", name)
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 	}
 	nodes, source := int64(-1), ""
 	for _, t := range []*tensor{x, y} {
-		if t == nil || len(t.shape) == 0 {
+		if t == nil || t.elements() == 0 { // a shape without elements costs the file nothing: it vouches for no node
 			continue
 		}
 		if nodes >= 0 && t.shape[0] != nodes {
@@ -126,7 +126,11 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 		return nil
 	}
 	rows, columns, ok := x.matrix()
-	if !ok || columns > listing.MaxWidth {
+	if ok && x.elements() == 0 && rows == int64(g.Nodes) {
+		g.Notef("field \"x\" has shape %v: the nodes have no features", x.shape)
+		return nil
+	}
+	if !ok || rows != int64(g.Nodes) || columns > listing.MaxWidth {
 		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, listing.MaxWidth)
 	}
 	g.Features.Width = int(columns)
@@ -152,7 +156,7 @@ func (f *file) labels(g *listing.Graph, y *tensor) error {
 		return nil
 	}
 	rows, columns, ok := y.matrix()
-	if !ok || columns != 1 {
+	if !ok || rows != int64(g.Nodes) || columns != 1 {
 		return f.errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
 	}
 	var index classes.Index

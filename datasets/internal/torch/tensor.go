@@ -141,6 +141,15 @@ func (t *tensor) at(i, j int64) []byte {
 	return t.data[e*t.kind.size:]
 }
 
+// elements returns how many there are.
+func (t *tensor) elements() int64 {
+	n := int64(1)
+	for _, size := range t.shape {
+		n *= size
+	}
+	return n
+}
+
 // matrix returns the shape of a tensor as rows and columns; one dimension is one column.
 func (t *tensor) matrix() (rows, columns int64, ok bool) {
 	switch len(t.shape) {
