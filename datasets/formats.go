@@ -172,7 +172,7 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 
 // setEdges makes a listing's pairs edges.
 func (g *Graph) setEdges(l *listing.Graph) (err error) {
-	if !l.Both {
+	if !l.Both && !l.Directed { // of directed edges, the other direction is another edge and no repeat
 		g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{})
 		return err
 	}

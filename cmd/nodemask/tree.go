@@ -58,7 +58,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to your own .npz file or folder of CSV files")
+	flags.StringVar(&f.data, "data", "cora", "data set ('nodemask data list'), or a path to a graph of your own ('nodemask data --help' says in which formats)")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
 	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, or its id with --edges")

@@ -2,6 +2,8 @@
 
     python measure_readers.py make FOLDER
     /usr/bin/time -v python measure_readers.py read FOLDER/csv        # or FOLDER/parquet, FOLDER/graph.npz
+    /usr/bin/time -v python measure_readers.py plain FOLDER/csv       # the edges as they are listed
+    /usr/bin/time -v python measure_readers.py nothing FOLDER/csv     # imports the libraries and ends
 
 Needs the versions in make_formats.requirements.txt. What is read is what 'nodemask data info' reads: ids are looked up, labels become
 classes, self-loops are dropped, and edges are stored in both directions, each once.
@@ -35,7 +37,7 @@ def make(folder):
     np.savez(folder / "graph.npz", adj_indptr=offsets, adj_indices=ends[order, 1].astype(np.int32), adj_shape=[nodes, nodes], attr_matrix=x, labels=table["label"])
 
 
-def read(path):
+def read(path, undirected=True):
     import torch
     from torch_geometric.data import Data
     from torch_geometric.utils import remove_self_loops, to_undirected
@@ -56,8 +58,14 @@ def read(path):
         assert index.min() >= 0
         x = n.drop(columns=["id", "label"]).to_numpy(np.float32)
         y = n["label"].astype("category").cat.codes.to_numpy(np.int64)
-    edge_index = to_undirected(remove_self_loops(torch.from_numpy(index))[0], num_nodes=len(y))
+    edge_index = torch.from_numpy(index)
+    if undirected:
+        edge_index = to_undirected(remove_self_loops(edge_index)[0], num_nodes=len(y))
     print(Data(x=torch.from_numpy(x), edge_index=edge_index, y=torch.from_numpy(y)))
 
 
-{"make": make, "read": read}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+def nothing(_):
+    import torch_geometric.utils  # noqa: F401
+
+
+{"make": make, "read": read, "plain": lambda path: read(path, False), "nothing": nothing}[sys.argv[1]](pathlib.Path(sys.argv[2]))
