@@ -56,6 +56,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
 	go test ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME)
+	for format in GraphML NodeLink Torch OGB; do go test ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) || exit 1; done
 	go test ./datasets/internal/packed -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME)
 	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME)
 	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME)

@@ -110,7 +110,7 @@ func lookup(name string) (Info, error) {
 			names = append(names, info.Name)
 		}
 		return Info{}, &NameError{Name: name, Problem: "no such data set: expected one of " + strings.Join(names, ", ") +
-			", the path of an .npz file, or a folder with " + csvNodesFile + " and " + csvEdgesFile}
+			", the path of " + layouts(nil)}
 	}
 	if found && !all[i].generated() {
 		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q", base, ":"+parameters)}

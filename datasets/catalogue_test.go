@@ -179,7 +179,7 @@ func TestOpenReadsAUsersOwnFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "graph")
 	require.NoError(t, os.Mkdir(dir, 0o777))
 	_, err = Open(t.Context(), dir, nowhere(t, ""))
-	requireOneLine(t, err, "the folder has no nodes.csv")
+	requireOneLine(t, err, "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(tinyNodes), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte(tinyEdges), 0o666))
 	g, err = Open(t.Context(), dir, nowhere(t, ""))
@@ -200,7 +200,7 @@ func TestOpenHoldsCountsAgainstTheCatalogue(t *testing.T) {
 func ExampleOpen() {
 	_, err := Open(context.Background(), "coro", OpenOptions{})
 	fmt.Println(err)
-	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz file, or a folder with nodes.csv and edges.csv
+	// Output: "coro": no such data set: expected one of cora, citeseer, pubmed, reddit, reddit-like, sbm, the path of an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, or a folder with raw/edge.csv.gz
 }
 
 func ExampleCatalogue() {

@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/ids"
 )
 
 // Files of a graph in CSV.
@@ -30,7 +32,7 @@ const (
 // repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
 // is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	g := &Graph{Source: dir}
+	g := &Graph{Source: dir, Format: "CSV"}
 	if absolute, err := filepath.Abs(dir); err == nil {
 		g.Name = filepath.Base(absolute)
 	}
@@ -82,7 +84,7 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 
 	var pairs []csr.Edge
 	number := func(id []byte) (int32, error) {
-		v, found := nodes.index[string(id)]
+		v, found := nodes.index.Find(id)
 		if !found {
 			return 0, edgeTable.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge", id, csvNodesFile)
 		}
@@ -117,8 +119,8 @@ type csvNodes struct {
 	featureColumns        []int // all others
 
 	ids      []string
-	index    map[string]int32 // the node of each id
-	labels   []int32          // nil if there is no column for them
+	index    ids.Index
+	labels   []int32 // nil if there is no column for them
 	classes  []string
 	features Features
 }
@@ -129,7 +131,7 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &csvNodes{table: t, idColumn: id, labelColumn: label, index: map[string]int32{}}
+	n := &csvNodes{table: t, idColumn: id, labelColumn: label}
 	for i := range t.Header {
 		if i != n.idColumn && i != n.labelColumn {
 			n.featureColumns = append(n.featureColumns, i)
@@ -141,9 +143,9 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 // read reads all nodes. An id for which accept returns an error ends it.
 func (n *csvNodes) read(accept func(id []byte) error) error {
 	t := n.table
-	features := newFeatureBuilder(len(n.featureColumns))
+	features := NewFeatureBuilder(len(n.featureColumns))
 	row := make([]float32, len(n.featureColumns))
-	var classes classIndex
+	var index classes.Index
 	for t.Next() {
 		id := t.Fields[n.idColumn]
 		if len(id) == 0 {
@@ -153,16 +155,15 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 			return t.Errorf("%w", err)
 		}
 		v := len(n.ids)
-		if first, found := n.index[string(id)]; found {
-			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
-		}
 		if v >= maxNodes {
 			return t.Errorf("more than %d nodes", maxNodes)
 		}
 		n.ids = append(n.ids, string(id))
-		n.index[n.ids[v]] = int32(v)
+		if first, again := n.index.Add(n.ids[v], int32(v)); again {
+			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
+		}
 		if n.labelColumn >= 0 {
-			n.labels = append(n.labels, classes.Add(t.Fields[n.labelColumn]))
+			n.labels = append(n.labels, index.Add(t.Fields[n.labelColumn]))
 		}
 		for i, column := range n.featureColumns {
 			var err error
@@ -172,8 +173,9 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		}
 		features.Add(row)
 	}
+	n.index.Seal()
 	n.features = features.Finish()
-	n.classes = classes.Finish(n.labels)
+	n.classes = index.Finish(n.labels)
 	return t.Err()
 }
 

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
 )
 
@@ -92,25 +93,6 @@ func TestReadCSVSortsClassesByValueOrAsPeopleDo(t *testing.T) {
 	}
 }
 
-func TestClassOrderIsATotalOrder(t *testing.T) {
-	names := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("a01.-e")), 1, 6, -1), 3, 3)
-	rapid.Check(t, func(t *rapid.T) {
-		s := names.Draw(t, "names")
-		order := classOrder(s)
-		for _, a := range s {
-			for _, b := range s {
-				assert.Equal(t, order(a, b), -order(b, a))
-				assert.Equal(t, a == b, order(a, b) == 0)
-				for _, c := range s {
-					if order(a, b) < 0 && order(b, c) < 0 {
-						assert.Negative(t, order(a, c))
-					}
-				}
-			}
-		}
-	})
-}
-
 func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ nodes, edges, says string }{
 		"no such node":    {tinyNodes, tinyEdges + "ann,dan\n", `edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
@@ -151,7 +133,7 @@ func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
-			b := newFeatureBuilder(10)
+			b := NewFeatureBuilder(10)
 			var want []float32
 			rows := 1000
 			for v := range rows {
@@ -190,14 +172,14 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		var err error
 		g.Edges, g.Report, err = csr.FromEdges(n, edges, csr.Options{})
 		require.NoError(rt, err)
-		var classes classIndex
+		var index classes.Index
 		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		features := newFeatureBuilder(2)
+		features := NewFeatureBuilder(2)
 		for v := range n {
-			g.Labels[v] = classes.Add([]byte(label.Draw(rt, "label")))
+			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
 			features.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
-		g.Classes = classes.Finish(g.Labels)
+		g.Classes = index.Finish(g.Labels)
 		g.Features = features.Finish()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)

@@ -262,16 +262,17 @@ func finite(x float32) bool { return x-x == 0 }
 // nonzero takes a column and a value.
 const sparseLimit = 0.25
 
-// featureBuilder collects rows in the form that suits them: it starts sparse, and turns dense when the rows so far are
+// FeatureBuilder collects rows in the form that suits them: it starts sparse, and turns dense when the rows so far are
 // mostly not zero.
-type featureBuilder struct{ f Features }
+type FeatureBuilder struct{ f Features }
 
-func newFeatureBuilder(width int) *featureBuilder {
-	return &featureBuilder{Features{Width: width, Offsets: []int64{0}}}
+// NewFeatureBuilder returns a builder of rows of a width.
+func NewFeatureBuilder(width int) *FeatureBuilder {
+	return &FeatureBuilder{Features{Width: width, Offsets: []int64{0}}}
 }
 
 // Add copies a row of the builder's width.
-func (b *featureBuilder) Add(row []float32) {
+func (b *FeatureBuilder) Add(row []float32) {
 	f := &b.f
 	f.Rows++
 	if !f.IsSparse() {
@@ -292,7 +293,7 @@ func (b *featureBuilder) Add(row []float32) {
 }
 
 // Finish returns the rows, sparse if at most sparseLimit of them is not zero.
-func (b *featureBuilder) Finish() Features {
+func (b *FeatureBuilder) Finish() Features {
 	f := b.f
 	b.f = Features{}
 	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width))

@@ -49,7 +49,7 @@ func FuzzNPZ(f *testing.F) {
 				sound(t, g)
 			}
 			if p, err := scipyPairs(z, 3); err == nil {
-				_, _, _ = undirected(p, 3)
+				_ = new(Graph).setUndirected(p, 3)
 			}
 		}
 	})

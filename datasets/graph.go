@@ -10,10 +10,12 @@ import (
 	"fmt"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/listing"
 )
 
 // Unlabelled is the label of a node whose class is not known. Such a node is in no split.
-const Unlabelled int32 = -1
+const Unlabelled = classes.Unlabelled
 
 // Graph holds an undirected graph with node features and labels. Node v is row v of all its parts.
 type Graph struct {
@@ -25,6 +27,12 @@ type Graph struct {
 	NodeIDs  []string   // names of the nodes in the source; nil: their numbers
 	Source   string     // where it was read from: "embedded", a path, or the generator and its options
 	Report   csr.Report // what was found in the source's edge list
+
+	Format   string   // what the source was read as, e.g. "GraphML"; "" if that goes without saying
+	Reverses int64    // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
+	Directed bool     // the source's edges have a direction, or not all are listed in both: Edges has each both ways
+	OwnSplit *Split   // the source's own train, validation and test nodes; nil: it has none
+	Notes    []string // what the reader left out or took otherwise than the source has it, a sentence each
 }
 
 // NumNodes returns the number of nodes.
@@ -36,8 +44,8 @@ func (g *Graph) NumClasses() int { return len(g.Classes) }
 // Limits on graphs read from files. A width is only a number in a header: it costs the file nothing, but a dense row of
 // it costs memory, so it needs a limit of its own.
 const (
-	maxNodes = 1<<31 - 2
-	maxWidth = 1 << 24
+	maxNodes = listing.MaxNodes
+	maxWidth = listing.MaxWidth
 )
 
 // Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges stored

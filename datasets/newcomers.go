@@ -35,7 +35,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	defer closeEdges()
 	n := &Newcomers{IDs: nodes.ids, Features: nodes.features, Known: make([][]int32, len(nodes.ids)), Linked: make([][]int32, len(nodes.ids))}
 	number := func(id []byte) (v int32, isNew bool, err error) {
-		if v, isNew = nodes.index[string(id)]; isNew {
+		if v, isNew = nodes.index.Find(id); isNew {
 			return v, true, nil
 		}
 		v, found := known(id)

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -35,7 +38,7 @@ func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 		return nil, err
 	}
 	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	g.Source = path
+	g.Source, g.Format = path, "npz"
 	return g, nil
 }
 
@@ -60,7 +63,7 @@ func readNPZ(z npzReader) (*Graph, error) {
 		return nil, err
 	}
 	g := &Graph{}
-	if g.Edges, g.Report, err = undirected(pairs, int(rows)); err != nil {
+	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return nil, err
 	}
 	if g.Labels, g.Classes, err = z.labels("labels", "class_names", rows); err != nil {
@@ -83,16 +86,16 @@ func readNPZ(z npzReader) (*Graph, error) {
 	return g, nil
 }
 
-// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classes is there,
+// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is there,
 // numbers index that; otherwise the classes are the distinct labels.
-func (z npzReader) labels(member, classes string, nodes int64) ([]int32, []string, error) {
+func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []string, error) {
 	a, err := z.Vector(member, nodes)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer a.Close()
 	labels := make([]int32, nodes)
-	var index classIndex
+	var index classes.Index
 	if a.Type.IsText() {
 		var one [1]string
 		for v := range labels {
@@ -114,13 +117,13 @@ func (z npzReader) labels(member, classes string, nodes int64) ([]int32, []strin
 		}
 		most = max(most, label)
 	}
-	names, err := z.names(classes, -1)
+	names, err := z.names(classNames, -1)
 	if err != nil {
 		return nil, nil, err
 	}
 	if names != nil {
 		if most >= int64(len(names)) {
-			return nil, nil, a.Errorf("a node has label %d, but %s names %d classes", most, classes, len(names))
+			return nil, nil, a.Errorf("a node has label %d, but %s names %d classes", most, classNames, len(names))
 		}
 		for v, label := range values {
 			labels[v] = int32(label)
@@ -286,4 +289,132 @@ func canonical(f Features) (Features, int) {
 		f.Columns, f.Values = slices.Clone(f.Columns[:kept]), slices.Clone(f.Values[:kept])
 	}
 	return f, -1
+}
+
+// npzPairs is a sequence of pairs that is streamed from an npz each time it runs, so that a graph can be built without
+// holding the pairs in memory. An error ends the sequence early and stays in err.
+type npzPairs struct {
+	z       npzReader
+	nodes   int64
+	rows    string  // member of row numbers, or "" if offsets are set
+	offsets []int64 // row v has entries offsets[v] to offsets[v+1]
+	columns string  // member of column numbers
+	entries int64
+	err     error
+}
+
+// cooPairs returns the sequence of pairs in two members of equal length.
+func cooPairs(z npzReader, rows, columns string, nodes int64) (*npzPairs, error) {
+	entries, err := z.length(rows, -1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.length(columns, entries); err != nil {
+		return nil, err
+	}
+	return &npzPairs{z: z, nodes: nodes, rows: rows, columns: columns, entries: entries}, nil
+}
+
+// csrPairs returns the sequence of pairs in compressed sparse rows.
+func csrPairs(z npzReader, indptr, indices string, nodes int64) (*npzPairs, error) {
+	entries, err := z.length(indices, -1)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := z.rowOffsets(indptr, nodes, entries)
+	if err != nil {
+		return nil, err
+	}
+	return &npzPairs{z: z, nodes: nodes, offsets: offsets, columns: indices, entries: entries}, nil
+}
+
+// length returns the length of a member of one dimension, which must be want unless that is negative.
+func (z npzReader) length(member string, want int64) (int64, error) {
+	a, err := z.Vector(member, want)
+	if err != nil {
+		return 0, err
+	}
+	return a.Len(), a.Close()
+}
+
+// All yields the pairs. It may run any number of times.
+func (p *npzPairs) All(yield func(int32, int32) bool) {
+	if p.err == nil {
+		p.err = p.run(yield)
+	}
+}
+
+func (p *npzPairs) run(yield func(int32, int32) bool) (err error) {
+	columns, err := p.z.Vector(p.columns, p.entries)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, columns.Close()) }()
+	var rows *numpy.Array
+	if p.rows != "" {
+		if rows, err = p.z.Vector(p.rows, p.entries); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+	}
+	var nodes, neighbours [4096]int32
+	row := int32(0)
+	for at := int64(0); at < p.entries; {
+		n := int(min(p.entries-at, int64(len(nodes))))
+		if p.rows != "" {
+			if err := rows.Indices(nodes[:n], p.nodes, "node"); err != nil {
+				return err
+			}
+		} else {
+			for i := range n {
+				for at+int64(i) >= p.offsets[row+1] {
+					row++
+				}
+				nodes[i] = row
+			}
+		}
+		if err := columns.Indices(neighbours[:n], p.nodes, "node"); err != nil {
+			return err
+		}
+		for i, v := range nodes[:n] {
+			if !yield(v, neighbours[i]) {
+				return nil
+			}
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+// setUndirected sets the edges to pairs that may be listed in one direction or in both.
+func (g *Graph) setUndirected(p *npzPairs, nodes int) error {
+	err := g.setBothWays(nodes, p.All)
+	if p.err != nil {
+		return p.err
+	}
+	if err != nil {
+		return p.z.Errorf("%w", err)
+	}
+	return nil
+}
+
+// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is listed in one
+// alone. Files nearly always list both, so reading them as directed first takes half the memory.
+func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
+	if err != nil {
+		return err
+	}
+	if !edges.IsSymmetric() {
+		g.Directed = true
+		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
+			return err
+		}
+	}
+	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
+	g.Reverses = report.Edges - edges.NumEdges()/2
+	report.Edges = edges.NumEdges() / 2
+	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
+	g.Edges, g.Report = edges, report
+	return nil
 }

@@ -222,14 +222,14 @@ func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	p, err := csrPairs(npzReader{file}, "adj_indptr", "adj_indices", 3)
 	require.NoError(t, err)
 	runs := 0
-	_, _, err = undirected(p, 3)
+	err = new(Graph).setUndirected(p, 3)
 	require.NoError(t, err)
 	for range p.All {
 		runs++
 	}
 	assert.Equal(t, 5, runs)
 	r.after = 0
-	_, _, err = undirected(p, 3)
+	err = new(Graph).setUndirected(p, 3)
 	require.ErrorContains(t, err, "the disk is gone")
 }
 

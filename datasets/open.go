@@ -20,6 +20,8 @@ type OpenOptions struct {
 	// Dir, for instance from a --data-dir flag, is searched first; then $NODEMASK_DATA; then the folder nodemask in the
 	// user's cache folder, where [Fetch] puts files. "": only the last two.
 	Dir string
+	// Readers read further formats of your own graphs; each is asked, in order, before those of this package.
+	Readers []Reader
 }
 
 // folders returns the folders to look in, in order. A system that names no cache folder, as for a user without a home,
@@ -82,7 +84,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
 		}
-		if strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".npz") {
+		if strings.ContainsRune(name, filepath.Separator) || extension(name) == ".npz" || single[extension(name)] != nil {
 			return Location{}, &NotFoundError{Name: name, File: filepath.Base(name), Folders: []string{filepath.Dir(name)}}
 		}
 		return Location{}, err
@@ -113,8 +115,18 @@ func holdsAny(dir string, files []File) bool {
 }
 
 // Open reads a data set by its name, which is one of [Catalogue] (sbm and reddit-like may carry parameters, as in
-// "sbm:nodes=1000,classes=5,degree=8,seed=1"), the path of an .npz file (see [ReadNPZ]), or a folder with nodes.csv and
-// edges.csv (see [ReadCSV]). Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
+// "sbm:nodes=1000,classes=5,degree=8,seed=1"), or the path of a graph of your own:
+//
+//	.npz                          the gnn-benchmark collection's layout, see [ReadNPZ]
+//	.graphml                      GraphML, as NetworkX writes it
+//	.json                         NetworkX's node-link JSON
+//	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save; nothing of it is run
+//	nodes.csv and edges.csv       in a folder, see [ReadCSV]
+//	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
+//	any other                     that one of o.Readers reads
+//
+// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask, val_mask and
+// test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
 // files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
 // Counts must match the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
@@ -122,7 +134,7 @@ func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := openAt(ctx, name, at)
+	g, err := openAt(ctx, name, at, o.Readers)
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +144,13 @@ func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	return g, nil
 }
 
-func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
+func openAt(ctx context.Context, name string, at Location, readers []Reader) (*Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	switch {
 	case at.Path != "":
-		return openPath(ctx, at.Path)
+		return openPath(ctx, at.Path, readers)
 	case at.Info.Name == "sbm":
 		p, err := readParameters(name, sbmParameters())
 		if err != nil {
@@ -164,31 +176,18 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	return g, nil
 }
 
-func openPath(ctx context.Context, path string) (*Graph, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return ReadNPZ(ctx, path)
-	}
-	for _, file := range []string{csvNodesFile, csvEdgesFile} {
-		if _, err := os.Stat(filepath.Join(path, file)); err != nil {
-			return nil, &NameError{Name: path, Problem: "the folder has no " + file + ": expected " + csvNodesFile + " and " + csvEdgesFile}
-		}
-	}
-	return ReadCSV(ctx, path)
-}
-
-// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz file (see [ReadNPZ]), nodes.csv
-// and edges.csv (see [ReadCSV]), or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without
+// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt file (see
+// [Open]), nodes.csv and edges.csv (see [ReadCSV]), or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without
 // features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
 // and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	by := map[string]string{}
 	for file := range files {
 		by[strings.ToLower(file)] = file
-		if len(files) == 1 && strings.EqualFold(path.Ext(file), ".npz") {
+		if len(files) == 1 && single[extension(file)] != nil {
+			return readSingleMemory(ctx, file, files[file])
+		}
+		if len(files) == 1 && extension(file) == ".npz" {
 			z, err := numpy.New(ctx, bytes.NewReader(files[file]), int64(len(files[file])), file)
 			if err != nil {
 				return nil, err
@@ -197,7 +196,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 			if err != nil {
 				return nil, err
 			}
-			g.Name, g.Source = file[:len(file)-len(".npz")], file
+			g.Name, g.Source, g.Format = file[:len(file)-len(".npz")], file, "npz"
 			return g, nil
 		}
 	}
@@ -218,7 +217,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	}
 	if !hasNodes || !hasEdges || len(files) != 2 {
 		found := slices.Sorted(maps.Keys(files))
-		return nil, fmt.Errorf("found %.80q: expected one .npz file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
+		return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 	}
 	nodes, err := csvtable.New(ctx, bytes.NewReader(files[nodesFile]), nodesFile)
 	if err != nil {
@@ -228,7 +227,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile}
+	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile, Format: "CSV"}
 	if err := g.readCSV(nodes, edges); err != nil {
 		return nil, err
 	}

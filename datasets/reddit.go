@@ -90,7 +90,7 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 	if err != nil {
 		return err
 	}
-	if g.Edges, g.Report, err = undirected(pairs, int(rows)); err != nil {
+	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return err
 	}
 	if found := g.Edges.NumEdges(); found != want.directed {

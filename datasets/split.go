@@ -22,9 +22,10 @@ type SplitOptions struct {
 	Seed uint64
 }
 
-// Split holds three disjoint sets of nodes that together are all labelled nodes of a graph.
+// Split holds three disjoint sets of labelled nodes. Those of [Stratified] are all of a graph's together; a source's own
+// ([Graph].OwnSplit) may leave some out.
 type Split struct {
-	TrainPercent            int     // as asked for
+	TrainPercent            int     // as asked for; of an own split, what it comes to, 1 to 99
 	ValidationShare         float64 // as used: 0.10 if the default was asked for
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending
@@ -84,6 +85,14 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 			total, o.TrainPercent, o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
 	}
 	return s, nil
+}
+
+// newOwnSplit returns the split that a file comes with. Sets must be ascending.
+func newOwnSplit(train, validation, test []int32) *Split {
+	all := len(train) + len(validation) + len(test)
+	rest := max(all-len(train), 1)
+	return &Split{TrainPercent: min(max(int(math.Round(100*float64(len(train))/float64(max(all, 1)))), 1), 99),
+		ValidationShare: float64(len(validation)) / float64(rest), Train: train, Validation: validation, Test: test}
 }
 
 // nodesByClass returns each class's nodes in ascending order.

@@ -58,3 +58,30 @@ func ExampleReading() {
 	//
 	// *GAT on sbm:nodes=90, transductive: not all readings have two splits yet. 0 of 240 training runs are recorded; `nodemask multiverse --data sbm:nodes=90 --model gat` runs the others.*
 }
+
+func ExampleDescribe() {
+	nb.Describe(nb.Data("../datasets/testdata/formats/undirected.json"))
+	// Output:
+	// ╭───────────┬─────────────────────────────────────────────────────────────────╮
+	// │ name      │ undirected                                                      │
+	// ├───────────┼─────────────────────────────────────────────────────────────────┤
+	// │ format    │ node-link JSON                                                  │
+	// │ nodes     │ 8 (1 isolated, 2 unlabelled)                                    │
+	// │ edges     │ 7 (8 pairs listed, 1 self-loops and 0 duplicates dropped)       │
+	// │ degree    │ mean 1.75, median 2, most 3                                     │
+	// │ features  │ 2 (10 nonzeros; 0 the same on all nodes)                        │
+	// │ classes   │ 2                                                               │
+	// │ homophily │ 0.000 of the edges between labelled nodes join two of one class │
+	// │ own split │ 2 train, 2 validation and 2 test nodes                          │
+	// │ note      │ 1 self-loops and 0 repeated edges are dropped                   │
+	// │ note      │ attribute "weight" of edges: left out                           │
+	// │ note      │ attribute "nick" of type string: left out                       │
+	// ╰───────────┴─────────────────────────────────────────────────────────────────╯
+	// series,x,y,low,high
+	// nodes,0,12.5,,
+	// nodes,1,12.5,,
+	// nodes,2,75,,
+	// series,x,y,low,high
+	// classes,1,50,,
+	// classes,2,50,,
+}

@@ -223,7 +223,7 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	require.Equal(t, "none", status, "a trial that was stopped is not kept")
 
 	b.drop(`[['cat.jpg', 'meow']]`)
-	b.until(`document.querySelector('#status').textContent.includes('expected one .npz file, nodes.csv and edges.csv together, or a list of edges')`)
+	b.until(`document.querySelector('#status').textContent.includes('expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges')`)
 	b.drop(`[['x.npz', 'not a zip']]`)
 	b.until(`document.querySelector('#status').textContent.includes('not a whole npz')`)
 	b.drop(`[['nodes.csv', 'id,label,x\na,1,0.5\nb,2,zero\n'], ['edges.csv', 'source,target\na,b\n']]`)

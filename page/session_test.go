@@ -130,15 +130,15 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 func TestWhatCannotBeIsSaidInWords(t *testing.T) {
 	s := session(t)
 	for want, r := range map[string]Request{
-		`a request of kind "dance"`:          {Kind: "dance"},
-		`no data "/etc/passwd" on this page`: {Kind: "open", Data: "/etc/passwd"},
-		"expected one .npz file, nodes.csv":  {Kind: "open", Data: "own:cat.jpg", Files: map[string][]byte{"cat.jpg": {1}}},
-		"node 99999: expected 0 to 2707":     {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
-		`no model "gim"`:                     {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
-		"0 % to train on: expected 1 to 99":  {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
-		"seed 0: expected 1 or more":         {Kind: "train", Cell: smallCell("1")},
-		"expected names of axes":             {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"luck": "1"}}},
-		`setting "deductive"`:                {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
+		`a request of kind "dance"`:                                 {Kind: "dance"},
+		`no data "/etc/passwd" on this page`:                        {Kind: "open", Data: "/etc/passwd"},
+		"expected one .npz, .graphml, .json or .pt file, nodes.csv": {Kind: "open", Data: "own:cat.jpg", Files: map[string][]byte{"cat.jpg": {1}}},
+		"node 99999: expected 0 to 2707":                            {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
+		`no model "gim"`:                                            {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
+		"0 % to train on: expected 1 to 99":                         {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
+		"seed 0: expected 1 or more":                                {Kind: "train", Cell: smallCell("1")},
+		"expected names of axes":                                    {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"luck": "1"}}},
+		`setting "deductive"`:                                       {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
 	} {
 		events := ask(t, s, r)
 		require.Len(t, events, 1)

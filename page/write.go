@@ -43,7 +43,7 @@ type Options struct {
 	Beside string
 	// Results are recorded trials, to stand beside those that the page runs; nil: none.
 	Results *record.Results
-	// Files are a graph of the user's own, which the page opens with: one .npz, or nodes.csv and edges.csv.
+	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
 	Files []File
 }
 

@@ -50,6 +50,20 @@ func Axes() []Axis {
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
 			Set: func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err }},
+		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of each set), or own (as the data come with train, validation and test nodes; without --train)",
+			Get: func(c Cell) string {
+				if c.OwnSplit {
+					return "own"
+				}
+				return "stratified"
+			},
+			Set: func(c *Cell, text string) error {
+				if text != "own" && text != "stratified" {
+					return fmt.Errorf("%q: expected \"stratified\" or \"own\"", text)
+				}
+				c.OwnSplit = text == "own"
+				return nil
+			}},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
 			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
 			Set: func(c *Cell, text string) error { return setBool(&c.Resplit, text) }},

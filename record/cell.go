@@ -17,8 +17,9 @@ type Cell struct {
 	Data         string            `json:"data"` // name of the data set
 	Setting      datasets.Setting  `json:"setting"`
 	TrainPercent int               `json:"train_percent"`
-	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"` // how new nodes join, in the inductive setting; "" is with all their edges
-	Resplit      bool              `json:"resplit,omitempty"`  // each trial has a split of its own
+	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`  // how new nodes join, in the inductive setting; "" is with all their edges
+	Resplit      bool              `json:"resplit,omitempty"`   // each trial has a split of its own
+	OwnSplit     bool              `json:"own_split,omitempty"` // the data's own split, of which TrainPercent only says how large its train set is
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
@@ -78,7 +79,11 @@ func (c Cell) Fair() Cell {
 // Key returns the cell's name, the same for all that are measured alike. It lists what differs from the model's preset,
 // for people to read and programs to compare, never to parse.
 func (c Cell) Key() string {
-	parts := []string{c.Data, c.Parameters.Model, string(c.Setting), fmt.Sprintf("%d%%", c.TrainPercent)}
+	size := fmt.Sprintf("%d%%", c.TrainPercent)
+	if c.OwnSplit {
+		size = "own" // it has the size that it has
+	}
+	parts := []string{c.Data, c.Parameters.Model, string(c.Setting), size}
 	for _, choice := range c.Choices() {
 		parts = append(parts, choice.Axis.Name+"="+choice.Value)
 	}
@@ -103,7 +108,11 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 
 // Command returns the command line that runs trials of the cell, for a POSIX shell.
 func (c Cell) Command(trials int) string {
-	parts := []string{"nodemask", "train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting), "--train", fmt.Sprint(c.TrainPercent), "--trials", fmt.Sprint(trials)}
+	parts := []string{"nodemask", "train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
+	if !c.OwnSplit {
+		parts = append(parts, "--train", fmt.Sprint(c.TrainPercent))
+	}
+	parts = append(parts, "--trials", fmt.Sprint(trials))
 	for _, choice := range c.Choices() {
 		parts = append(parts, "--"+choice.Axis.Flag)
 		if choice.Axis.Switch == "" {

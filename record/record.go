@@ -17,6 +17,7 @@ type Record struct {
 	TrainPercent      int               `json:"train_percent"`
 	Arrivals          datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit           bool              `json:"resplit,omitempty"`
+	OwnSplit          bool              `json:"own_split,omitempty"` // the data's own split
 	ValidationPercent int               `json:"validation_percent,omitempty"`
 	hyper.Parameters
 	Seed      uint64  `json:"seed"`
@@ -55,7 +56,7 @@ type Record struct {
 
 // CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
-	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
+	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
 		Cached: r.MacroF1Together != nil && r.MacroF1Apart != nil, History: r.ValidationLosses != nil}
 }
 

@@ -50,6 +50,8 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 		return draw(string(datasets.AllEdges), string(datasets.TrainEdges), string(datasets.NoValidation))
 	case "resplit", "rescale", "learn-epsilon", "normalize", "residual":
 		return draw("true", "false")
+	case "split":
+		return draw("own", "stratified")
 	case "over":
 		return draw(string(hyper.MaskAll), string(hyper.MaskTrain))
 	case "stop":

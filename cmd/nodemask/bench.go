@@ -262,7 +262,7 @@ func newContenderCommand() *cobra.Command {
 
 // benchView is what all contenders train on.
 func benchView(ctx context.Context, data string) (*datasets.Graph, *datasets.View, error) {
-	g, err := datasets.Open(ctx, data, datasets.OpenOptions{})
+	g, err := datasets.Open(ctx, data, openOptions(""))
 	if err != nil {
 		return nil, nil, dataError(err)
 	}

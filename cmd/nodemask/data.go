@@ -23,7 +23,7 @@ type dataFlags struct {
 	json bool
 }
 
-func (f dataFlags) options() datasets.OpenOptions { return datasets.OpenOptions{Dir: f.dir} }
+func (f dataFlags) options() datasets.OpenOptions { return openOptions(f.dir) }
 
 // newDataCommand is 'nodemask data': what data sets there are, where they live, and how to get them.
 func newDataCommand() *cobra.Command {
@@ -33,12 +33,20 @@ func newDataCommand() *cobra.Command {
 		Short: "List, describe, fetch and verify data sets",
 		Long: `List, describe, fetch and verify data sets.
 
-NAME is one of those that 'nodemask data list' shows, the path of an .npz file, or a folder with nodes.csv and
-edges.csv. Files are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
-the program.`,
+NAME is one of those that 'nodemask data list' shows, or the path of a graph of your own:
+
+  a folder with nodes.csv (id,label, features) and edges.csv (source,target)
+  a folder with nodes.parquet and edges.parquet, of the same columns
+  a folder of the Open Graph Benchmark (raw/edge.csv.gz, raw/node-feat.csv.gz, …)
+  an .npz file in the layout of the gnn-benchmark collection
+  a .graphml file, or a .json file of node-link data, as NetworkX writes them
+  a .pt file of PyTorch Geometric: Data, (data, slices) or a dictionary of tensors; nothing of it is run
+
+In GraphML and JSON, a node's attribute class, label or y is its class, and other numbers are features. What is left out is
+said. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of the program.`,
 		Args: misuseArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return misusef("data: expected list, info, fetch or verify; see 'nodemask data --help'")
+			return misusef("data: expected list, info, describe, fetch or verify; see 'nodemask data --help'")
 		},
 	}
 	data.PersistentFlags().StringVar(&flags.dir, "data-dir", "", "folder of data sets, looked in first")
@@ -53,13 +61,13 @@ the program.`,
 		Short: "Read a data set and state its counts, classes, source and licence",
 		Args:  misuseArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return dataError(dataInfo(cmd.Context(), cmd.OutOrStdout(), args[0], flags))
+			return dataError(dataInfo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], flags))
 		},
 	}
 	for _, c := range []*cobra.Command{list, info} {
 		c.Flags().BoolVar(&flags.json, "json", false, "write JSON")
 	}
-	data.AddCommand(list, info, newFetchCommand(&flags), &cobra.Command{
+	data.AddCommand(list, info, newDescribeCommand(&flags), newFetchCommand(&flags), &cobra.Command{
 		Use:   "verify NAME",
 		Short: "Hold a data set's files against their checksums, and its counts against what is known",
 		Args:  misuseArgs(cobra.ExactArgs(1)),
@@ -194,23 +202,27 @@ func writeJSON(w io.Writer, v any) error {
 
 // described is what 'nodemask data info' states.
 type described struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description,omitempty"`
-	Source      string       `json:"source"`
-	Licence     string       `json:"licence,omitempty"`
-	Homepage    string       `json:"homepage,omitempty"`
-	Nodes       int          `json:"nodes"`
-	Edges       int64        `json:"edges"`
-	Listed      int64        `json:"listed_pairs"`
-	SelfLoops   int64        `json:"self_loops"`
-	Duplicates  int64        `json:"duplicates"`
-	Isolated    int          `json:"isolated_nodes"`
-	Features    int          `json:"features"`
-	Sparse      bool         `json:"sparse"`
-	Nonzeros    int64        `json:"nonzeros"`
-	Unlabelled  int          `json:"unlabelled"`
-	Classes     []classCount `json:"classes"`
-	Files       []fileState  `json:"files,omitempty"`
+	Name        string                `json:"name"`
+	Description string                `json:"description,omitempty"`
+	Source      string                `json:"source"`
+	Licence     string                `json:"licence,omitempty"`
+	Homepage    string                `json:"homepage,omitempty"`
+	Nodes       int                   `json:"nodes"`
+	Edges       int64                 `json:"edges"`
+	Listed      int64                 `json:"listed_pairs"`
+	SelfLoops   int64                 `json:"self_loops"`
+	Duplicates  int64                 `json:"duplicates"`
+	Isolated    int                   `json:"isolated_nodes"`
+	Features    int                   `json:"features"`
+	Sparse      bool                  `json:"sparse"`
+	Nonzeros    int64                 `json:"nonzeros"`
+	Unlabelled  int                   `json:"unlabelled"`
+	Classes     []classCount          `json:"classes"`
+	Format      string                `json:"format,omitempty"`
+	Directed    bool                  `json:"directed,omitempty"` // in the source
+	Notes       []string              `json:"notes,omitempty"`
+	OwnSplit    *datasets.SplitCounts `json:"own_split,omitempty"`
+	Files       []fileState           `json:"files,omitempty"`
 }
 
 type classCount struct {
@@ -223,12 +235,12 @@ type fileState struct {
 	State string `json:"state"`
 }
 
-func dataInfo(ctx context.Context, w io.Writer, name string, flags dataFlags) error {
+func dataInfo(ctx context.Context, w, notes io.Writer, name string, flags dataFlags) error {
 	at, err := datasets.Locate(name, flags.options())
 	if err != nil {
 		return err
 	}
-	g, err := datasets.Open(ctx, name, flags.options())
+	g, err := openGraph(ctx, notes, name, flags.dir)
 	if err != nil {
 		return err
 	}
@@ -253,6 +265,10 @@ func describe(g *datasets.Graph) described {
 		Edges: g.Report.Edges, Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
 		Features: g.Features.Width, Sparse: g.Features.IsSparse(), Nonzeros: int64(g.Features.NonZeros()),
 		Classes: make([]classCount, g.NumClasses()),
+		Format:  g.Format, Directed: g.Directed, Notes: g.Remarks(),
+	}
+	if s := g.OwnSplit; s != nil {
+		d.OwnSplit = &datasets.SplitCounts{Train: len(s.Train), Validation: len(s.Validation), Test: len(s.Test), Hash: s.Hash()}
 	}
 	for i, name := range g.Classes {
 		d.Classes[i].Name = name
@@ -281,9 +297,9 @@ func (d described) write(w io.Writer) error {
 		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
 	}
 	for _, row := range [][2]string{
-		{"what", d.Description}, {"source", d.Source}, {"licence", d.Licence}, {"homepage", d.Homepage},
+		{"what", d.Description}, {"source", d.Source}, {"format", d.Format}, {"licence", d.Licence}, {"homepage", d.Homepage},
 		{"nodes", fmt.Sprintf("%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)},
-		{"edges", fmt.Sprintf("%d (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, d.Listed, d.SelfLoops, d.Duplicates)},
+		{"edges", fmt.Sprintf("%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directedText(d.Directed), d.Listed, d.SelfLoops, d.Duplicates)},
 		{"features", fmt.Sprintf("%d (%d nonzeros, %s)", d.Features, d.Nonzeros, storage)},
 		{"classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", "))},
 	} {
@@ -291,10 +307,24 @@ func (d described) write(w io.Writer) error {
 			t.Rows = append(t.Rows, fields(row[0], row[1]))
 		}
 	}
+	if s := d.OwnSplit; s != nil {
+		t.Rows = append(t.Rows, fields("own split", ownSplitText(s)))
+	}
+	for _, note := range d.Notes {
+		t.Rows = append(t.Rows, fields("note", note))
+	}
 	for _, f := range d.Files {
 		t.Rows = append(t.Rows, fields("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State)))
 	}
 	return printTable(w, t)
+}
+
+// directedText follows the number of edges if the source's have a direction.
+func directedText(directed bool) string {
+	if directed {
+		return ", directed in the source and taken both ways"
+	}
+	return ""
 }
 
 func stateOf(c datasets.FileCheck) string {

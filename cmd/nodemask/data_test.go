@@ -100,7 +100,7 @@ func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		args string
 		says string
 	}{
-		{2, "data", "expected list, info, fetch or verify"},
+		{2, "data", "expected list, info, describe, fetch or verify"},
 		{2, "data nonsense", "nonsense"},
 		{2, "data info", "accepts 1 arg"},
 		{2, "data info coro", "no such data set"},
@@ -110,7 +110,7 @@ func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{2, "data fetch sbm", "nothing to fetch"},
 		{2, "data list extra", "data list"},
 		{2, "data list --nonsense", "unknown flag"},
-		{2, "data info " + t.TempDir(), "the folder has no nodes.csv"},
+		{2, "data info " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, a folder with raw/edge.csv.gz, or a folder with nodes.parquet and edges.parquet"},
 		{1, "data info reddit", "nodemask data fetch reddit"},
 		{1, "data info nowhere.npz", "nowhere.npz: no such file or folder"},
 		{1, "data info " + broken, "edges.csv: line 2"},
@@ -148,4 +148,63 @@ func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {
 	assert.NotContains(t, out, "\x1b")
 	assert.NotContains(t, out, "\x07")
 	assert.NotContains(t, out, "\u202e")
+}
+
+func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
+	file := filepath.Join("..", "..", "datasets", "testdata", "formats", "directed.graphml")
+	code, out, stderr := nodemask(t, "data", "describe", file)
+	require.Zero(t, code, stderr)
+	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)", "7, directed in the source and taken both ways (8 pairs listed, 1 self-loops", "mean 1.75, median 2, most 3",
+		"0.000 of the edges between labelled nodes", "2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train --split own)", `GraphML key "nick" of type string: left out`,
+		"1 self-loops and 0 repeated edges are dropped", "│ 2–3    │ ██████████████████████████████ │     6 │ 75.0 │", "│ ant   │ ████████████████████ │     3 │ 50.0 │"} {
+		assert.Contains(t, out, says)
+	}
+	assert.NotContains(t, out, "WARNING")
+	assert.Empty(t, stderr)
+
+	code, out, stderr = nodemask(t, "data", "describe", ownGraph(t))
+	require.Zero(t, code, stderr)
+	assert.Contains(t, out, "2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: ant (1), cat (1)")
+
+	code, out, stderr = nodemask(t, "data", "describe", "--json", file)
+	require.Zero(t, code, stderr)
+	var d map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	assert.Equal(t, true, d["directed"])
+	assert.InDelta(t, 0, d["edge_homophily"], 0)
+}
+
+func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
+	code, out, stderr := nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "ogb"))
+	require.Zero(t, code, stderr)
+	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all are listed in both: each is taken both ways, as the models need\nogb: \"raw/node_year.csv.gz\": left out\n", stderr)
+	assert.Contains(t, out, "7, directed in the source and taken both ways")
+	code, out, stderr = nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "parquet"))
+	require.Zero(t, code, stderr)
+	assert.Contains(t, out, "Parquet")
+}
+
+func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
+	file := filepath.Join("..", "..", "datasets", "testdata", "formats", "data.pt")
+	quick := []string{"train", "--data", file, "--backend", "go", "--trials", "2", "--max-epochs", "3", "--hidden", "4"}
+	code, out, stderr := nodemask(t, append(quick, "--split", "own", "--json")...)
+	require.Zero(t, code, stderr)
+	for _, line := range jsonLines(t, out) {
+		assert.Equal(t, "3d32f10c5fe05869", line["split_hash"])
+		assert.Equal(t, true, line["own_split"])
+		assert.EqualValues(t, 33, line["train_percent"])
+	}
+	code, out, stderr = nodemask(t, append(quick, "--split", "own", "--setting", "transductive")...)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN, no node masking")
+	for _, c := range [][]string{
+		{"--split own: the data say which nodes are which: leave out --train", "train", "--data", file, "--split", "own", "--train", "10"},
+		{"leave out --train, --validation, --split-seed and --resplit", "train", "--data", file, "--split", "own", "--resplit"},
+		{"--split own: cora has no train, validation and test nodes of its own", "train", "--data", "cora", "--split", "own"},
+		{`"half": expected "stratified" or "own"`, "train", "--split", "half"},
+	} {
+		code, _, stderr := nodemask(t, c[1:]...)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stderr, c[0])
+	}
 }

@@ -64,7 +64,7 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fileError("model", f.model, err)
 	}
-	g, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
+	g, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
 		return dataError(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
 
@@ -136,4 +137,24 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(), newConvertCommand(), newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(),
 		newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	return root
+}
+
+// dataHelp is what --data says.
+const dataHelp = "data set ('nodemask data list'), or a path to a graph of your own ('nodemask data --help' says in which formats)"
+
+// backendHelp is what --backend says.
+const backendHelp = "xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)"
+
+// openBackend opens a backend and says on w which one it is, with which kernels, and why it is not faster.
+func openBackend(w io.Writer, id string) (*backend.Backend, error) {
+	b, err := backend.Open(id)
+	if err != nil {
+		var problem *backend.Error
+		if errors.As(err, &problem) && problem.Unknown {
+			return nil, misuse{err}
+		}
+		return nil, err
+	}
+	fmt.Fprintf(w, "backend: %s\n", b)
+	return b, nil
 }

@@ -180,7 +180,7 @@ func parseShard(text string) (shard, shards int, err error) {
 }
 
 func (f *multiverseFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
-	g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
+	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
 	return g, dataError(err)
 }
 

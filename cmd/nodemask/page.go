@@ -35,7 +35,7 @@ compiled from the source, so the command runs in the project's folder and takes 
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "page.html", "the page")
-	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz file")
+	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz, .graphml, .json or .pt file")
 	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed")
 	flags.StringVar(&folder, "results", "results", "folder of results to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {

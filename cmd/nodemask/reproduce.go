@@ -127,7 +127,7 @@ func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph
 	if data == "reddit-like" {
 		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
 	}
-	g, err := datasets.Open(ctx, data, datasets.OpenOptions{Dir: f.dataDir})
+	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
 	return g, dataError(err)
 }
 

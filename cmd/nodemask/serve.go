@@ -59,6 +59,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveCheck(ctx, *r.Check, send)
 	case r.Export != nil:
 		err = serveExport(*r.Export, send)
+	case r.Open != nil:
+		var g *datasets.Graph
+		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {
+			send(worker.Event{Graph: g})
+		}
 	default:
 		return misusef("the request asks for nothing")
 	}
@@ -76,7 +81,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials, FirstSeed: t.FirstSeed,
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
-			return datasets.Open(ctx, data, datasets.OpenOptions{})
+			return datasets.Open(ctx, data, openOptions(""))
 		},
 		Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) {
 			send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss), ValidationLoss: worker.Number(e.ValidationLoss)}})

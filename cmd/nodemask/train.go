@@ -50,7 +50,7 @@ func trainCommand(f *trainFlags) *cobra.Command {
 		Long: `Train a model on a graph, a number of times, and report its macro F1: the F1 of each class, averaged.
 
 Without --keep-rate nothing is masked. All trials share one split and differ in first weights, masks and dropout
-(--resplit draws a split for each). The same seed gives the same numbers to the last digit on the same backend.`,
+(--resplit draws a split for each; --split own takes the one that the data come with). The same seed gives the same numbers to the last digit on the same backend.`,
 		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
   nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
 		Args: misuseArgs(cobra.NoArgs),
@@ -116,6 +116,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
+	case cell.OwnSplit && (c.Flags().Changed("train") || c.Flags().Changed("validation") || c.Flags().Changed("split-seed") || cell.Resplit):
+		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and --resplit")
 	case f.trials < 1 || f.trials > 1_000_000:
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
@@ -124,9 +126,15 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkFiles(); err != nil { // before all is trained
 		return err
 	}
-	graph, err := datasets.Open(c.Context(), f.data, datasets.OpenOptions{Dir: f.dataDir})
+	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
 		return dataError(err)
+	}
+	if cell.OwnSplit {
+		if graph.OwnSplit == nil {
+			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'", f.data)
+		}
+		cell.TrainPercent = graph.OwnSplit.TrainPercent
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
@@ -289,6 +297,11 @@ func title(x train.Experiment) string {
 	from := ""
 	if x.Graph.Source != "embedded" { // another source may have the nodes in another order, and so split them otherwise
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
+	}
+	if x.OwnSplit {
+		s := x.Graph.OwnSplit
+		return fmt.Sprintf("%s%s, %s, its own split of %d, %d and %d nodes%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, len(s.Train), len(s.Validation), len(s.Test), joined,
+			x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)
 	}
 	return fmt.Sprintf("%s%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, x.TrainPercent, joined,
 		x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)

@@ -77,7 +77,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 		if err := f.misuse(flags.Changed); err != nil {
 			return err
 		}
-		graph, err := f.open(c.Context())
+		graph, err := f.open(c.Context(), c.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ type treeGraph struct {
 	mask  []bool // nil: nothing masked
 }
 
-func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
+func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error) {
 	if f.edges != "" {
 		file, err := os.Open(f.edges)
 		if err != nil {
@@ -167,7 +167,7 @@ func (f treeFlags) open(ctx context.Context) (*treeGraph, error) {
 		}
 		return &treeGraph{edges: edges, names: names}, nil
 	}
-	data, err := datasets.Open(ctx, f.data, datasets.OpenOptions{Dir: f.dataDir})
+	data, err := openGraph(ctx, notes, f.data, f.dataDir)
 	if err != nil {
 		return nil, dataError(err)
 	}

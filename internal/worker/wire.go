@@ -21,6 +21,7 @@ type Request struct {
 	Train  *Training `json:"train,omitempty"`
 	Check  *Check    `json:"check,omitempty"`
 	Export *Export   `json:"export,omitempty"`
+	Open   *Opening  `json:"open,omitempty"`
 }
 
 // Training asks for the trials of cells that a store lacks.
@@ -60,6 +61,11 @@ func (e Exported) String() string {
 	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes, (e.Bytes+999)/1000)
 }
 
+// Opening asks for a graph of a format that a cell does not link the reader of.
+type Opening struct {
+	Path string `json:"path"`
+}
+
 // Event holds a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
 	Backend  string    `json:"backend,omitempty"` // what the trials run on, before the first
@@ -67,6 +73,8 @@ type Event struct {
 	Trials   *Trials   `json:"trials,omitempty"`
 	Theorem  *Theorem  `json:"theorem,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
+
+	Graph *datasets.Graph `json:"graph,omitempty"` // that was opened
 }
 
 // Epoch holds the losses of one epoch of a trial.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"nodemask/datasets"
@@ -26,6 +27,9 @@ type Experiment struct {
 	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
+	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and ValidationPercent then
+	// mean nothing.
+	OwnSplit bool
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int
 
@@ -45,7 +49,27 @@ func (x Experiment) check() error {
 	if x.CacheInference && x.Setting != datasets.Inductive {
 		return fmt.Errorf("train: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
+	switch {
+	case x.OwnSplit && x.Resplit:
+		return errors.New("train: Resplit with OwnSplit: expected one of the two")
+	case x.OwnSplit && (x.Graph == nil || x.Graph.OwnSplit == nil):
+		return errNoSplit(x.Graph)
+	}
 	return nil
+}
+
+// errNoSplit says that a graph comes without a split, and why if its reader did.
+func errNoSplit(g *datasets.Graph) error {
+	name, why := "", ""
+	if g != nil {
+		name = g.Name
+		for _, note := range g.Notes {
+			if strings.HasPrefix(note, "the split") {
+				why = " (" + note + ")"
+			}
+		}
+	}
+	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split", name, why)
 }
 
 // Result is a trial and where it belongs.

@@ -41,3 +41,30 @@ func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
 	require.NotNil(t, results[1])
 	require.Equal(t, []*Result{nil, nil, nil}, results[2:])
 }
+
+func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, OwnSplit: true}
+	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	require.ErrorContains(t, err, "has no train, validation and test nodes of its own: expected a stratified split")
+	g.Notes = []string{"the split of train_mask, val_mask and test_mask: left out: its test set is empty"}
+	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	require.ErrorContains(t, err, "of its own (the split of train_mask, val_mask and test_mask: left out: its test set is empty)")
+
+	drawn, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 20, Seed: 9})
+	require.NoError(t, err)
+	own := *g
+	own.OwnSplit = drawn
+	x.Graph = &own
+	r := NewRunner(gnntest.Go(t))
+	defer r.Close()
+	for _, takes := range []bool{false, true, false, true} { // one runner goes from one split to the other and back
+		x.OwnSplit = takes
+		result, err := r.Trial(t.Context(), x, 1, nil)
+		require.NoError(t, err)
+		require.Equal(t, takes, result.SplitHash == drawn.Hash())
+	}
+	x.Resplit = true
+	_, err = r.Trial(t.Context(), x, 1, nil)
+	require.ErrorContains(t, err, "Resplit with OwnSplit: expected one of the two")
+}

@@ -136,8 +136,10 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 		x.Arrivals = datasets.AllEdges
 	}
 	split := r.split
-	sameSplit := r.trainer != nil && r.program.Graph == x.Graph && r.program.TrainPercent == x.TrainPercent && r.program.SplitSeed == x.SplitSeed && r.program.ValidationPercent == x.ValidationPercent
-	if !sameSplit {
+	sameSplit := r.trainer != nil && r.program.Graph == x.Graph && r.program.TrainPercent == x.TrainPercent && r.program.SplitSeed == x.SplitSeed && r.program.OwnSplit == x.OwnSplit && r.program.ValidationPercent == x.ValidationPercent
+	if !sameSplit && x.OwnSplit {
+		split = x.Graph.OwnSplit
+	} else if !sameSplit {
 		var err error
 		if split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.SplitSeed}); err != nil {
 			return err

@@ -25,6 +25,7 @@ type Table struct {
 	ctx     context.Context
 	r       *bufio.Reader
 	line    int    // number of the line read last, from 1
+	width   int    // the columns of every line; 0: not known yet
 	long    []byte // a line that does not fit the reader's buffer
 	unquote []byte // quoted fields without their quotes
 	err     error
@@ -43,6 +44,11 @@ func New(ctx context.Context, r io.Reader, name string) (*Table, error) {
 		t.Header = append(t.Header, string(f))
 	}
 	return t, nil
+}
+
+// NewBare returns a table without a header line, whose first line says how many columns all have.
+func NewBare(ctx context.Context, r io.Reader, name string) *Table {
+	return &Table{Name: name, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
 }
 
 // Errorf returns an error about the line read last. It may wrap others, as fmt.Errorf's do.
@@ -94,13 +100,24 @@ func (t *Table) Next() bool {
 		if t.err = t.split(raw); t.err != nil {
 			return false
 		}
-		if t.Header != nil && len(t.Fields) != len(t.Header) {
-			t.err = t.Errorf("%d columns: expected %d, as in the header", len(t.Fields), len(t.Header))
+		switch {
+		case t.width == 0:
+			t.width = len(t.Fields)
+		case len(t.Fields) != t.width:
+			t.err = t.Errorf("%d columns: expected %d, as in the %s", len(t.Fields), t.width, t.first())
 			return false
 		}
 		return true
 	}
 	return false
+}
+
+// first is what the first line is called in errors.
+func (t *Table) first() string {
+	if t.Header == nil {
+		return "first line"
+	}
+	return "header"
 }
 
 // rawLine returns the next line without its end; io.EOF after the last.

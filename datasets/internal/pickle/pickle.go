@@ -1,6 +1,6 @@
 // Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
-// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3. It is not Python: opcodes build
-// values of the types below, a GLOBAL must be on the list in numpy.go, and nothing is ever run.
+// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3, and the tensors of torch.save. It is not
+// Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and nothing is ever run.
 //
 // Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
 // is counted against maxMemory.
@@ -36,7 +36,8 @@ type unpickler struct {
 	stack []any
 	marks []int // stack heights
 	memo  map[uint64]any
-	spent int // bytes counted against maxMemory
+	spent int  // bytes counted against maxMemory
+	torch bool // PyTorch's globals are the ones admitted, not numpy's
 }
 
 func (p *unpickler) fail(format string, args ...any) {
@@ -44,11 +45,13 @@ func (p *unpickler) fail(format string, args ...any) {
 }
 
 // Read returns the one value that data holds. Errors are of type [*Error].
-func Read(data []byte) (value any, err error) {
+func Read(data []byte) (any, error) { return read(data, false) }
+
+func read(data []byte, torch bool) (value any, err error) {
 	if len(data) > MaxSize {
 		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s", bytesText(uint64(len(data))), bytesText(MaxSize))}
 	}
-	p := &unpickler{data: data, memo: map[uint64]any{}}
+	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
@@ -190,13 +193,31 @@ func (p *unpickler) step() (done bool) {
 
 	case 'c': // GLOBAL
 		module, name := p.line(), p.line()
+		if p.torch {
+			p.push(p.torchGlobal(module, name))
+			break
+		}
 		p.push(p.global(module, name))
 	case 'R', 0x81: // REDUCE, NEWOBJ
 		args := p.pop()
+		if p.torch {
+			p.push(p.callTorch(p.pop(), args))
+			break
+		}
 		p.push(p.call(p.pop(), args))
 	case 'b': // BUILD
 		state := p.pop()
+		if p.torch {
+			p.buildTorch(p.top(), state)
+			break
+		}
 		p.build(p.top(), state)
+	case 'Q': // BINPERSID
+		if p.torch {
+			p.push(p.persistent(p.pop()))
+			break
+		}
+		fallthrough
 	default:
 		p.fail("opcode 0x%02x is not one that graph files use", op)
 	}

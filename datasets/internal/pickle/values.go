@@ -64,7 +64,7 @@ func Describe(v any) string {
 	case *Matrix:
 		return "a scipy matrix"
 	}
-	return fmt.Sprintf("%T", v)
+	return describeTorch(v)
 }
 
 // bytesText returns a number of bytes for people: "2.0 GiB".

@@ -1,4 +1,5 @@
-package datasets
+// Package classes numbers the class names of a graph.
+package classes
 
 import (
 	"cmp"
@@ -8,14 +9,17 @@ import (
 	"strings"
 )
 
-// classIndex numbers class names as they are met, and puts them into natural order at the end.
-type classIndex struct {
+// Unlabelled is the number of no class.
+const Unlabelled int32 = -1
+
+// Index numbers class names as they are met, and puts them into natural order at the end. The zero value is ready.
+type Index struct {
 	index map[string]int32
 	names []string
 }
 
 // Add returns the number of a class; [Unlabelled] for an empty name.
-func (c *classIndex) Add(name []byte) int32 {
+func (c *Index) Add(name []byte) int32 {
 	if len(name) == 0 {
 		return Unlabelled
 	}
@@ -32,7 +36,7 @@ func (c *classIndex) Add(name []byte) int32 {
 }
 
 // Finish returns the classes in natural order and renumbers labels to match.
-func (c *classIndex) Finish(labels []int32) []string {
+func (c *Index) Finish(labels []int32) []string {
 	classes := slices.Clone(c.names)
 	slices.SortFunc(classes, classOrder(classes))
 	renumber := make([]int32, len(classes))

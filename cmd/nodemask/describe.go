@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/datasets/parquet"
+	"nodemask/plots"
+)
+
+// openOptions are how commands open data sets: with all formats that there are.
+func openOptions(dir string) datasets.OpenOptions {
+	return datasets.OpenOptions{Dir: dir, Readers: []datasets.Reader{parquet.Reader{}}}
+}
+
+// openGraph opens a data set and says on w what its reader left out or took otherwise than it stands there.
+func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Graph, error) {
+	g, err := datasets.Open(ctx, name, openOptions(dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, remark := range g.Remarks() {
+		fmt.Fprintf(w, "%s: %s\n", g.Name, remark)
+	}
+	return g, nil
+}
+
+func newDescribeCommand(flags *dataFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "describe NAME",
+		Short: "Read a data set and describe it: what was understood, degrees, classes, homophily, and what may go wrong",
+		Args:  misuseArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := datasets.Open(cmd.Context(), args[0], openOptions(flags.dir))
+			if err != nil {
+				return dataError(err)
+			}
+			d := datasets.Describe(g)
+			if flags.json {
+				return writeJSON(cmd.OutOrStdout(), d)
+			}
+			return writeDescription(cmd.OutOrStdout(), d)
+		},
+	}
+	c.Flags().BoolVar(&flags.json, "json", false, "write JSON")
+	return c
+}
+
+// writeDescription writes a description as tables.
+func writeDescription(w io.Writer, d datasets.Description) error {
+	facts := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}
+	add := func(name, format string, args ...any) {
+		facts.Rows = append(facts.Rows, fields(name, fmt.Sprintf(format, args...)))
+	}
+	add("source", "%s", d.Source)
+	if d.Format != "" {
+		add("format", "%s", d.Format)
+	}
+	add("nodes", "%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)
+	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directedText(d.Directed), d.Listed, d.SelfLoops, d.Duplicates)
+	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
+	storage := "dense"
+	if d.Sparse {
+		storage = "sparse"
+	}
+	add("features", "%d (%d nonzeros, %s; %d the same on all nodes)", d.Features, d.NonZeros, storage, d.Constant)
+	add("classes", "%d", len(d.Classes))
+	if d.EdgeHomophily != nil {
+		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
+	}
+	if s := d.OwnSplit; s != nil {
+		add("own split", "%s", ownSplitText(s))
+	}
+	for _, note := range d.Notes {
+		add("note", "%s", note)
+	}
+	for _, warning := range d.Warnings {
+		add("WARNING", "%s", warning)
+	}
+	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
+	for _, c := range d.Degrees {
+		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
+	}
+	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%"}, TextColumns: 2}
+	for i, c := range d.Classes {
+		if i == 50 {
+			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
+			break
+		}
+		classes.Rows = append(classes.Rows, share(c.Name, c.Nodes, d.Nodes-d.Unlabelled))
+	}
+	for i, t := range []plots.Table{facts, degrees, classes} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := printTable(w, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ownSplitText(s *datasets.SplitCounts) string {
+	return fmt.Sprintf("%d train, %d validation and %d test nodes, hash %s (train --split own)", s.Train, s.Validation, s.Test, s.Hash)
+}
+
+// span is a range of degrees.
+func span(from, to int) string {
+	if from >= to {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d–%d", from, to)
+}
+
+// share is a row of a distribution, with a bar.
+func share(name string, n, of int) []plots.Field {
+	percent := 0.0
+	if of > 0 {
+		percent = 100 * float64(n) / float64(of)
+	}
+	return fields(name, strings.Repeat("█", int(percent/2.5+0.5)), fmt.Sprint(n), fmt.Sprintf("%.1f", percent))
+}

@@ -1,0 +1,214 @@
+package datasets
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Description holds what there is to know of a graph before training on it.
+type Description struct {
+	Name     string `json:"name"`
+	Source   string `json:"source"`
+	Format   string `json:"format,omitempty"`
+	Nodes    int    `json:"nodes"`
+	Edges    int64  `json:"edges"` // distinct and undirected
+	Directed bool   `json:"directed"`
+	// What was dropped: pairs listed, those of a node with itself, and those that repeat another.
+	Listed     int64 `json:"listed_pairs"`
+	SelfLoops  int64 `json:"self_loops"`
+	Duplicates int64 `json:"duplicates"`
+
+	MeanDegree   float64       `json:"mean_degree"`
+	MedianDegree int           `json:"median_degree"`
+	MaxDegree    int           `json:"max_degree"`
+	Isolated     int           `json:"isolated_nodes"`
+	Degrees      []DegreeCount `json:"degrees"` // in steps of powers of 2
+
+	Features int   `json:"features"`
+	Sparse   bool  `json:"sparse"`
+	NonZeros int64 `json:"nonzeros"`
+	Constant int   `json:"constant_features"` // features of one value on all nodes
+
+	Classes    []ClassCount `json:"classes"`
+	Unlabelled int          `json:"unlabelled"`
+	// EdgeHomophily is the share of the edges between labelled nodes that join two of one class; nil if there are none.
+	EdgeHomophily *float64 `json:"edge_homophily"`
+
+	OwnSplit *SplitCounts `json:"own_split,omitempty"`
+	Notes    []string     `json:"notes,omitempty"`    // of the reader, see [Graph.Remarks]
+	Warnings []string     `json:"warnings,omitempty"` // what may make training meaningless
+}
+
+// DegreeCount says how many nodes have From to To neighbours.
+type DegreeCount struct {
+	From  int `json:"from"`
+	To    int `json:"to"`
+	Nodes int `json:"nodes"`
+}
+
+// ClassCount is a class and how many nodes are of it.
+type ClassCount struct {
+	Name  string `json:"name"`
+	Nodes int    `json:"nodes"`
+}
+
+// SplitCounts are the sizes of a graph's own split.
+type SplitCounts struct {
+	Train      int    `json:"train"`
+	Validation int    `json:"validation"`
+	Test       int    `json:"test"`
+	Hash       string `json:"hash"` // see [Split.Hash]
+}
+
+// Describe returns what there is to know of a sound graph (see [Graph.Check]), in time linear in its size.
+func Describe(g *Graph) Description {
+	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(), Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,
+		Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
+		Features: g.Features.Width, Sparse: g.Features.IsSparse(), NonZeros: g.Features.NonZeros(), Constant: g.Features.constant(),
+		Classes: make([]ClassCount, g.NumClasses()), Notes: g.Remarks()}
+	d.degrees(g)
+	for i, name := range g.Classes {
+		d.Classes[i].Name = name
+	}
+	for _, label := range g.Labels {
+		if label == Unlabelled {
+			d.Unlabelled++
+		} else {
+			d.Classes[label].Nodes++
+		}
+	}
+	if s := g.OwnSplit; s != nil {
+		d.OwnSplit = &SplitCounts{len(s.Train), len(s.Validation), len(s.Test), s.Hash()}
+	}
+	d.homophily(g)
+	d.warn()
+	return d
+}
+
+func (d *Description) degrees(g *Graph) {
+	if d.Nodes == 0 {
+		return
+	}
+	d.MaxDegree = g.Edges.MaxDegree()
+	counts := make([]int, bits.Len(uint(d.MaxDegree))+1)
+	all := make([]int32, d.Nodes)
+	for v := range all {
+		degree := g.Edges.Degree(int32(v))
+		all[v] = int32(degree)
+		counts[bits.Len(uint(degree))]++
+	}
+	for i, n := range counts {
+		from, to := 0, 0
+		if i > 0 {
+			from, to = 1<<(i-1), min(1<<i-1, d.MaxDegree)
+		}
+		d.Degrees = append(d.Degrees, DegreeCount{from, to, n})
+	}
+	d.Isolated = counts[0]
+	d.MeanDegree = float64(g.Edges.NumEdges()) / float64(d.Nodes)
+	slices.Sort(all)
+	d.MedianDegree = int(all[(d.Nodes-1)/2])
+}
+
+func (d *Description) homophily(g *Graph) {
+	if len(g.Labels) != d.Nodes {
+		return
+	}
+	var same, all int64
+	for v, label := range g.Labels {
+		if label == Unlabelled {
+			continue
+		}
+		for _, u := range g.Edges.Neighbours(int32(v)) {
+			if g.Labels[u] != Unlabelled {
+				all++
+			}
+			if g.Labels[u] == label {
+				same++
+			}
+		}
+	}
+	if all > 0 {
+		share := float64(same) / float64(all)
+		d.EdgeHomophily = &share
+	}
+}
+
+// fewNodes are too few of a class to be in all three sets of a split.
+const fewNodes = 3
+
+func (d *Description) warn() {
+	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
+	if labelled := d.Nodes - d.Unlabelled; labelled > 0 && len(d.Classes) == labelled && labelled > fewNodes {
+		warn("every labelled node has a class of its own: the labels may be names")
+	} else if len(d.Classes) < 2 {
+		warn("%d classes: expected at least two to tell apart", len(d.Classes))
+	} else {
+		var few []string
+		for _, c := range d.Classes {
+			if c.Nodes < fewNodes {
+				few = append(few, fmt.Sprintf("%.40s (%d)", c.Name, c.Nodes))
+			}
+		}
+		if n := len(few); n > 0 {
+			if n > 5 {
+				few = append(few[:5], "…")
+			}
+			warn("%d of %d classes have fewer than %d nodes, too few for train, validation and test nodes each: %s", n, len(d.Classes), fewNodes, strings.Join(few, ", "))
+		}
+	}
+	switch {
+	case d.Features == 0:
+		warn("the nodes have no features")
+	case d.Constant == d.Features:
+		warn("all features are the same on all nodes: they say nothing")
+	case d.Constant > 0:
+		warn("%d of %d features are the same on all nodes", d.Constant, d.Features)
+	}
+	switch {
+	case d.Edges == 0:
+		warn("no edges: there is nothing to aggregate")
+	case 2*d.Isolated > d.Nodes:
+		warn("%d of %d nodes have no edges", d.Isolated, d.Nodes)
+	}
+}
+
+// constant counts the columns that have one value in all rows.
+func (f Features) constant() int {
+	if f.Rows == 0 {
+		return 0
+	}
+	first := f.Row(0, nil)
+	varies := make([]bool, f.Width)
+	if !f.IsSparse() {
+		for v := range f.Rows {
+			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
+				if x != first[c] {
+					varies[c] = true
+				}
+			}
+		}
+	} else {
+		entries := make([]int, f.Width)
+		for i, c := range f.Columns {
+			entries[c]++
+			if f.Values[i] != first[c] {
+				varies[c] = true
+			}
+		}
+		for c, n := range entries {
+			if n < f.Rows && first[c] != 0 { // some row has a zero there
+				varies[c] = true
+			}
+		}
+	}
+	n := 0
+	for _, v := range varies {
+		if !v {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,205 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodemask/csr"
+	"nodemask/datasets/internal/graphml"
+	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/nodelink"
+	"nodemask/datasets/internal/ogb"
+	"nodemask/datasets/internal/torch"
+)
+
+// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's. [OpenOptions] names it.
+type Reader interface {
+	// Reads reports whether a file or folder is in the format, by its name and the names of what is in it.
+	Reads(path string, folder bool) bool
+	// Read reads it. Errors name the file and the place in it.
+	Read(ctx context.Context, path string) (*Graph, error)
+	// Layout describes what the format looks like, for an error: "a folder with nodes.parquet and edges.parquet".
+	Layout() string
+}
+
+// source is a file at hand.
+type source interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// single are the formats of one file, by how its name ends.
+var single = map[string]func(ctx context.Context, r source, size int64, name string) (*listing.Graph, error){
+	".graphml": func(ctx context.Context, r source, _ int64, name string) (*listing.Graph, error) {
+		return graphml.Read(ctx, r, name)
+	},
+	".json": func(ctx context.Context, r source, _ int64, name string) (*listing.Graph, error) {
+		return nodelink.Read(ctx, r, name)
+	},
+	".pt": func(ctx context.Context, r source, size int64, name string) (*listing.Graph, error) {
+		return torch.Read(ctx, r, size, name)
+	},
+}
+
+// extension returns how a name ends, in lower case.
+func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
+
+// layouts says what [Open] reads from a path.
+func layouts(readers []Reader) string {
+	all := []string{"an .npz, .graphml, .json or .pt file", "a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
+	for _, r := range readers {
+		all = append(all, r.Layout())
+	}
+	return strings.Join(all[:len(all)-1], ", ") + ", or " + all[len(all)-1]
+}
+
+// openPath reads a user's own file or folder, by its name or by what is in it.
+func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range readers {
+		if r.Reads(path, info.IsDir()) {
+			return r.Read(ctx, path)
+		}
+	}
+	if !info.IsDir() {
+		if read := single[extension(path)]; read != nil {
+			return readSingle(ctx, path, info)
+		}
+		if extension(path) != ".npz" && info.Mode().IsRegular() && !isZip(path) {
+			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
+		}
+		return ReadNPZ(ctx, path)
+	}
+	has := func(file string) bool {
+		_, err := os.Stat(filepath.Join(path, filepath.FromSlash(file)))
+		return err == nil
+	}
+	switch {
+	case has(csvNodesFile) && has(csvEdgesFile):
+		return ReadCSV(ctx, path)
+	case has(ogb.EdgeFile):
+		listed, err := ogb.Read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return fromListing(listed, base(path), path)
+	case has(csvNodesFile):
+		return nil, &NameError{Name: path, Problem: "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
+	case has(csvEdgesFile):
+		return nil, &NameError{Name: path, Problem: "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
+	}
+	return nil, &NameError{Name: path, Problem: "no graph in this folder: expected " + layouts(readers)}
+}
+
+// isZip reports whether a file begins as a zip does, such as an npz of another name.
+func isZip(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true // whoever reads it says why not
+	}
+	defer f.Close()
+	var magic [2]byte
+	_, err = io.ReadFull(f, magic[:])
+	return err == nil && string(magic[:]) == "PK"
+}
+
+// base returns the last part of a path, also of ".".
+func base(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return filepath.Base(path)
+}
+
+// readSingle reads a file of one of the formats of [single].
+func readSingle(ctx context.Context, path string, info os.FileInfo) (g *Graph, err error) {
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: expected a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	listed, err := single[extension(path)](ctx, f, info.Size(), path)
+	if err != nil {
+		return nil, err
+	}
+	return fromListing(listed, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path)
+}
+
+// readSingleMemory is readSingle for a file at hand as bytes.
+func readSingleMemory(ctx context.Context, file string, content []byte) (*Graph, error) {
+	listed, err := single[extension(file)](ctx, bytes.NewReader(content), int64(len(content)), file)
+	if err != nil {
+		return nil, err
+	}
+	return fromListing(listed, strings.TrimSuffix(file, path.Ext(file)), file)
+}
+
+// fromListing returns the graph that a file lists.
+func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
+	g := &Graph{Name: name, Source: source, Format: l.Format, NodeIDs: l.IDs, Labels: l.Labels, Classes: l.Classes, Directed: l.Directed}
+	if err := g.setEdges(l); err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	l.Pairs = nil
+	if g.Labels == nil {
+		g.Labels = slices.Repeat([]int32{Unlabelled}, l.Nodes)
+	}
+	f := Features{Rows: l.Nodes, Width: l.Features.Width, Dense: l.Features.Dense, Offsets: l.Features.Offsets, Columns: l.Features.Columns, Values: l.Features.Values}
+	if f.Width == 0 {
+		f = Features{Rows: l.Nodes}
+	}
+	g.Features = f.compact()
+	if l.Train != nil {
+		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
+	}
+	g.Notes = l.AllNotes()
+	return g, nil
+}
+
+// setEdges makes a listing's pairs edges.
+func (g *Graph) setEdges(l *listing.Graph) (err error) {
+	if !l.Both && !l.Directed { // of directed edges, the other direction is another edge and no repeat
+		g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{})
+		return err
+	}
+	pairs := func(yield func(int32, int32) bool) {
+		for _, e := range l.Pairs {
+			if !yield(e.Node, e.Neighbour) {
+				return
+			}
+		}
+	}
+	return g.setBothWays(l.Nodes, pairs)
+}
+
+// compact returns features as they are best stored: sparse if at most a quarter is not zero.
+func (f Features) compact() Features {
+	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width) && f.Width > 0)
+}
+
+// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and that edges with a
+// direction are taken both ways.
+func (g *Graph) Remarks() []string {
+	var remarks []string
+	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {
+		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped", r.SelfLoops, r.Duplicates-g.Reverses))
+	}
+	if g.Directed {
+		remarks = append(remarks, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
+	}
+	return append(remarks, g.Notes...)
+}

@@ -1,0 +1,350 @@
+// Package graphml reads graphs in GraphML, as NetworkX, igraph, Gephi and yEd write them, element by element.
+package graphml
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodemask/datasets/internal/listing"
+)
+
+const (
+	maxKeys  = 1 << 17
+	maxDepth = 64
+	// maxToken is the most bytes that one tag or text may have: decoding keeps it whole.
+	maxToken = 16 << 20
+)
+
+// Read reads a file. name is what errors call it; they give the line and column. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
+	limited := &tokenReader{r: r}
+	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{}, edgeKeys: map[string]int{},
+		b: listing.NewBuilder("GraphML", "GraphML key")}
+	g, err := w.file()
+	if err != nil {
+		line, column := w.decoder.InputPos()
+		var syntax *xml.SyntaxError
+		if errors.As(err, &syntax) {
+			line, err = syntax.Line, fmt.Errorf("not XML: %s", syntax.Msg)
+		}
+		return nil, fmt.Errorf("%s: line %d, column %d: %w", name, line, column, err)
+	}
+	return g, nil
+}
+
+// tokenReader ends with an error when too much has been read since the last token.
+type tokenReader struct {
+	r    io.Reader
+	read int
+}
+
+func (t *tokenReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if t.read += n; t.read > maxToken {
+		return 0, fmt.Errorf("a tag or text of more than %d MiB: expected less", maxToken>>20)
+	}
+	return n, err
+}
+
+// key is what a <key> declares: an attribute and the type of its values.
+type key struct {
+	name, kind string
+	fallback   *string // its <default>
+	isNode     bool
+}
+
+// walker reads elements in the file's order.
+type walker struct {
+	ctx      context.Context
+	limited  *tokenReader
+	decoder  *xml.Decoder
+	depth    int
+	tokens   int
+	keys     map[string]*key
+	fallback []string // the ids of keys of nodes with a default, in the file's order
+	filled   int64    // values that came from defaults
+	edgeKeys map[string]int
+	graphs   int
+	b        *listing.Builder
+}
+
+// token returns the next tag or text, nil at the end of the file. Comments and the like are left out.
+func (w *walker) token() (xml.Token, error) {
+	for {
+		if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
+			return nil, w.ctx.Err()
+		}
+		w.limited.read = 0
+		t, err := w.decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if w.depth++; w.depth > maxDepth {
+				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, maxDepth)
+			}
+			return t, nil
+		case xml.EndElement:
+			w.depth--
+			return t, nil
+		case xml.CharData:
+			return t, nil
+		}
+	}
+}
+
+// each calls what for every element inside the one that was opened last; what reads its end, too.
+func (w *walker) each(what func(xml.StartElement) error) error {
+	for {
+		t, err := w.token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := what(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		case nil:
+			return errors.New("the file ends too early: expected </graphml>")
+		}
+	}
+}
+
+// text returns the text of the element that was opened last, and whether it holds elements, too.
+func (w *walker) text() (text string, nested bool, err error) {
+	var b strings.Builder
+	for depth := 1; depth > 0; {
+		t, err := w.token()
+		if err != nil {
+			return "", false, err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			depth++
+			nested = true
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			if b.Len()+len(t) > maxToken {
+				return "", false, fmt.Errorf("a text of more than %d MiB: expected less", maxToken>>20)
+			}
+			b.Write(t)
+		case nil:
+			return "", false, errors.New("the file ends too early: expected </graphml>")
+		}
+	}
+	return b.String(), nested, nil
+}
+
+// skip reads to the end of the element that was opened last.
+func (w *walker) skip() error {
+	_, _, err := w.text()
+	return err
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func (w *walker) file() (*listing.Graph, error) {
+	for root := false; ; {
+		t, err := w.token()
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			if !root {
+				return nil, errors.New("no element: expected <graphml>")
+			}
+			break
+		}
+		e, is := t.(xml.StartElement)
+		if !is {
+			continue
+		}
+		if root || e.Name.Local != "graphml" {
+			return nil, fmt.Errorf("found <%.40s>: expected one <graphml>", e.Name.Local)
+		}
+		root = true
+		err = w.each(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "key":
+				return w.key(e)
+			case "graph":
+				return w.graph(e)
+			}
+			return w.skip()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if w.graphs == 0 {
+		return nil, errors.New("no <graph>: expected one")
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.edgeKeys)) {
+		w.b.Notef("GraphML key %.80q of edges: left out", id)
+	}
+	return w.b.Finish()
+}
+
+func (w *walker) key(e xml.StartElement) error {
+	id := attribute(e, "id")
+	if _, again := w.keys[id]; again {
+		return fmt.Errorf("the key %.80q is declared twice", id)
+	}
+	if len(w.keys) == maxKeys {
+		return fmt.Errorf("more than %d keys", maxKeys)
+	}
+	k := &key{name: attribute(e, "attr.name"), kind: attribute(e, "attr.type")}
+	if k.name == "" {
+		k.name = id
+	}
+	target := attribute(e, "for")
+	k.isNode = target == "node" || target == "all" || target == ""
+	w.keys[strings.Clone(id)] = k
+	return w.each(func(e xml.StartElement) error {
+		text, _, err := w.text()
+		if err == nil && e.Name.Local == "default" && k.isNode && k.fallback == nil {
+			k.fallback = &text
+			w.fallback = append(w.fallback, id)
+		}
+		return err
+	})
+}
+
+func (w *walker) graph(e xml.StartElement) error {
+	if w.graphs++; w.graphs > 1 {
+		return errors.New("a second <graph>: expected one in the file")
+	}
+	byDefault := attribute(e, "edgedefault")
+	switch byDefault {
+	case "directed", "undirected":
+	default:
+		return fmt.Errorf("edgedefault=%.40q: expected \"directed\" or \"undirected\"", byDefault)
+	}
+	return w.each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "node":
+			return w.node(e)
+		case "edge":
+			// An edge may say otherwise than the graph.
+			directed := byDefault == "directed"
+			switch attribute(e, "directed") {
+			case "true":
+				directed = true
+			case "false":
+				directed = false
+			}
+			w.b.Directed(directed)
+			return w.edge(e)
+		case "hyperedge":
+			return errors.New("a hyperedge: expected edges of two nodes")
+		case "graph":
+			return errors.New("a graph in a graph: expected one")
+		}
+		return w.skip()
+	})
+}
+
+// node reads a node's data; a key that is missing has its default.
+func (w *walker) node(e xml.StartElement) error {
+	seen := map[string]bool{}
+	err := w.each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "graph":
+			return errors.New("a graph in a node: expected one graph without others inside")
+		case "data":
+		default:
+			return w.skip()
+		}
+		id := attribute(e, "key")
+		k := w.keys[id]
+		if k == nil || !k.isNode {
+			return fmt.Errorf("the key %.80q is not declared for nodes: expected a <key> before the graph", id)
+		}
+		if len(w.fallback) > 0 {
+			seen[id] = true
+		}
+		text, nested, err := w.text()
+		if err != nil {
+			return err
+		}
+		if nested {
+			return w.b.Other(k.name, "XML")
+		}
+		return w.value(k, text)
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range w.fallback {
+		if k := w.keys[id]; !seen[id] {
+			// A default takes memory at every node and is in the file but once.
+			if w.filled++; w.filled > 1_000_000+8*w.decoder.InputOffset() {
+				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
+			}
+			if err := w.value(k, *k.fallback); err != nil {
+				return err
+			}
+		}
+	}
+	return w.b.Node(attribute(e, "id"))
+}
+
+// value gives the node a value by its key's type.
+func (w *walker) value(k *key, text string) error {
+	trimmed := strings.TrimSpace(text)
+	switch k.kind {
+	case "int", "integer", "long", "float", "double":
+		x, err := strconv.ParseFloat(trimmed, 64)
+		if err != nil {
+			return fmt.Errorf("GraphML key %.80q: found %.40q: expected a number, as its type %s says", k.name, text, k.kind)
+		}
+		return w.b.Number(k.name, x)
+	case "boolean":
+		switch strings.ToLower(trimmed) {
+		case "true", "1":
+			return w.b.Number(k.name, 1)
+		case "false", "0":
+			return w.b.Number(k.name, 0)
+		}
+		return fmt.Errorf("GraphML key %.80q: found %.40q: expected true or false", k.name, text)
+	case "string":
+		return w.b.String(k.name, text)
+	}
+	return w.b.Other(k.name, fmt.Sprintf("%.40q", k.kind))
+}
+
+func (w *walker) edge(e xml.StartElement) error {
+	if err := w.b.Edge(attribute(e, "source"), attribute(e, "target")); err != nil {
+		return err
+	}
+	return w.each(func(e xml.StartElement) error {
+		if e.Name.Local == "data" {
+			if k := w.keys[attribute(e, "key")]; k != nil && len(w.edgeKeys) <= maxKeys {
+				w.edgeKeys[k.name]++
+			}
+		}
+		return w.skip()
+	})
+}

@@ -1,0 +1,325 @@
+// Package nodelink reads graphs in the node-link JSON of NetworkX, which D3 reads, too, token by token.
+package nodelink
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodemask/datasets/internal/listing"
+)
+
+const (
+	maxDepth = 64
+	// maxToken is the most bytes that one text or number may have: decoding keeps it whole.
+	maxToken = 16 << 20
+)
+
+// Read reads a file. name is what errors call it; they give the byte. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
+	limited := &tokenReader{r: r}
+	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: listing.NewBuilder("node-link JSON", "attribute")}
+	w.decoder.UseNumber()
+	g, err := w.file()
+	if err != nil {
+		var syntax *json.SyntaxError
+		switch {
+		case errors.As(err, &syntax):
+			err = fmt.Errorf("not JSON: %w", err)
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			err = errors.New("the file ends too early: expected a whole JSON object")
+		}
+		return nil, fmt.Errorf("%s: byte %d: %w", name, w.decoder.InputOffset(), err)
+	}
+	return g, nil
+}
+
+// tokenReader ends with an error when too much has been read since the last token.
+type tokenReader struct {
+	r    io.Reader
+	read int
+}
+
+func (t *tokenReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if t.read += n; t.read > maxToken {
+		return 0, fmt.Errorf("a text or number of more than %d MiB: expected less", maxToken>>20)
+	}
+	return n, err
+}
+
+// walker reads values in the file's order.
+type walker struct {
+	ctx     context.Context
+	limited *tokenReader
+	decoder *json.Decoder
+	depth   int
+	tokens  int
+	edges   map[string]bool // attributes of edges
+	b       *listing.Builder
+}
+
+func (w *walker) token() (json.Token, error) {
+	if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
+		return nil, w.ctx.Err()
+	}
+	w.limited.read = 0
+	t, err := w.decoder.Token()
+	switch t {
+	case json.Delim('['), json.Delim('{'):
+		if w.depth++; w.depth > maxDepth {
+			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, maxDepth)
+		}
+	case json.Delim(']'), json.Delim('}'):
+		w.depth--
+	}
+	return t, err
+}
+
+// skip reads the rest of a value that began with t.
+func (w *walker) skip(t json.Token) error {
+	depth := 0
+	for {
+		switch t {
+		case json.Delim('['), json.Delim('{'):
+			depth++
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+		var err error
+		if t, err = w.token(); err != nil {
+			return err
+		}
+	}
+}
+
+// object calls field for each key of an object that began with t, and the token that its value begins with.
+func (w *walker) object(what string, t json.Token, field func(key string, t json.Token) error) error {
+	if t != json.Delim('{') {
+		return fmt.Errorf("%s is %s: expected an object", what, describe(t))
+	}
+	for {
+		t, err := w.token()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim('}') {
+			return nil
+		}
+		key, _ := t.(string)
+		if t, err = w.token(); err != nil {
+			return err
+		}
+		if err := field(key, t); err != nil {
+			return err
+		}
+	}
+}
+
+// list calls item for each item of a list that began with t, with the token that it begins with.
+func (w *walker) list(what string, t json.Token, item func(t json.Token) error) error {
+	if t != json.Delim('[') {
+		return fmt.Errorf("%s is %s: expected a list", what, describe(t))
+	}
+	for {
+		t, err := w.token()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim(']') {
+			return nil
+		}
+		if err := item(t); err != nil {
+			return err
+		}
+	}
+}
+
+func describe(t json.Token) string {
+	switch t := t.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "text"
+	case json.Delim:
+		if t == '[' {
+			return "a list"
+		}
+	}
+	return "an object"
+}
+
+func (w *walker) file() (*listing.Graph, error) {
+	t, err := w.token()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	once := func(part string) error {
+		if seen[part] {
+			return fmt.Errorf("%q is there twice", part)
+		}
+		seen[part] = true
+		return nil
+	}
+	err = w.object("the file", t, func(key string, t json.Token) error {
+		switch key {
+		case "directed":
+			directed, is := t.(bool)
+			if !is {
+				return fmt.Errorf("%q is %s: expected true or false", key, describe(t))
+			}
+			w.b.Directed(directed)
+			return nil
+		case "nodes":
+			if err := once("nodes"); err != nil {
+				return err
+			}
+			return w.list(`"nodes"`, t, w.node)
+		case "links", "edges":
+			if err := once("links"); err != nil {
+				return err
+			}
+			w.edges = map[string]bool{}
+			return w.list(strconv.Quote(key), t, w.edge)
+		case "graph", "multigraph":
+		default:
+			w.b.Notef("%.80q: left out: expected nodes, links or edges, directed, multigraph and graph", key)
+		}
+		return w.skip(t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch t, err := w.decoder.Token(); {
+	case err == nil:
+		return nil, fmt.Errorf("%s follows the end of the graph: expected nothing", describe(t))
+	case !errors.Is(err, io.EOF):
+		return nil, err
+	case !seen["nodes"] || !seen["links"]:
+		return nil, errors.New(`expected "nodes" and "links" (or "edges"), as networkx.node_link_data writes them`)
+	}
+	return w.b.Finish()
+}
+
+// id returns the text of an id.
+func id(what string, t json.Token) (string, error) {
+	switch t := t.(type) {
+	case string:
+		return t, nil
+	case json.Number:
+		return t.String(), nil
+	}
+	return "", fmt.Errorf("%s is %s: expected text or a number", what, describe(t))
+}
+
+func (w *walker) node(t json.Token) error {
+	name, found := "", false
+	err := w.object("a node", t, func(key string, t json.Token) (err error) {
+		if key == "id" {
+			if found {
+				return errors.New("a node has two ids")
+			}
+			found = true
+			name, err = id("an id", t)
+			return err
+		}
+		return w.value(key, t)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errors.New(`a node without "id": every node needs one`)
+	}
+	return w.b.Node(name)
+}
+
+// value gives the node an attribute: a number, true or false, text, or a list of numbers, which is one attribute each.
+func (w *walker) value(key string, t json.Token) error {
+	switch t := t.(type) {
+	case nil:
+		return nil
+	case bool:
+		x := 0.0
+		if t {
+			x = 1
+		}
+		return w.b.Number(key, x)
+	case json.Number:
+		x, err := t.Float64()
+		if err != nil {
+			return fmt.Errorf("attribute %.80q: found %.40q: expected a finite number", key, t)
+		}
+		return w.b.Number(key, x)
+	case string:
+		return w.b.String(key, t)
+	}
+	if t != json.Delim('[') {
+		if err := w.b.Other(key, "object"); err != nil {
+			return err
+		}
+		return w.skip(t)
+	}
+	i := 0
+	other := false
+	return w.list(key, t, func(t json.Token) error {
+		number, is := t.(json.Number)
+		switch {
+		case other:
+		case is:
+			x, err := number.Float64()
+			if err != nil {
+				return fmt.Errorf("attribute %.80q: found %.40q: expected a finite number", key, number)
+			}
+			i++
+			return w.b.Number(fmt.Sprintf("%s[%d]", key, i-1), x)
+		default:
+			other = true
+			if err := w.b.Other(key, "list"); err != nil {
+				return err
+			}
+		}
+		return w.skip(t)
+	})
+}
+
+func (w *walker) edge(t json.Token) error {
+	var ends [2]string
+	var found [2]bool
+	err := w.object("an edge", t, func(key string, t json.Token) (err error) {
+		i := slices.Index([]string{"source", "target"}, key)
+		if i < 0 {
+			if key != "key" && !w.edges[key] && len(w.edges) < 100 {
+				w.edges[strings.Clone(key)] = true
+				w.b.Notef("attribute %.80q of edges: left out", key)
+			}
+			return w.skip(t)
+		}
+		if found[i] {
+			return fmt.Errorf("an edge has two of %q", key)
+		}
+		found[i] = true
+		ends[i], err = id(strconv.Quote(key), t)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found[0] || !found[1]:
+		return errors.New(`an edge lacks "source" or "target"`)
+	}
+	return w.b.Edge(ends[0], ends[1])
+}

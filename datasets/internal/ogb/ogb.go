@@ -1,0 +1,297 @@
+// Package ogb reads a graph in the folder layout of the Open Graph Benchmark's node property prediction.
+package ogb
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/listing"
+)
+
+const (
+	// EdgeFile is what a folder of this layout has.
+	EdgeFile     = "raw/edge.csv.gz"
+	featureFile  = "raw/node-feat.csv.gz"
+	labelFile    = "raw/node-label.csv.gz"
+	nodesFile    = "raw/num-node-list.csv.gz"
+	edgesFile    = "raw/num-edge-list.csv.gz"
+	splitFolder  = "split"
+	maxUnpacked  = 64 << 20 // bytes that any file may unpack to
+	maxRatio     = 400      // and beyond that, so many times its size
+	maxNodesList = 1000
+)
+
+// reader reads the files of a folder.
+type reader struct {
+	ctx context.Context
+	dir string
+}
+
+// Read reads the graph in a folder. Errors name the file and the line. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, dir string) (*listing.Graph, error) {
+	r := reader{ctx, dir}
+	g := &listing.Graph{Format: "Open Graph Benchmark", Both: true}
+	nodes, err := r.one(nodesFile)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := r.one(edgesFile)
+	if err != nil {
+		return nil, err
+	}
+	if nodes < 1 || nodes > listing.MaxNodes {
+		return nil, fmt.Errorf("%s: %d nodes: expected 1 to %d", r.path(nodesFile), nodes, listing.MaxNodes)
+	}
+	g.Nodes = int(nodes)
+	if err := r.edges(g, listed); err != nil {
+		return nil, err
+	}
+	for _, part := range []func(*listing.Graph) error{r.features, r.labels, r.split} {
+		if err := part(g); err != nil {
+			return nil, err
+		}
+	}
+	if g.Labels == nil && g.Features.Width == 0 { // then the number of nodes is nothing but a number
+		if err := listing.ClaimError(nodesFile, nodes, len(g.Pairs)); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
+		}
+	}
+	return g, r.others(g)
+}
+
+func (r reader) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
+
+// table opens a packed table, to be closed after use.
+func (r reader) table(file string) (*csvtable.Table, io.Closer, error) {
+	path := r.path(file)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: expected a file", path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	unpacked, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<18))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: not a gzip file: %w", path, err), f.Close())
+	}
+	return csvtable.NewBare(r.ctx, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*info.Size())}, path), f, nil
+}
+
+// bounded ends with an error when more has been read than a file of numbers packs.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("it unpacks to more than %d times its size: expected numbers, which pack less", maxRatio)
+	}
+	return n, err
+}
+
+// each calls row for every line of a table of so many columns; 0: any number.
+func (r reader) each(file string, columns int, row func(t *csvtable.Table) error) error {
+	t, closer, err := r.table(file)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	for t.Next() {
+		if columns > 0 && len(t.Fields) != columns {
+			return t.Errorf("%d columns: expected %d", len(t.Fields), columns)
+		}
+		if err := row(t); err != nil {
+			return err
+		}
+	}
+	return t.Err()
+}
+
+// one reads a file that holds one number.
+func (r reader) one(file string) (int64, error) {
+	var all []int64
+	err := r.each(file, 1, func(t *csvtable.Table) error {
+		n, err := number(t, t.Fields[0], listing.MaxNodes*1024)
+		if all = append(all, n); len(all) > maxNodesList {
+			return t.Errorf("more than %d graphs: expected one", maxNodesList)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(all) != 1 {
+		return 0, fmt.Errorf("%s: %d lines: expected one, as there is one graph", r.path(file), len(all))
+	}
+	return all[0], nil
+}
+
+// number reads a whole number from 0 to less than most.
+func number(t *csvtable.Table, field []byte, most int64) (int64, error) {
+	n := int64(0)
+	for _, c := range field {
+		if c < '0' || c > '9' || n > most {
+			n = -1
+			break
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(field) == 0 || n < 0 || n >= most {
+		return 0, t.Errorf("found %.40q: expected a whole number from 0 to %d", field, most-1)
+	}
+	return n, nil
+}
+
+func (r reader) edges(g *listing.Graph, listed int64) error {
+	nodes := int64(g.Nodes)
+	err := r.each(EdgeFile, 2, func(t *csvtable.Table) error {
+		source, err := number(t, t.Fields[0], nodes)
+		if err != nil {
+			return err
+		}
+		target, err := number(t, t.Fields[1], nodes)
+		g.Pairs = append(g.Pairs, csr.Edge{Node: int32(target), Neighbour: int32(source)})
+		return err
+	})
+	if err == nil && int64(len(g.Pairs)) != listed {
+		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again", r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
+	}
+	return err
+}
+
+func (r reader) features(g *listing.Graph) error {
+	if _, err := os.Stat(r.path(featureFile)); errors.Is(err, fs.ErrNotExist) {
+		g.Notef("no %s: the nodes have no features", featureFile)
+		return nil
+	}
+	f := listing.Features{Offsets: []int64{0}}
+	err := r.each(featureFile, 0, func(t *csvtable.Table) error {
+		f.Width = len(t.Fields)
+		if len(f.Offsets) > g.Nodes {
+			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
+		}
+		for i, field := range t.Fields {
+			if len(field) == 1 && field[0] == '0' {
+				continue
+			}
+			x, err := strconv.ParseFloat(string(field), 32)
+			if err == nil {
+				_, err = listing.Float32(x)
+			}
+			if err != nil {
+				return t.Errorf("column %d: found %.40q: expected a finite number that fits 32 bits", i+1, field)
+			}
+			if x != 0 {
+				f.Columns, f.Values = append(f.Columns, int32(i)), append(f.Values, float32(x))
+			}
+		}
+		f.Offsets = append(f.Offsets, int64(len(f.Values)))
+		return nil
+	})
+	if err == nil && len(f.Offsets) != g.Nodes+1 {
+		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(featureFile), len(f.Offsets)-1, g.Nodes)
+	}
+	g.Features = f
+	return err
+}
+
+func (r reader) labels(g *listing.Graph) error {
+	if _, err := os.Stat(r.path(labelFile)); errors.Is(err, fs.ErrNotExist) {
+		g.Notef("no %s: the nodes have no classes", labelFile)
+		return nil
+	}
+	var index classes.Index
+	err := r.each(labelFile, 0, func(t *csvtable.Table) error {
+		if len(t.Fields) != 1 {
+			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
+		}
+		if len(g.Labels) == g.Nodes {
+			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
+		}
+		label := t.Fields[0]
+		if s := string(label); s == "nan" || s == "NaN" || s == "-1" {
+			label = nil
+		} else if x, err := strconv.ParseFloat(s, 64); s != "" && (err != nil || x != float64(int64(x))) {
+			return t.Errorf("found the label %.40q: expected a whole number", s)
+		} else if s != "" {
+			label = strconv.AppendInt(nil, int64(x), 10)
+		}
+		g.Labels = append(g.Labels, index.Add(label))
+		return nil
+	})
+	if err == nil && len(g.Labels) != g.Nodes {
+		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(labelFile), len(g.Labels), g.Nodes)
+	}
+	g.Classes = index.Finish(g.Labels)
+	return err
+}
+
+// split reads the only folder of split/, whatever its name, or the first of several.
+func (r reader) split(g *listing.Graph) error {
+	entries, err := os.ReadDir(r.path(splitFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() })
+	if len(entries) == 0 {
+		return nil
+	}
+	name := entries[0].Name()
+	if len(entries) > 1 {
+		g.Notef("%d splits: %.80q is taken", len(entries), name)
+	}
+	var sets [3][]int32
+	for i, file := range []string{"train.csv.gz", "valid.csv.gz", "test.csv.gz"} {
+		sets[i] = []int32{}
+		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *csvtable.Table) error {
+			v, err := number(t, t.Fields[0], int64(g.Nodes))
+			if len(sets[i]) == g.Nodes {
+				return t.Errorf("more lines than the %d nodes", g.Nodes)
+			}
+			sets[i] = append(sets[i], int32(v))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		slices.Sort(sets[i])
+	}
+	g.SetSplit(fmt.Sprintf("the split %.80q", name), sets[0], sets[1], sets[2])
+	return nil
+}
+
+// others notes what else raw/ holds.
+func (r reader) others(g *listing.Graph) error {
+	entries, err := os.ReadDir(r.path("raw"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile}, name) {
+			g.Notef("%.80q: left out", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package torch
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"nodemask/csr"
+	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/pickle"
+)
+
+// graph reads the fields of a graph.
+func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
+	left, err := f.named(fields)
+	if err != nil {
+		return nil, err
+	}
+	g := &listing.Graph{Format: "PyTorch Geometric", Both: true}
+	for _, note := range left {
+		g.Notef("%s", note)
+	}
+	edges, err := f.tensor(fields, "edge_index")
+	if err != nil {
+		return nil, err
+	}
+	if edges == nil {
+		return nil, f.errorf("no field edge_index: expected a tensor [2, edges]")
+	}
+	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole {
+		return nil, f.errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
+	}
+	x, err := f.tensor(fields, "x")
+	if err != nil {
+		return nil, err
+	}
+	y, err := f.tensor(fields, "y")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.count(g, fields, edges, x, y); err != nil {
+		return nil, err
+	}
+	if err := f.pairs(g, edges); err != nil {
+		return nil, err
+	}
+	if err := f.features(g, x); err != nil {
+		return nil, err
+	}
+	if err := f.labels(g, y); err != nil {
+		return nil, err
+	}
+	return g, f.split(g, fields)
+}
+
+// count finds the number of nodes, and that all agree on it.
+func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
+	var most int64 = -1
+	for i := range edges.shape[1] {
+		for end := range int64(2) {
+			v := edges.index(end, i)
+			if v < 0 || v >= listing.MaxNodes {
+				return f.errorf("edge_index: edge %d names node %d: expected 0 to %d", i, v, listing.MaxNodes-1)
+			}
+			most = max(most, v)
+		}
+	}
+	nodes, source := int64(-1), ""
+	for _, t := range []*tensor{x, y} {
+		if t == nil || t.elements() == 0 { // a shape without elements costs the file nothing: it vouches for no node
+			continue
+		}
+		if nodes >= 0 && t.shape[0] != nodes {
+			return f.errorf("field %q has %d rows, %s %d: expected one a node", t.field, t.shape[0], source, nodes)
+		}
+		nodes, source = t.shape[0], t.field
+	}
+	claimed, isClaimed := fields.Get("num_nodes").(int64)
+	switch {
+	case nodes >= 0 && isClaimed && claimed != nodes:
+		return f.errorf("num_nodes is %d, but %s has %d rows: expected one a node", claimed, source, nodes)
+	case nodes < 0:
+		nodes, source = most+1, "the largest number in edge_index"
+		if isClaimed {
+			nodes, source = claimed, "num_nodes"
+		}
+		if err := listing.ClaimError(source, nodes, int(edges.shape[1])); err != nil {
+			return f.errorf("%w", err)
+		}
+	}
+	if most >= nodes {
+		return f.errorf("edge_index names node %d, but there are %d nodes (%s)", most, nodes, source)
+	}
+	if nodes == 0 || nodes > listing.MaxNodes {
+		return f.errorf("%d nodes: expected 1 to %d", nodes, listing.MaxNodes)
+	}
+	g.Nodes = int(nodes)
+	return nil
+}
+
+// index returns a whole number as it is: a floating one has not enough bits for all.
+func (t *tensor) index(i, j int64) int64 {
+	b := t.at(i, j)
+	if t.kind.size == 8 && t.kind.whole {
+		return int64(binary.LittleEndian.Uint64(b))
+	}
+	return int64(t.kind.float(b))
+}
+
+func (f *file) pairs(g *listing.Graph, edges *tensor) error {
+	g.Pairs = make([]csr.Edge, edges.shape[1])
+	for i := range g.Pairs {
+		if i%(1<<20) == 0 && f.ctx.Err() != nil {
+			return f.errorf("%w", f.ctx.Err())
+		}
+		// Row 0 are sources: the second row's node aggregates from them. Undirected, that makes no difference.
+		g.Pairs[i] = csr.Edge{Node: int32(edges.index(1, int64(i))), Neighbour: int32(edges.index(0, int64(i)))}
+	}
+	return nil
+}
+
+func (f *file) features(g *listing.Graph, x *tensor) error {
+	if x == nil {
+		g.Notef("no field \"x\": the nodes have no features")
+		return nil
+	}
+	rows, columns, ok := x.matrix()
+	if ok && x.elements() == 0 && rows == int64(g.Nodes) {
+		g.Notef("field \"x\" has shape %v: the nodes have no features", x.shape)
+		return nil
+	}
+	if !ok || rows != int64(g.Nodes) || columns > listing.MaxWidth {
+		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, listing.MaxWidth)
+	}
+	g.Features.Width = int(columns)
+	g.Features.Dense = make([]float32, rows*columns)
+	for v := range rows {
+		if v%4096 == 0 && f.ctx.Err() != nil {
+			return f.errorf("%w", f.ctx.Err())
+		}
+		row := g.Features.Dense[v*columns : (v+1)*columns]
+		for i := range row {
+			var err error
+			if row[i], err = listing.Float32(x.kind.float(x.at(v, int64(i)))); err != nil {
+				return f.errorf("field \"x\": row %d, column %d: %w", v, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *file) labels(g *listing.Graph, y *tensor) error {
+	if y == nil {
+		g.Notef("no field \"y\": the nodes have no classes")
+		return nil
+	}
+	rows, columns, ok := y.matrix()
+	if !ok || rows != int64(g.Nodes) || columns != 1 {
+		return f.errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
+	}
+	var index classes.Index
+	g.Labels = make([]int32, rows)
+	var text []byte
+	for v := range g.Labels {
+		text = text[:0]
+		if label := y.kind.float(y.at(int64(v), 0)); label != -1 && !math.IsNaN(label) {
+			if label != math.Trunc(label) || math.Abs(label) > 1<<31 {
+				return f.errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
+			}
+			text = strconv.AppendInt(text, int64(label), 10)
+		}
+		g.Labels[v] = index.Add(text)
+	}
+	g.Classes = index.Finish(g.Labels)
+	return nil
+}
+
+// split reads the masks. Of several splits, a column each, it takes the first.
+func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
+	var sets [3][]int32
+	some := false
+	for i, field := range []string{"train_mask", "val_mask", "test_mask"} {
+		mask, err := f.tensor(fields, field)
+		if err != nil {
+			return err
+		}
+		if mask == nil {
+			continue
+		}
+		rows, columns, ok := mask.matrix()
+		if !ok || rows != int64(g.Nodes) || !mask.kind.whole {
+			return f.errorf("field %q has shape %v: expected true or false for each of %d nodes", field, mask.shape, g.Nodes)
+		}
+		if columns == 0 {
+			continue
+		}
+		if columns > 1 && len(mask.shape) > 1 {
+			g.Notef("field %q has %d columns, a split each: the first is taken", field, columns)
+		}
+		some = true
+		for v := range rows {
+			if mask.kind.float(mask.at(v, 0)) != 0 {
+				sets[i] = append(sets[i], int32(v))
+			}
+		}
+	}
+	if some {
+		for i := range sets {
+			if sets[i] == nil {
+				sets[i] = []int32{}
+			}
+		}
+		g.SetSplit("the split of train_mask, val_mask and test_mask", sets[0], sets[1], sets[2])
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package torch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"nodemask/datasets/internal/pickle"
+)
+
+// tensor holds the numbers of a tensor, in the order of its shape.
+type tensor struct {
+	field  string
+	shape  []int64
+	kind   kind
+	data   []byte // the storage
+	offset int64  // in elements
+	stride []int64
+}
+
+// kind says how a storage's numbers are stored.
+type kind struct {
+	size  int64
+	float func(b []byte) float64
+	whole bool
+}
+
+var kinds = map[string]kind{
+	"Float":  {4, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }, false},
+	"Double": {8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }, false},
+	"Half":   {2, func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }, false},
+	"BFloat16": {2, func(b []byte) float64 {
+		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
+	}, false},
+	"Long":  {8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }, true},
+	"Int":   {4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }, true},
+	"Short": {2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }, true},
+	"Char":  {1, func(b []byte) float64 { return float64(int8(b[0])) }, true},
+	"Byte":  {1, func(b []byte) float64 { return float64(b[0]) }, true},
+	"Bool":  {1, func(b []byte) float64 { return float64(b[0]) }, true},
+}
+
+// half returns a floating number of 16 bits.
+func half(bits uint16) float64 {
+	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
+	var x float64
+	switch exponent {
+	case 0:
+		x = math.Ldexp(fraction, -24)
+	case 31:
+		x = math.Inf(1)
+		if fraction != 0 {
+			x = math.NaN()
+		}
+	default:
+		x = math.Ldexp(1024+fraction, exponent-25)
+	}
+	if bits>>15 != 0 {
+		return -x
+	}
+	return x
+}
+
+// tensor reads a field that is a tensor; nil if there is none.
+func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
+	value := fields.Get(field)
+	if _, none := value.(pickle.None); none || value == nil {
+		return nil, nil
+	}
+	t, is := value.(*pickle.Tensor)
+	if !is {
+		return nil, f.errorf("field %q is %s: expected a tensor", field, pickle.Describe(value))
+	}
+	k, is := kinds[t.Storage.Type]
+	if !is {
+		return nil, f.errorf("field %q: a storage of type %.40q: expected numbers", field, t.Storage.Type)
+	}
+	m := f.members[f.folder+"/data/"+t.Storage.Key]
+	if m == nil {
+		return nil, f.errorf("field %q: there is no storage %.80q", field, t.Storage.Key)
+	}
+	if t.Storage.Elements > int64(m.UncompressedSize64)/k.size {
+		return nil, f.errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged", field, t.Storage.Elements, k.size, m.UncompressedSize64)
+	}
+	if err := within(t); err != nil {
+		return nil, f.errorf("field %q: %w", field, err)
+	}
+	data, err := f.read(m, m.UncompressedSize64)
+	if err != nil {
+		return nil, err
+	}
+	return &tensor{field: field, shape: t.Shape, kind: k, data: data, offset: t.Offset, stride: t.Strides}, nil
+}
+
+// within returns an error unless every element of a tensor lies in its storage, and each element but once: else a small
+// file could hold a tensor of any size.
+func within(t *pickle.Tensor) error {
+	claim := fmt.Sprintf("a tensor of shape %v, strides %v, from %d", t.Shape, t.Strides, t.Offset)
+	elements := int64(1)
+	for _, n := range t.Shape {
+		if n < 0 {
+			return fmt.Errorf("%s: expected sizes from 0 up", claim)
+		}
+		if n == 0 {
+			elements = 0
+		}
+	}
+	if elements == 0 {
+		if t.Offset < 0 || t.Offset > t.Storage.Elements {
+			return fmt.Errorf("%s: its storage has %d elements", claim, t.Storage.Elements)
+		}
+		return nil
+	}
+	last := t.Offset
+	if last < 0 || last >= t.Storage.Elements {
+		return fmt.Errorf("%s: its storage has %d elements", claim, t.Storage.Elements)
+	}
+	for i, n := range t.Shape {
+		stride := t.Strides[i]
+		if stride < 0 {
+			return fmt.Errorf("%s: expected strides from 0 up", claim)
+		}
+		if n > 1 && stride > (t.Storage.Elements-1-last)/(n-1) {
+			return fmt.Errorf("%s: it ends beyond its storage of %d elements", claim, t.Storage.Elements)
+		}
+		last += stride * (n - 1)
+		if elements > t.Storage.Elements/n {
+			return fmt.Errorf("%s: more elements than its storage has, %d: save a copy of it (.clone()) that repeats nothing", claim, t.Storage.Elements)
+		}
+		elements *= n
+	}
+	return nil
+}
+
+// at returns where element [i, j] begins; j is 0 for one dimension.
+func (t *tensor) at(i, j int64) []byte {
+	e := t.offset + i*t.stride[0]
+	if len(t.stride) > 1 {
+		e += j * t.stride[1]
+	}
+	return t.data[e*t.kind.size:]
+}
+
+// elements returns how many there are.
+func (t *tensor) elements() int64 {
+	n := int64(1)
+	for _, size := range t.shape {
+		n *= size
+	}
+	return n
+}
+
+// matrix returns the shape of a tensor as rows and columns; one dimension is one column.
+func (t *tensor) matrix() (rows, columns int64, ok bool) {
+	switch len(t.shape) {
+	case 1:
+		return t.shape[0], 1, true
+	case 2:
+		return t.shape[0], t.shape[1], true
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,196 @@
+// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a data set with one
+// graph, or a dictionary. Nothing of the file is run.
+package torch
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/pickle"
+)
+
+const maxMembers = 10_000
+
+// file is a zip of torch.save.
+type file struct {
+	ctx     context.Context
+	name    string // for errors
+	members map[string]*zip.File
+	folder  string
+}
+
+func (f *file) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", f.name, fmt.Errorf(format, args...))
+}
+
+// Read reads a file of size bytes. name is what errors call it. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, r io.ReaderAt, size int64, name string) (*listing.Graph, error) {
+	f := &file{ctx: ctx, name: name, members: map[string]*zip.File{}}
+	var magic [4]byte
+	if n, _ := r.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
+		return nil, f.errorf("a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with torch.save")
+	}
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, f.errorf("%d bytes: not a whole file of torch.save (zip): %w. Save it again", size, err)
+	}
+	if len(archive.File) > maxMembers {
+		return nil, f.errorf("%d members: expected at most %d", len(archive.File), maxMembers)
+	}
+	for _, m := range archive.File {
+		if f.members[m.Name] != nil {
+			return nil, f.errorf("member %.80q is there twice", m.Name)
+		}
+		f.members[m.Name] = m
+		if path.Base(m.Name) == "data.pkl" && path.Dir(path.Dir(m.Name)) == "." {
+			if f.folder != "" {
+				return nil, f.errorf("two members called data.pkl: expected one")
+			}
+			f.folder = path.Dir(m.Name)
+		}
+		if m.Method != zip.Store {
+			return nil, f.errorf("member %.80q is compressed, which torch.save never does", m.Name)
+		}
+		if m.UncompressedSize64 != m.CompressedSize64 || m.UncompressedSize64 > uint64(size) {
+			return nil, f.errorf("member %.80q claims %d bytes of a file of %d", m.Name, m.UncompressedSize64, size)
+		}
+	}
+	if f.folder == "" {
+		return nil, f.errorf("no member data.pkl: expected a file of torch.save")
+	}
+	if order, is := f.members[f.folder+"/byteorder"]; is {
+		text, err := f.read(order, 16)
+		if err != nil {
+			return nil, err
+		}
+		if string(text) != "little" {
+			return nil, f.errorf("byteorder %q: expected \"little\"", text)
+		}
+	}
+	data, err := f.read(f.members[f.folder+"/data.pkl"], pickle.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	value, err := pickle.ReadTorch(data)
+	if err != nil {
+		return nil, f.errorf("data.pkl: %w", err)
+	}
+	fields, err := f.fields(value)
+	if err != nil {
+		return nil, err
+	}
+	return f.graph(fields)
+}
+
+// read reads a member of at most so many bytes, and its checksum is checked.
+func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
+	if m.UncompressedSize64 > most {
+		return nil, f.errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
+	}
+	r, err := m.Open()
+	if err != nil {
+		return nil, f.errorf("member %.80q: %w", m.Name, err)
+	}
+	defer r.Close()
+	data := make([]byte, m.UncompressedSize64)
+	for at := 0; at < len(data); {
+		if err := f.ctx.Err(); err != nil {
+			return nil, f.errorf("%w", err)
+		}
+		n, err := io.ReadFull(r, data[at:min(at+1<<22, len(data))])
+		if at += n; err != nil {
+			return nil, f.errorf("member %.80q: byte %d: %w. The file is damaged", m.Name, at, err)
+		}
+	}
+	if n, err := io.Copy(io.Discard, r); err != nil || n > 0 { // the end is where the checksum is checked
+		return nil, f.errorf("member %.80q: %d bytes too many: %w. The file is damaged", m.Name, n, err)
+	}
+	return data, nil
+}
+
+// fields returns the named values of a graph, whatever they are wrapped in.
+func (f *file) fields(value any) (*pickle.Dict, error) {
+	switch v := value.(type) {
+	case *pickle.Dict:
+		return v, nil
+	case pickle.Tuple: // (data, slices) and (data, slices, class)
+		if len(v) == 2 || len(v) == 3 {
+			fields, err := f.unwrap(v[0])
+			if err != nil {
+				return nil, err
+			}
+			return fields, f.checkSlices(v[1])
+		}
+	case *pickle.List:
+		if len(v.Items) == 1 {
+			return f.unwrap(v.Items[0])
+		}
+		return nil, f.errorf("data.pkl: a list of %d: expected one graph", len(v.Items))
+	case *pickle.Object:
+		return f.unwrap(v)
+	}
+	return nil, f.errorf("data.pkl: %s: expected a Data object of PyTorch Geometric, (data, slices) or a dictionary", pickle.Describe(value))
+}
+
+// unwrap returns the fields of a Data object, or of a dictionary.
+func (f *file) unwrap(value any) (*pickle.Dict, error) {
+	if dict, is := value.(*pickle.Dict); is {
+		return dict, nil
+	}
+	o, is := value.(*pickle.Object)
+	if !is || o.Class != "Data" || o.State == nil {
+		return nil, f.errorf("data.pkl: %s: expected a Data object of PyTorch Geometric", pickle.Describe(value))
+	}
+	store, is := o.State.Get("_store").(*pickle.Object)
+	if !is {
+		return o.State, nil // PyTorch Geometric 1
+	}
+	if store.State != nil {
+		if mapping, is := store.State.Get("_mapping").(*pickle.Dict); is {
+			return mapping, nil
+		}
+	}
+	return nil, f.errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
+}
+
+// checkSlices returns an error if slices say that several graphs were put together.
+func (f *file) checkSlices(slices any) error {
+	dict, is := slices.(*pickle.Dict)
+	if !is {
+		return nil
+	}
+	for _, e := range dict.Entries {
+		if t, is := e.Value.(*pickle.Tensor); is && len(t.Shape) == 1 && t.Shape[0] > 2 {
+			return f.errorf("data.pkl: slices of %d graphs: expected one graph", t.Shape[0]-1)
+		}
+	}
+	return nil
+}
+
+// known are the fields that a graph is read from.
+var known = []string{"x", "edge_index", "y", "train_mask", "val_mask", "test_mask", "num_nodes"}
+
+// named checks the keys of fields, and returns those that are left out.
+func (f *file) named(fields *pickle.Dict) (left []string, err error) {
+	seen := map[string]bool{}
+	for _, e := range fields.Entries {
+		key, is := e.Key.(pickle.String)
+		if !is || len(key) > 256 {
+			return nil, f.errorf("data.pkl: a field named by %s: expected names of fields", pickle.Describe(e.Key))
+		}
+		if seen[string(key)] {
+			return nil, f.errorf("data.pkl: the field %.80q is there twice", key)
+		}
+		seen[string(key)] = true
+		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) && !strings.HasPrefix(string(key), "_") {
+			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,376 @@
+package parquet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const (
+	maxColumns = 1 << 17
+	maxFooter  = 64 << 20
+)
+
+// kind says what a column's values are to us.
+type kind int
+
+const (
+	other kind = iota
+	whole
+	floating
+	text
+)
+
+// column is a column without nested or repeated values.
+type column struct {
+	name      string
+	described string // its type, for notes
+	kind      kind
+	unsigned  bool
+	leaf      int // its place among the file's columns; -1 if nothing of it is read
+}
+
+// table is an open file.
+type table struct {
+	ctx     context.Context
+	name    string // for errors
+	file    *parquet.File
+	rows    int64
+	columns []*column
+}
+
+func (t *table) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", t.name, fmt.Errorf(format, args...))
+}
+
+// readTable opens a file for use. The library may panic over a damaged one, which becomes an error here.
+func readTable(ctx context.Context, path string, use func(t *table) error) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%s: %w: %.200s", path, errDamaged, oneLine(fmt.Sprint(fault)))
+		}
+		err = errors.Join(err, f.Close())
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	t, err := openTable(ctx, f, info, path)
+	if err != nil {
+		return err
+	}
+	return use(t)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func openTable(ctx context.Context, f *os.File, info os.FileInfo, path string) (*table, error) {
+	t := &table{ctx: ctx, name: path}
+	if !info.Mode().IsRegular() {
+		return nil, t.errorf("expected a file")
+	}
+	var end [8]byte // the footer's length and a magic word
+	if info.Size() < 12 {
+		return nil, t.errorf("%d bytes: not a Parquet file", info.Size())
+	}
+	if _, err := f.ReadAt(end[:], info.Size()-8); err != nil {
+		return nil, t.errorf("%w", err)
+	}
+	if footer := int64(binary.LittleEndian.Uint32(end[:])); string(end[4:]) != "PAR1" || footer > min(maxFooter, info.Size()-12) {
+		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and \"PAR1\". Get the file again", info.Size()-8, end[:])
+	}
+	var err error
+	if t.file, err = parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18)); err != nil {
+		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
+	}
+	for _, g := range t.file.RowGroups() {
+		if n := g.NumRows(); n < 0 || t.rows+n > limit(info.Size()) {
+			return nil, t.errorf("more than %d rows in a file of %d bytes: expected fewer", limit(info.Size()), info.Size())
+		}
+		t.rows += g.NumRows()
+	}
+	fields := t.file.Schema().Fields()
+	if len(fields) > maxColumns {
+		return nil, t.errorf("%d columns: expected at most %d", len(fields), maxColumns)
+	}
+	seen := map[string]bool{}
+	for _, field := range fields {
+		c := &column{name: field.Name(), leaf: -1, described: "nested"}
+		if seen[c.name] {
+			return nil, t.errorf("column %.80q is there twice", c.name)
+		}
+		seen[c.name] = true
+		if leaf, is := t.file.Schema().Lookup(c.name); is && field.Leaf() && !field.Repeated() {
+			c.leaf, c.described = leaf.ColumnIndex, field.Type().String()
+			c.kind, c.unsigned = kindOf(field.Type())
+		}
+		t.columns = append(t.columns, c)
+	}
+	return t, nil
+}
+
+// kindOf says what a type is to us. Dates, decimals and the like are stored as numbers, but are none.
+func kindOf(t parquet.Type) (k kind, unsigned bool) {
+	if l := t.LogicalType(); l != nil {
+		switch {
+		case l.Integer != nil:
+			unsigned = !l.Integer.IsSigned
+		case l.UTF8 != nil || l.Enum != nil:
+			return text, false
+		default:
+			return other, false
+		}
+	}
+	switch t.Kind() {
+	case parquet.Boolean, parquet.Int32, parquet.Int64:
+		return whole, unsigned
+	case parquet.Float, parquet.Double:
+		return floating, false
+	case parquet.ByteArray:
+		return text, false
+	}
+	return other, false
+}
+
+// column finds a column by one of its names, in upper or lower case.
+func (t *table) column(names ...string) (*column, error) {
+	for _, name := range names {
+		if i := slices.IndexFunc(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) }); i >= 0 {
+			return t.columns[i], nil
+		}
+	}
+	var found []string
+	for _, c := range t.columns[:min(len(t.columns), 8)] {
+		found = append(found, c.name)
+	}
+	return nil, t.errorf("no column %q: found %.200q", names[0], strings.Join(found, ","))
+}
+
+// batch holds some values of a column, as numbers or as the library's values.
+type batch struct {
+	ints     []int64
+	floats   []float64
+	singles  []float32
+	values   []parquet.Value
+	unsigned bool
+}
+
+func (b batch) len() int { return max(len(b.ints), len(b.floats), len(b.singles), len(b.values)) }
+
+func (b batch) null(i int) bool { return b.values != nil && b.values[i].IsNull() }
+
+// int returns a whole number.
+func (b batch) int(i int) int64 {
+	if b.ints != nil {
+		return b.ints[i]
+	}
+	switch v := b.values[i]; v.Kind() {
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1
+		}
+		return 0
+	case parquet.Int32:
+		if b.unsigned {
+			return int64(v.Uint32())
+		}
+		return int64(v.Int32())
+	default:
+		return v.Int64()
+	}
+}
+
+// float returns a number.
+func (b batch) float(i int) float64 {
+	switch {
+	case b.floats != nil:
+		return b.floats[i]
+	case b.singles != nil:
+		return float64(b.singles[i])
+	case b.ints != nil:
+		return float64(b.ints[i])
+	}
+	switch v := b.values[i]; v.Kind() {
+	case parquet.Float:
+		return float64(v.Float())
+	case parquet.Double:
+		return v.Double()
+	}
+	if n := b.int(i); !b.unsigned || n >= 0 {
+		return float64(n)
+	}
+	return float64(uint64(b.int(i)))
+}
+
+// name returns a value as text, for ids.
+func (b batch) name(i int, k kind) string {
+	switch {
+	case b.null(i):
+		return ""
+	case k == text:
+		return string(b.values[i].ByteArray())
+	}
+	return strconv.FormatInt(b.int(i), 10)
+}
+
+// each calls use with all values of a column, in batches that begin at a row.
+func (t *table) each(c *column, use func(row int, b batch) error) error {
+	r := t.open(c)
+	defer r.close()
+	row := 0
+	return r.read(int(t.rows), func(b batch) error {
+		err := use(row, b)
+		row += b.len()
+		return err
+	})
+}
+
+// cursor reads a column from the first row on, group by group and page by page.
+type cursor struct {
+	t      *table
+	c      *column
+	groups []parquet.RowGroup
+	pages  parquet.Pages
+	page   parquet.Page
+	left   batch               // of the page: numbers that are at hand
+	values parquet.ValueReader // of the page: if they are not
+	buffer [1024]parquet.Value
+}
+
+func (t *table) open(c *column) *cursor { return &cursor{t: t, c: c, groups: t.file.RowGroups()} }
+
+func (r *cursor) close() {
+	if r.page != nil {
+		parquet.Release(r.page)
+		r.page = nil
+	}
+	if r.pages != nil {
+		_ = r.pages.Close() // nothing was written
+		r.pages = nil
+	}
+}
+
+// read calls use with the next n values, in batches.
+func (r *cursor) read(n int, use func(b batch) error) error {
+	for n > 0 {
+		b, err := r.next(n)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("it ends %d rows too early", n)
+			}
+			if r.t.ctx.Err() == nil {
+				err = fmt.Errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
+			}
+			return r.t.errorf("column %.80q: %w", r.c.name, err)
+		}
+		if err := use(b); err != nil {
+			return err
+		}
+		n -= b.len()
+	}
+	return nil
+}
+
+// next returns up to n values, at least one.
+func (r *cursor) next(n int) (batch, error) {
+	for {
+		if err := r.t.ctx.Err(); err != nil {
+			return batch{}, err
+		}
+		if m := min(n, r.left.len()); m > 0 {
+			b := r.left
+			b.ints, r.left.ints = cut(b.ints, m)
+			b.floats, r.left.floats = cut(b.floats, m)
+			b.singles, r.left.singles = cut(b.singles, m)
+			return b, nil
+		}
+		if r.values != nil {
+			m, err := r.values.ReadValues(r.buffer[:min(n, len(r.buffer))])
+			if m > 0 {
+				return batch{values: r.buffer[:m], unsigned: r.c.unsigned}, nil
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return batch{}, err
+			}
+		}
+		if err := r.turn(); err != nil {
+			return batch{}, err
+		}
+	}
+}
+
+// cut splits numbers after the first m; nil stays nil.
+func cut[T any](all []T, m int) (first, rest []T) {
+	if all == nil {
+		return nil, nil
+	}
+	return all[:m:m], all[m:]
+}
+
+// turn goes to the next page; io.EOF after the last.
+func (r *cursor) turn() error {
+	r.left, r.values = batch{}, nil
+	if r.page != nil {
+		parquet.Release(r.page)
+		r.page = nil
+	}
+	for {
+		if r.pages == nil {
+			if len(r.groups) == 0 {
+				return io.EOF
+			}
+			r.pages = r.groups[0].ColumnChunks()[r.c.leaf].Pages()
+			r.groups = r.groups[1:]
+		}
+		page, err := r.pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			_ = r.pages.Close() // nothing was written
+			r.pages = nil
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.page = page
+		r.left, r.values = batchOf(page, r.c), nil
+		if r.left.len() == 0 {
+			r.values = page.Values()
+		}
+		return nil
+	}
+}
+
+// batchOf returns a page's numbers where they lie side by side in memory; an empty batch if they do not.
+func batchOf(page parquet.Page, c *column) batch {
+	if page.NumNulls() > 0 || page.Dictionary() != nil || c.unsigned {
+		return batch{}
+	}
+	data := page.Data()
+	switch page.Type().Kind() {
+	case parquet.Int64:
+		if all := data.Int64(); int64(len(all)) == page.NumValues() {
+			return batch{ints: all}
+		}
+	case parquet.Float:
+		if all := data.Float(); int64(len(all)) == page.NumValues() {
+			return batch{singles: all}
+		}
+	case parquet.Double:
+		if all := data.Double(); int64(len(all)) == page.NumValues() {
+			return batch{floats: all}
+		}
+	}
+	return batch{}
+}
