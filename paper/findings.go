@@ -6,6 +6,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
 
@@ -55,12 +56,23 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	if _, run := e.Readings("cora", "gin", datasets.Inductive); run {
 		which = " in the best calibrated reading"
 	}
-	return append(found,
+	found = append(found,
 		Finding{"GIN with masking against GIN, points of macro F1 with 95 % intervals, on Cora" + which + ": " + both("table-gin-cora/gain-", "") + ".", "nodemask report table-gin-cora"},
 		Finding{"On CiteSeer: " + both("table-gin-citeseer/gain-", "") + ". On PubMed: " + both("table-gin-pubmed/gain-", "") + ".", "nodemask report table-gin-citeseer table-gin-pubmed"},
 		Finding{"GAT with masking on Cora, against GAT with attention dropout: " + both("table-gat/gat-", "") + "; against GAT without it, which changes one thing at a time: " + both("table-gat/gat-", "-fair") + ".", "nodemask report table-gat"},
 		Finding{"Caching with masking against GIN without a cache, on Cora: " + said("table-scale-cora/exceeds") + "; on PubMed: " + said("table-scale-pubmed/exceeds") + ".", "nodemask report table-scale-cora table-scale-pubmed"},
 	)
+	var tuned []string
+	for _, model := range multiverse.TunedModels() {
+		if id := tunedID + "/" + model; verdict[id].Effect != nil {
+			tuned = append(tuned, hyper.Title(model)+" "+said(id))
+		}
+	}
+	if len(tuned) > 0 {
+		found = append(found, Finding{fmt.Sprintf("Tuned alike, which is what a practitioner asks, masking against none, on %d of %d cells: %s.", len(e.tuned), len(tunedQuestions()), strings.Join(tuned, "; ")),
+			"nodemask multiverse --part tuned --model all --summary"})
+	}
+	return found
 }
 
 // Advice says for each model what masking did to it, over data sets and settings, and what follows for who uses it. The
