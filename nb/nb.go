@@ -55,7 +55,7 @@ func Charts(all ...plots.Chart) {
 		pictures.WriteString(picture(c) + "\n")
 		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
 	}
-	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px">`+"\n"+pictures.String()+"</div>", text.String())
+	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures.String()+"</div>", text.String())
 }
 
 // picture is a chart as HTML.
