@@ -17,12 +17,13 @@ type Layer interface {
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask has no gradient,
+// by which sums know that rows which it makes zero need not be read.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h
 	}
-	return Mul(h, mask)
+	return Mul(h, StopGradient(mask))
 }
 
 // Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's linear

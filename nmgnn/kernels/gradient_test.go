@@ -74,10 +74,14 @@ func differentiables() []differentiable {
 			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], true) },
 			func(d definition, x []rows) rows { return d.times(x[0], x[1]) }},
 		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
-			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, Mul(x[0], x[1]), nil, true) },
+			func(p kernels.Product, x []*Node) *Node {
+				return kernels.Sum(p, Mul(x[0], StopGradient(x[1])), nil, true)
+			},
 			func(d definition, x []rows) rows { return d.times(scaled(x[0], x[1]), nil) }},
 		{"Mean of some rows", perRow, width, []argument{h, divisor, {perColumn, 1, upToTwo}},
-			func(p kernels.Product, x []*Node) *Node { return p.Mean(Mul(x[2], x[0]), x[1], nil, true) },
+			func(p kernels.Product, x []*Node) *Node {
+				return p.Mean(Mul(StopGradient(x[2]), x[0]), x[1], nil, true)
+			},
 			func(d definition, x []rows) rows { return d.mean(scaled(x[0], x[2]), x[1], nil) }},
 		{"Mean", perRow, width, []argument{h, divisor},
 			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], nil, true) },

@@ -363,11 +363,37 @@ func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
 	defer store.Finalize()
 	p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
 	require.NoError(t, err)
-	exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, mask *Node) *Node { return kernels.Sum(p, Mul(x, mask), nil, true) })
+	exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, mask *Node) *Node {
+		return kernels.Sum(p, Mul(x, StopGradient(mask)), nil, true)
+	})
 	require.NoError(t, err)
 	defer exec.Finalize()
 	infinite := float32(math.Inf(1)) // times 0 it is not a number, if somebody looks
 	y, err := exec.Call([][]float32{{1, 10}, {infinite, infinite}, {3, 30}}, [][]float32{{2}, {0}, {1}})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{3, 30}, {5, 50}, {2, 20}}, y[0].Value())
+}
+
+func TestALearnedFactorOfRowsHasItsGradientWhereItIsZero(t *testing.T) {
+	for _, id := range []string{"go", "xla:cpu"} {
+		b, err := backend.Open(id)
+		if err != nil {
+			continue
+		}
+		m := bothWays(csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 2, 3, 3}, Indices: []int32{1, 2, 2}})
+		store := model.NewStore()
+		defer store.Finalize()
+		p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
+		require.NoError(t, err)
+		exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, gate *Node) *Node {
+			sum := kernels.Sum(p, Mul(x, gate), nil, true)
+			return Gradient(ReduceAllSum(Mul(sum, sum)), gate)[0]
+		})
+		require.NoError(t, err)
+		defer exec.Finalize()
+		// The graph is a triangle. With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3 and 2.
+		y, err := exec.Call([][]float32{{1, 0}, {2, 0}, {3, 0}}, [][]float32{{2}, {0}, {1}})
+		require.NoError(t, err)
+		require.Equal(t, [][]float32{{2 * (5 + 2)}, {2 * 2 * (3 + 2)}, {2 * 3 * (3 + 5)}}, y[0].Value(), id)
+	}
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // Sum returns Σ over the entries of a row: h [columns, width] → [rows, width]. keep [slots, 1] multiplies the entries; nil:
-// all ones. With gradients, the result has one towards h, and none towards keep. Where h is a product with a column of numbers, as
-// a mask makes it, rows that are multiplied by zero may be left unread, and may have zeros for a gradient: it is multiplied by zero, too.
+// all ones. With gradients, the result has one towards h, and none towards keep. Where h is a product with a column of numbers that is
+// cut off from differentiation, as a mask is, rows that are multiplied by zero may be left unread, and may have zeros for a gradient: it
+// is multiplied by zero, too, and nobody else asks for it.
 func Sum(p Product, h, keep *Node, gradients bool) *Node {
 	apply, adjoint := func(h *Node) *Node { return p.Times(h, keep) }, func(v *Node) *Node { return p.Back(v, keep) }
 	if some, is := p.(skipping); is {
@@ -33,15 +34,15 @@ type skipping interface {
 	backWanted(wanted, v, weights *Node) *Node
 }
 
-// rowFactor returns the column of numbers that the rows of h were multiplied by, cut off from differentiation; nil if h was not made
-// that way.
+// rowFactor returns the column of numbers that the rows of h were multiplied by; nil if h was not made that way, or if the column may
+// have a gradient, which takes those of all rows.
 func rowFactor(h *Node) *Node {
 	if h.Type() != NodeTypeMul || h.Rank() != 2 || h.Shape().Dimensions[1] == 1 {
 		return nil
 	}
 	for _, x := range h.Inputs() {
-		if d := x.Shape().Dimensions; len(d) == 2 && d[0] == h.Shape().Dimensions[0] && d[1] == 1 {
-			return StopGradient(x)
+		if d := x.Shape().Dimensions; x.StopGradient() && len(d) == 2 && d[0] == h.Shape().Dimensions[0] && d[1] == 1 {
+			return x
 		}
 	}
 	return nil
