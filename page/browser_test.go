@@ -230,7 +230,7 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.until(`document.querySelector('#status').textContent.includes('nodes.csv: line 3')`)
 
 	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
-	b.until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, no features and no classes')`)
+	b.until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)
 	b.click("#go")
 	b.until(`document.querySelector('#status').textContent.includes('it can be looked at, not trained on')`)
 	b.until(idle)

@@ -93,7 +93,7 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // none: a list of edges, to be looked at
+	Classes  []string `json:"classes"` // with fewer than two, or without features, the graph can be looked at alone
 	Start    int32    `json:"start"`   // a node with a tree worth looking at
 }
 
@@ -226,9 +226,6 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		if err != nil {
 			return Event{}, err
 		}
-		if g.NumClasses() < 2 && g.Labels != nil {
-			return Event{}, fmt.Errorf("%s: %d classes: expected at least two to tell apart", g.Source, g.NumClasses())
-		}
 		s.mutex.Lock()
 		s.graphs[r.Data] = g
 		s.mutex.Unlock()
@@ -289,8 +286,8 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err != nil {
 		return Event{}, err
 	}
-	if g.Labels == nil {
-		return Event{}, fmt.Errorf("%s has no features and no classes: it can be looked at, not trained on; nodes.csv and edges.csv together have them", g.Name)
+	if g.NumClasses() < 2 || g.Features.Width == 0 {
+		return Event{}, fmt.Errorf("%s has %d features and %d classes: it can be looked at; training needs features, and at least two classes to tell apart", g.Name, g.Features.Width, g.NumClasses())
 	}
 	s.training.Lock()
 	defer s.training.Unlock()

@@ -189,7 +189,7 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAListOfEdgesIsLookedAtAndNotTrainedOn(t *testing.T) {
+func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	s := session(t)
 	opened := ask(t, s, Request{Kind: "open", Data: "own:friends", Files: map[string][]byte{"friends.txt": []byte("ann bob\nbob cleo\n")}})
 	require.Equal(t, "opened", opened[0].Kind, opened[0].Error)
@@ -200,7 +200,12 @@ func TestAListOfEdgesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"cleo"`)
 	trained := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin", Setting: "transductive", TrainPercent: 50}})
-	assert.Equal(t, "friends has no features and no classes: it can be looked at, not trained on; nodes.csv and edges.csv together have them", trained[0].Error)
+	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least two classes to tell apart", trained[0].Error)
+	without := ask(t, s, Request{Kind: "open", Data: "own:net", Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`)}})
+	require.Equal(t, "opened", without[0].Kind, without[0].Error)
+	assert.Equal(t, 2, without[0].Graph.Nodes)
+	drawn := ask(t, s, Request{Kind: "tree", Data: "own:net", Root: 0, Hops: 2})
+	require.Equal(t, "tree", drawn[0].Kind, drawn[0].Error)
 	broken := ask(t, s, Request{Kind: "open", Data: "own:x", Files: map[string][]byte{"x.txt": []byte("a b\na\n")}})
 	assert.Contains(t, broken[0].Error, `x.txt: line 2: found "a": expected two ids`)
 }

@@ -104,6 +104,9 @@ func specificationLinks(e *Evidence) string {
 // trialsText says how much was run of the tables.
 func trialsText(artifacts []Artifact, e *Evidence) string {
 	fewest, most := trialsPerCell(artifacts, e.Records)
+	if fewest == most {
+		return fmt.Sprintf("The tables rest on %d trials, %d a cell.", e.Trials, most)
+	}
 	return fmt.Sprintf("The tables rest on %d trials, %d to %d a cell.", e.Trials, fewest, most)
 }
 

@@ -202,32 +202,11 @@ func writeJSON(w io.Writer, v any) error {
 
 // described is what 'nodemask data info' states.
 type described struct {
-	Name        string                `json:"name"`
-	Description string                `json:"description,omitempty"`
-	Source      string                `json:"source"`
-	Licence     string                `json:"licence,omitempty"`
-	Homepage    string                `json:"homepage,omitempty"`
-	Nodes       int                   `json:"nodes"`
-	Edges       int64                 `json:"edges"`
-	Listed      int64                 `json:"listed_pairs"`
-	SelfLoops   int64                 `json:"self_loops"`
-	Duplicates  int64                 `json:"duplicates"`
-	Isolated    int                   `json:"isolated_nodes"`
-	Features    int                   `json:"features"`
-	Sparse      bool                  `json:"sparse"`
-	Nonzeros    int64                 `json:"nonzeros"`
-	Unlabelled  int                   `json:"unlabelled"`
-	Classes     []classCount          `json:"classes"`
-	Format      string                `json:"format,omitempty"`
-	Directed    bool                  `json:"directed,omitempty"` // in the source
-	Notes       []string              `json:"notes,omitempty"`
-	OwnSplit    *datasets.SplitCounts `json:"own_split,omitempty"`
-	Files       []fileState           `json:"files,omitempty"`
-}
-
-type classCount struct {
-	Name  string `json:"name"`
-	Nodes int    `json:"nodes"`
+	datasets.Description
+	What     string      `json:"description,omitempty"`
+	Licence  string      `json:"licence,omitempty"`
+	Homepage string      `json:"homepage,omitempty"`
+	Files    []fileState `json:"files,omitempty"`
 }
 
 type fileState struct {
@@ -244,8 +223,7 @@ func dataInfo(ctx context.Context, w, notes io.Writer, name string, flags dataFl
 	if err != nil {
 		return err
 	}
-	d := describe(g)
-	d.Description, d.Licence, d.Homepage = at.Info.Description, at.Info.Licence, at.Info.Homepage
+	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence, Homepage: at.Info.Homepage}
 	checks, err := datasets.Verify(ctx, name, flags.options())
 	if err != nil {
 		return err
@@ -259,62 +237,23 @@ func dataInfo(ctx context.Context, w, notes io.Writer, name string, flags dataFl
 	return d.write(w)
 }
 
-func describe(g *datasets.Graph) described {
-	d := described{
-		Name: g.Name, Source: g.Source, Nodes: g.NumNodes(),
-		Edges: g.Report.Edges, Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
-		Features: g.Features.Width, Sparse: g.Features.IsSparse(), Nonzeros: int64(g.Features.NonZeros()),
-		Classes: make([]classCount, g.NumClasses()),
-		Format:  g.Format, Directed: g.Directed, Notes: g.Remarks(),
-	}
-	if s := g.OwnSplit; s != nil {
-		d.OwnSplit = &datasets.SplitCounts{Train: len(s.Train), Validation: len(s.Validation), Test: len(s.Test), Hash: s.Hash()}
-	}
-	for i, name := range g.Classes {
-		d.Classes[i].Name = name
-	}
-	for v, label := range g.Labels {
-		if label == datasets.Unlabelled {
-			d.Unlabelled++
-		} else {
-			d.Classes[label].Nodes++
-		}
-		if g.Edges.Degree(int32(v)) == 0 {
-			d.Isolated++
-		}
-	}
-	return d
-}
-
 func (d described) write(w io.Writer) error {
-	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
-	storage := "dense"
-	if d.Sparse {
-		storage = "sparse"
+	t := factsOf(d.Description)
+	add := func(name, value string) {
+		if value != "" {
+			t.Rows = append(t.Rows, fields(name, value))
+		}
 	}
 	var classes []string
 	for _, c := range d.Classes {
 		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
 	}
-	for _, row := range [][2]string{
-		{"what", d.Description}, {"source", d.Source}, {"format", d.Format}, {"licence", d.Licence}, {"homepage", d.Homepage},
-		{"nodes", fmt.Sprintf("%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)},
-		{"edges", fmt.Sprintf("%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directedText(d.Directed), d.Listed, d.SelfLoops, d.Duplicates)},
-		{"features", fmt.Sprintf("%d (%d nonzeros, %s)", d.Features, d.Nonzeros, storage)},
-		{"classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", "))},
-	} {
-		if row[1] != "" {
-			t.Rows = append(t.Rows, fields(row[0], row[1]))
-		}
-	}
-	if s := d.OwnSplit; s != nil {
-		t.Rows = append(t.Rows, fields("own split", ownSplitText(s)))
-	}
-	for _, note := range d.Notes {
-		t.Rows = append(t.Rows, fields("note", note))
-	}
+	add("classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", ")))
+	add("what", d.What)
+	add("licence", d.Licence)
+	add("homepage", d.Homepage)
 	for _, f := range d.Files {
-		t.Rows = append(t.Rows, fields("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State)))
+		add("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State))
 	}
 	return printTable(w, t)
 }

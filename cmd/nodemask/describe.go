@@ -51,11 +51,11 @@ func newDescribeCommand(flags *dataFlags) *cobra.Command {
 	return c
 }
 
-// writeDescription writes a description as tables.
-func writeDescription(w io.Writer, d datasets.Description) error {
-	facts := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}
+// factsOf tells what was read: what 'data info' and 'data describe' both say.
+func factsOf(d datasets.Description) plots.Table {
+	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
 	add := func(name, format string, args ...any) {
-		facts.Rows = append(facts.Rows, fields(name, fmt.Sprintf(format, args...)))
+		t.Rows = append(t.Rows, fields(name, fmt.Sprintf(format, args...)))
 	}
 	add("source", "%s", d.Source)
 	if d.Format != "" {
@@ -63,21 +63,30 @@ func writeDescription(w io.Writer, d datasets.Description) error {
 	}
 	add("nodes", "%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)
 	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directedText(d.Directed), d.Listed, d.SelfLoops, d.Duplicates)
-	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
 	storage := "dense"
 	if d.Sparse {
 		storage = "sparse"
 	}
 	add("features", "%d (%d nonzeros, %s; %d the same on all nodes)", d.Features, d.NonZeros, storage, d.Constant)
-	add("classes", "%d", len(d.Classes))
-	if d.EdgeHomophily != nil {
-		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
-	}
 	if s := d.OwnSplit; s != nil {
 		add("own split", "%s", ownSplitText(s))
 	}
 	for _, note := range d.Notes {
 		add("note", "%s", note)
+	}
+	return t
+}
+
+// writeDescription writes a description as tables.
+func writeDescription(w io.Writer, d datasets.Description) error {
+	facts := factsOf(d)
+	add := func(name, format string, args ...any) {
+		facts.Rows = append(facts.Rows, fields(name, fmt.Sprintf(format, args...)))
+	}
+	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
+	add("classes", "%d", len(d.Classes))
+	if d.EdgeHomophily != nil {
+		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
 	}
 	for _, warning := range d.Warnings {
 		add("WARNING", "%s", warning)

@@ -22,9 +22,6 @@ function buttons(picture) {
   return all
 }
 
-// shown is what is read of an entry.
-const shown = entry => entry.textContent.trim() || entry.title
-
 export class Entries {
   constructor(engine) {
     this.engine = engine
@@ -73,7 +70,7 @@ export class Entries {
     this.cell = JSON.parse(entry.dataset.cell)
     find('.nm-what').textContent = words(this.cell)
     const point = entry.classList.contains('nm-point')
-    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${shown(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${entry.textContent.trim()}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
     find('.nm-status').textContent = ''
     this.chart.draw([])
     this.list()

@@ -126,7 +126,8 @@ class Page {
     try {
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: name === this.held ? this.filesOf(name) : undefined}).done
       const classes = graph.classes || []
-      const has = classes.length ? `${graph.features.toLocaleString('en')} features, ${classes.length} classes.` : 'no features and no classes: it can be looked at, not trained on.'
+      const trains = graph.features > 0 && classes.length > 1
+      const has = `${graph.features.toLocaleString('en')} features, ${classes.length} ${classes.length === 1 ? 'class' : 'classes'}${trains ? '.' : ': it can be looked at, not trained on.'}`
       find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${has}`
       const {tree} = await this.engine.ask({kind: 'tree', data: name, root: graph.start, hops: 2}).done
       if (find('#data').value !== name) return false // another one was chosen meanwhile

@@ -24,7 +24,7 @@ const (
 
 // Read reads a file. name is what errors call it; they give the line and column. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
-	limited := &tokenReader{r: r}
+	limited := &listing.TokenReader{R: r, Most: maxToken, What: "tag or text"}
 	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{}, edgeKeys: map[string]int{},
 		b: listing.NewBuilder("GraphML", "GraphML key")}
 	g, err := w.file()
@@ -39,20 +39,6 @@ func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error)
 	return g, nil
 }
 
-// tokenReader ends with an error when too much has been read since the last token.
-type tokenReader struct {
-	r    io.Reader
-	read int
-}
-
-func (t *tokenReader) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
-	if t.read += n; t.read > maxToken {
-		return 0, fmt.Errorf("a tag or text of more than %d MiB: expected less", maxToken>>20)
-	}
-	return n, err
-}
-
 // key is what a <key> declares: an attribute and the type of its values.
 type key struct {
 	name, kind string
@@ -63,7 +49,7 @@ type key struct {
 // walker reads elements in the file's order.
 type walker struct {
 	ctx      context.Context
-	limited  *tokenReader
+	limited  *listing.TokenReader
 	decoder  *xml.Decoder
 	depth    int
 	tokens   int
@@ -81,7 +67,7 @@ func (w *walker) token() (xml.Token, error) {
 		if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
 			return nil, w.ctx.Err()
 		}
-		w.limited.read = 0
+		w.limited.Next()
 		t, err := w.decoder.Token()
 		if errors.Is(err, io.EOF) {
 			return nil, nil

@@ -22,7 +22,7 @@ const (
 
 // Read reads a file. name is what errors call it; they give the byte. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
-	limited := &tokenReader{r: r}
+	limited := &listing.TokenReader{R: r, Most: maxToken, What: "text or number"}
 	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: listing.NewBuilder("node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
@@ -39,24 +39,10 @@ func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error)
 	return g, nil
 }
 
-// tokenReader ends with an error when too much has been read since the last token.
-type tokenReader struct {
-	r    io.Reader
-	read int
-}
-
-func (t *tokenReader) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
-	if t.read += n; t.read > maxToken {
-		return 0, fmt.Errorf("a text or number of more than %d MiB: expected less", maxToken>>20)
-	}
-	return n, err
-}
-
 // walker reads values in the file's order.
 type walker struct {
 	ctx     context.Context
-	limited *tokenReader
+	limited *listing.TokenReader
 	decoder *json.Decoder
 	depth   int
 	tokens  int
@@ -68,7 +54,7 @@ func (w *walker) token() (json.Token, error) {
 	if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
 		return nil, w.ctx.Err()
 	}
-	w.limited.read = 0
+	w.limited.Next()
 	t, err := w.decoder.Token()
 	switch t {
 	case json.Delim('['), json.Delim('{'):
