@@ -9,6 +9,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
+	dir := planetoidDir(t)
+	onDisk, err := ReadPlanetoid(t.Context(), os.DirFS(dir), "citeseer")
+	require.NoError(t, err)
+	files := map[string][]byte{}
+	for _, f := range planetoidFiles("citeseer") {
+		files[f.Name], err = os.ReadFile(filepath.Join(dir, f.Name))
+		require.NoError(t, err)
+	}
+	g, err := ReadMemory(t.Context(), "mine", files)
+	require.NoError(t, err)
+	require.Equal(t, "ind.citeseer.*", g.Source)
+	g.Source = onDisk.Source
+	require.Equal(t, onDisk, g)
+
+	delete(files, "ind.citeseer.tx")
+	_, err = ReadMemory(t.Context(), "mine", files)
+	require.ErrorContains(t, err, "ind.citeseer.tx is missing")
+	_, err = ReadMemory(t.Context(), "mine", map[string][]byte{"ind.mine.x": nil, "ind.mine.y": nil})
+	require.ErrorContains(t, err, `Planetoid graph "mine": expected cora, citeseer or pubmed`)
+}
+
 func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	want, err := SBM(SBMOptions{Nodes: 60, Classes: 3, MeanDegree: 4, Seed: 1})

@@ -177,8 +177,8 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 }
 
 // ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt file (see
-// [Open]), nodes.csv and edges.csv (see [ReadCSV]), or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without
-// features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
+// [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]), or one list of edges (see [ReadEdgeList];
+// .txt, .tsv, .csv, .edges), which makes a graph without features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
 // and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	by := map[string]string{}
@@ -199,6 +199,14 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 			g.Name, g.Source, g.Format = file[:len(file)-len(".npz")], file, "npz"
 			return g, nil
 		}
+	}
+	if name := planetoidName(files); name != "" {
+		g, err := ReadPlanetoid(ctx, memoryFS(files), name)
+		if err != nil {
+			return nil, err
+		}
+		g.Source = "ind." + name + ".*"
+		return g, nil
 	}
 	nodesFile, hasNodes := by[csvNodesFile]
 	edgesFile, hasEdges := by[csvEdgesFile]

@@ -56,6 +56,32 @@ func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool)
 	return g, nil
 }
 
+// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of Planetoid's.
+func planetoidName(files map[string][]byte) string {
+	for file := range files {
+		if parts := strings.SplitN(file, ".", 3); len(parts) == 3 && parts[0] == "ind" && len(files) > 1 {
+			return parts[1]
+		}
+	}
+	return ""
+}
+
+// memoryFS holds files by name. It has no folders.
+type memoryFS map[string][]byte
+
+func (m memoryFS) Open(name string) (fs.File, error) {
+	content, found := m[name]
+	if !found {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return memoryFile{bytes.NewReader(content)}, nil
+}
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error               { return nil }
+func (memoryFile) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
 // maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
 const maxPlanetoidFile = pickle.MaxSize
 

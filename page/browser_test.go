@@ -253,18 +253,23 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
 }
 
-func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains in a browser for seconds")
-	}
+// fruit is a graph of two classes.
+func fruit() []File {
 	nodes, edges := "id,label,x,y\n", "source,target\n"
 	for v := range 80 {
 		nodes += fmt.Sprintf("n%d,%s,%d,1\n", v, []string{"red", "green"}[v%2], v%2)
 		edges += fmt.Sprintf("n%d,n%d\n", v, (v+2)%80)
 	}
+	return []File{{"nodes.csv", []byte(nodes)}, {"edges.csv", []byte(edges)}}
+}
+
+func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains in a browser for seconds")
+	}
 	b := open(t, browser(t), written(t, func(o *Options) {
 		o.Title = "Node masking on fruit"
-		o.Files = []File{{"nodes.csv", []byte(nodes)}, {"edges.csv", []byte(edges)}}
+		o.Files = fruit()
 	}), 390)
 	b.click("#both")
 	b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
@@ -304,17 +309,26 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: trains in a browser for half a minute")
 	}
-	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
+	path := written(t, func(o *Options) { o.Beside, o.Data = "nodemask.js", []string{"fruit"} })
 	folder := filepath.Dir(path)
+	beside, err := DataScript("fruit", fruit())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, DataScriptName("fruit")), beside, 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "front.js"), []byte(Front), 0o644))
 	report := filepath.Join(folder, "index.html")
 	require.NoError(t, os.WriteFile(report, []byte(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src file: 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; connect-src 'none'">
 <title>reports</title></head><body><main><div data-nodemask-live><p id="still">a picture</p></div>
-<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00 ± 1.00</td></tr></table>
+<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00 ± 1.00</td>
+<td id="fruit" title="10 trials" data-cell='{"data":"fruit","model":"gin","setting":"transductive","train":50,"choices":{"hidden":"4","epochs":"5"}}'>50.00</td>
+<td id="elsewhere" title="10 trials" data-cell='{"data":"citeseer","model":"gin","setting":"transductive","train":50,"choices":{}}'>60.00</td></tr></table>
 <img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='[{"left":25,"top":50,"name":"GIN, 0.5: 79.00","cell":"{\"data\":\"sbm:nodes=120,classes=3,degree=6,seed=1\",\"model\":\"gin\",\"setting\":\"inductive\",\"train\":50,\"choices\":{\"hidden\":\"8\",\"keep\":\"0.5\"}}"}]'>
-</main><script src="front.js" defer></script></body></html>`), 0o644))
-	b := open(t, browser(t), report, 1280)
+</main><script src="front.js" data-beside="fruit" defer></script></body></html>`), 0o644))
+	ctx := browser(t)
+	playground := open(t, ctx, path, 1280)
+	playground.set("#data", "fruit")
+	playground.until(`document.querySelector('#about').textContent.startsWith('80 nodes, 80 edges, 2 features, 2 classes')`)
+	b := open(t, ctx, report, 1280)
 	b.until(`document.querySelector('.nm-go') !== null`)
 	var text string
 	b.js(`document.querySelector('#still').textContent`, &text)
@@ -328,6 +342,13 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	b.js(`document.querySelector('.nm-results li').textContent`, &text)
 	require.Regexp(t, `^seed 1001: macro F1 \d+\.\d\d$`, text)
 	b.look("entry")
+	b.click("dialog .nm-close")
+
+	b.js(`document.querySelector('#fruit').getAttribute('role') + ' ' + document.querySelector('#elsewhere').getAttribute('role')`, &text)
+	require.Equal(t, "button null", text, "what is not at hand cannot be run")
+	b.click("#fruit")
+	b.click("dialog .nm-go")
+	b.until(`document.querySelectorAll('.nm-results li').length === 1`)
 	b.click("dialog .nm-close")
 
 	b.js(`(point => { const [p, i] = [point.getBoundingClientRect(), point.parentElement.querySelector('img').getBoundingClientRect()]; return [p.x + p.width / 2 - i.x, p.y + p.height / 2 - i.y].map(Math.round).join(' ') + ' ' + point.getAttribute('aria-label') })(document.querySelector('.nm-point'))`, &text)

@@ -211,7 +211,7 @@ func (s *Session) graph(ctx context.Context, name string) (*datasets.Graph, erro
 		return g, nil
 	}
 	if !inPages(name) {
-		return nil, fmt.Errorf("no data %.80q on this page: expected cora, pubmed, sbm, or a file that was opened here", name)
+		return nil, fmt.Errorf("no data %.80q on this page: expected cora, pubmed, sbm, or files that were opened here", name)
 	}
 	g, err := datasets.Open(ctx, name, datasets.OpenOptions{})
 	if err == nil {

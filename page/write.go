@@ -41,6 +41,8 @@ type Options struct {
 	Module Module
 	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no other file.
 	Beside string
+	// Data are data sets that lie in scripts beside the page ([DataScript]), to be chosen there.
+	Data []string
 	// Results are recorded trials, to stand beside those that the page runs; nil: none.
 	Results *record.Results
 	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
@@ -65,6 +67,7 @@ type config struct {
 	Recorded map[string]recorded `json:"recorded"`
 	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
 	Files    []fileConfig        `json:"files,omitempty"`
+	Data     []string            `json:"data,omitempty"` // beside the page
 }
 
 type moduleConfig struct {
@@ -126,13 +129,11 @@ func Write(w io.Writer, o Options) error {
 	if err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
-	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}, Axes: open}
+	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}, Axes: open, Data: o.Data}
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}
-	for _, f := range o.Files {
-		c.Files = append(c.Files, fileConfig{f.Name, base64.StdEncoding.EncodeToString(f.Bytes)})
-	}
+	c.Files = encoded(o.Files)
 	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
 	if err != nil {
 		return fmt.Errorf("page: %w", err)
@@ -145,16 +146,41 @@ func Write(w io.Writer, o Options) error {
 	if title == "" {
 		title = "The playground: node masking, live"
 	}
+	data := []choice{{"cora", "Cora"}}
+	for _, name := range o.Data {
+		data = append(data, choice{template.HTMLEscapeString(name), template.HTMLEscapeString(paper.DataTitle(name))})
+	}
+	data = append(data, choice{"pubmed", "PubMed"}, choice{"sbm", "random blocks (small)"})
 	fields := map[string]any{
 		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script, "Config": string(text),
 		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
-		"Data":   []choice{{"cora", "Cora"}, {"pubmed", "PubMed"}, {"sbm", "random blocks (small)"}},
+		"Data":   data,
 		"Models": titled(models()),
 	}
 	if err := t.Execute(w, fields); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
 	return nil
+}
+
+// encoded are files as a script has them.
+func encoded(files []File) (all []fileConfig) {
+	for _, f := range files {
+		all = append(all, fileConfig{f.Name, base64.StdEncoding.EncodeToString(f.Bytes)})
+	}
+	return all
+}
+
+// DataScriptName is how the script with a data set is called.
+func DataScriptName(name string) string { return "data-" + name + ".js" }
+
+// DataScript is the script by which pages have a data set that the program does not hold: from files as [datasets.ReadMemory] takes them.
+func DataScript(name string, files []File) ([]byte, error) {
+	all, err := json.Marshal(map[string][]fileConfig{name: encoded(files)})
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
 func titled(models []string) (all []choice) {

@@ -129,9 +129,9 @@ func (e Entry) chosen() string {
 }
 
 // Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell], by axis. It is empty for data that
-// such a page does not have.
+// such a page never has.
 func Chosen(c record.Cell) string {
-	if c.Data != "cora" && c.Data != "pubmed" {
+	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
 	}
 	choices := map[string]string{}

@@ -36,7 +36,7 @@ compiled from the source, so the command runs in the project's folder and takes 
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "page.html", "the page")
 	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz, .graphml, .json or .pt file")
-	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed")
+	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed; CiteSeer too, if it is at hand")
 	flags.StringVar(&folder, "results", "results", "folder of results to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		o := page.Options{}
@@ -70,6 +70,11 @@ compiled from the source, so the command runs in the project's folder and takes 
 					return err
 				}
 			}
+			beside, err := besideOf(c.Context(), site, "citeseer")
+			if err != nil {
+				return err
+			}
+			o.Data = beside
 			if err := writeFile(filepath.Join(site, "front.js"), func(w io.Writer) error { _, err := io.WriteString(w, page.Front); return err }); err != nil {
 				return err
 			}
@@ -81,6 +86,43 @@ compiled from the source, so the command runs in the project's folder and takes 
 		return err
 	}
 	return c
+}
+
+// besideOf writes scripts with data sets that the program does not hold into a site's folder, and returns the names of those that
+// are at hand. Scripts of others are removed.
+func besideOf(ctx context.Context, site string, names ...string) (beside []string, err error) {
+	for _, name := range names {
+		at, err := datasets.Locate(name, openOptions(""))
+		var missing *datasets.NotFoundError
+		if errors.As(err, &missing) {
+			if err := os.Remove(filepath.Join(site, page.DataScriptName(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if _, err := datasets.Open(ctx, name, openOptions("")); err != nil { // damaged files show here, not on a page
+			return nil, err
+		}
+		var files []page.File
+		for _, f := range at.Info.Files {
+			content, err := os.ReadFile(filepath.Join(at.Dir, f.Name))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, page.File{Name: f.Name, Bytes: content})
+		}
+		script, err := page.DataScript(name, files)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeFile(filepath.Join(site, page.DataScriptName(name)), func(w io.Writer) error { _, err := w.Write(script); return err }); err != nil {
+			return nil, err
+		}
+		beside = append(beside, name)
+	}
+	return beside, nil
 }
 
 // mostInPage is the most that a page may hold of a user's own graph, in bytes.

@@ -55,6 +55,7 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	for _, name := range []string{"playground.html", "nodemask.js", "front.js", "nodemask-exec.js", "nodemask.wasm.packed"} {
 		require.FileExists(t, filepath.Join(site, name))
 	}
+	require.NoFileExists(t, filepath.Join(site, "data-citeseer.js"), "the data set is not at hand")
 }
 
 func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {

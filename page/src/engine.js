@@ -34,6 +34,24 @@ onmessage = async ({data}) => {
 // Beside a page that a server gives: what the script has that the page loads otherwise.
 const served = {exec: 'nodemask-exec.js', program: 'nodemask.wasm.packed'}
 
+// loaded waits for a script beside the page.
+const loaded = (src, what) => new Promise((resolve, reject) => {
+  const script = document.createElement('script')
+  script.src = src
+  script.onload = resolve
+  script.onerror = () => reject(new Error(`${what} was not found: ${src} has to lie beside this page.`))
+  document.head.append(script)
+})
+
+// dataBeside returns the files of a data set that lies in a script beside the page.
+export async function dataBeside(name) {
+  if (!window.nodemaskData || !window.nodemaskData[name]) await loaded(`data-${name}.js`, 'The data set')
+  return filesFrom(window.nodemaskData[name])
+}
+
+// filesFrom are files as the program takes them.
+export const filesFrom = held => held.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer}))
+
 // Engine starts the program when it is first asked something, and again if it has ended.
 export class Engine {
   // config says where the program is: {src} is a script beside the page, which sets window.nodemaskModule; without it the page holds it.
@@ -95,17 +113,11 @@ export class Engine {
     return {exec, program: bytesOf(gzip)}
   }
 
-  module() {
+  async module() {
     const held = id => document.getElementById(id)
-    if (!this.config.src) return Promise.resolve({exec: held('nodemask-exec').textContent, gzip: held('nodemask-module').textContent})
-    return new Promise((resolve, reject) => {
-      if (window.nodemaskModule) return resolve(window.nodemaskModule)
-      const script = document.createElement('script')
-      script.src = this.config.src
-      script.onload = () => resolve(window.nodemaskModule)
-      script.onerror = () => reject(new Error(`The program was not found: ${this.config.src} has to lie beside this page.`))
-      document.head.append(script)
-    })
+    if (!this.config.src) return {exec: held('nodemask-exec').textContent, gzip: held('nodemask-module').textContent}
+    if (!window.nodemaskModule) await loaded(this.config.src, 'The program')
+    return window.nodemaskModule
   }
 
   // ask sends a request and returns {id, done, stop}: a promise of its last answer, and how to end it early. Epochs go to epoch.

@@ -1,18 +1,21 @@
 // "Run it here": a click on an entry of a table, or on a point of a figure, trains one more trial of its very cell, in the page.
 
 import {Chart} from './chart.js'
+import {dataBeside} from './engine.js'
 
 const words = cell => {
   const choices = Object.entries(cell.choices).map(([name, value]) => `${name} ${value || 'none'}`)
   return [`${cell.model.toUpperCase()} on ${cell.data}, ${cell.setting}, ${cell.train} % to train on`, ...choices].join(', ')
 }
 
-// buttons lays a button over each point of a figure that can be run, and returns them.
-function buttons(picture) {
+// buttons lays a button over each point of a figure that can be run here, and returns them.
+function buttons(picture, here) {
+  const places = JSON.parse(picture.dataset.places).filter(place => here(JSON.parse(place.cell)))
+  if (places.length === 0) return []
   const frame = document.createElement('span')
   frame.className = 'nm-figure'
   picture.replaceWith(frame)
-  const all = JSON.parse(picture.dataset.places).map(({left, top, name, cell}) => {
+  const all = places.map(({left, top, name, cell}) => {
     const button = Object.assign(document.createElement('button'), {type: 'button', className: 'nm-point', title: name})
     Object.assign(button.style, {left: `${left}%`, top: `${top}%`})
     button.dataset.cell = cell
@@ -23,11 +26,14 @@ function buttons(picture) {
 }
 
 export class Entries {
-  constructor(engine) {
+  // beside are the data sets that lie beside the page: entries of others that the program does not hold stay as they are.
+  constructor(engine, beside) {
     this.engine = engine
+    this.beside = beside
     this.done = new Map() // by cell: what was run here
-    const entries = [...document.querySelectorAll('[data-cell]')]
-    const points = [...document.querySelectorAll('img[data-places]')].flatMap(buttons)
+    const here = cell => /^(cora|pubmed|sbm(:.*)?)$/.test(cell.data) || beside.includes(cell.data)
+    const entries = [...document.querySelectorAll('[data-cell]')].filter(entry => here(JSON.parse(entry.dataset.cell)))
+    const points = [...document.querySelectorAll('img[data-places]')].flatMap(picture => buttons(picture, here))
     if (entries.length + points.length === 0) return
     for (const entry of [...entries, ...points]) entry.addEventListener('click', () => this.open(entry))
     for (const point of points) point.setAttribute('aria-label', `${point.title}. Run it here`)
@@ -97,6 +103,7 @@ export class Entries {
     find('.nm-go').textContent = 'Stop'
     this.engine.say = text => text && (find('.nm-status').textContent = text)
     try {
+      if (this.beside.includes(this.cell.data)) await this.engine.ask({kind: 'open', data: this.cell.data}, {files: await dataBeside(this.cell.data)}).done
       this.job = this.engine.ask({kind: 'train', cell: this.cell, seed}, {epoch: event => {
         train.push(event.trainLoss)
         validation.push(event.validationLoss)

@@ -1,6 +1,6 @@
 // The playground: choose, train, look, compare.
 
-import {bytesOf, Engine} from './engine.js'
+import {dataBeside, Engine, filesFrom} from './engine.js'
 import {Chart} from './chart.js'
 import {Runs} from './runs.js'
 import {Live} from './live.js'
@@ -124,7 +124,7 @@ class Page {
     const name = find('#data').value
     this.live.host = null
     try {
-      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: name === this.held ? this.filesOf(name) : undefined}).done
+      const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: await this.filesOf(name, true)}).done
       const classes = graph.classes || []
       const trains = graph.features > 0 && classes.length > 1
       const has = `${graph.features.toLocaleString('en')} features, ${classes.length} ${classes.length === 1 ? 'class' : 'classes'}${trains ? '.' : ': it can be looked at, not trained on.'}`
@@ -140,9 +140,11 @@ class Page {
     }
   }
 
-  // filesOf are the files of a graph that does not come with the program.
-  filesOf(name) {
-    return name === this.held ? this.config.files.map(f => ({name: f.name, bytes: bytesOf(f.base64).buffer})) : this.own[name]
+  // filesOf are the files of a graph that does not come with the program; of the reader's own not again, if that has read them.
+  async filesOf(name, read = false) {
+    if (name === this.held) return filesFrom(this.config.files)
+    if ((this.config.data || []).includes(name)) return dataBeside(name)
+    return read ? undefined : this.own[name]
   }
 
   // read takes the user's own files. They stay in the page.
@@ -228,7 +230,7 @@ class Page {
     return Array.from({length: Math.max(0, most)}, async () => {
       const helper = new Engine(this.config.module, () => {})
       try {
-        await helper.ask({kind: 'open', data}, {files: this.filesOf(data)}).done
+        await helper.ask({kind: 'open', data}, {files: await this.filesOf(data)}).done
       } catch (error) {
         this.lost = error.message
         helper.close()

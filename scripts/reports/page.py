@@ -231,11 +231,12 @@ def write_site(folder, pages, project=PROJECT):
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     # By this script, which 'nodemask page --site' writes, pages train: without it they are whole, too.
     live = (folder / "front.js").exists()
+    beside = " ".join(sorted(script.stem.removeprefix("data-") for script in folder.glob("data-*.js")))  # data sets
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
 
     def write(name, template, **values):
         scratch = folder / f".{name}.part"
-        text = environment.get_template(template).render(style=style, script=script, live=live, policy=policy.PLACEHOLDER, **values)
+        text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside, policy=policy.PLACEHOLDER, **values)
         scratch.write_text(policy.put_into(text, own=[script]), encoding="utf-8")
         os.replace(scratch, folder / name)
 
