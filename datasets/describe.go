@@ -52,6 +52,10 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
+	// Homophily is the share of the class among the labelled neighbours of its nodes; nil if they have none. Chance is what it would
+	// be if edges joined their ends at random: the class's share of all ends of edges between labelled nodes.
+	Homophily *float64 `json:"homophily"`
+	Chance    float64  `json:"chance"`
 }
 
 // SplitCounts are the sizes of a graph's own split.
@@ -116,24 +120,70 @@ func (d *Description) homophily(g *Graph) {
 	if len(g.Labels) != d.Nodes {
 		return
 	}
-	var same, all int64
+	same, all, total := make([]int64, len(d.Classes)), make([]int64, len(d.Classes)), int64(0)
 	for v, label := range g.Labels {
 		if label == Unlabelled {
 			continue
 		}
 		for _, u := range g.Edges.Neighbours(int32(v)) {
 			if g.Labels[u] != Unlabelled {
-				all++
+				all[label]++
+				total++
 			}
 			if g.Labels[u] == label {
-				same++
+				same[label]++
 			}
 		}
 	}
-	if all > 0 {
-		share := float64(same) / float64(all)
-		d.EdgeHomophily = &share
+	if total == 0 {
+		return
 	}
+	shareOf := func(n, of int64) *float64 { share := float64(n) / float64(of); return &share }
+	sum := int64(0)
+	for c := range d.Classes {
+		if all[c] > 0 {
+			d.Classes[c].Homophily, d.Classes[c].Chance = shareOf(same[c], all[c]), float64(all[c])/float64(total)
+		}
+		sum += same[c]
+	}
+	d.EdgeHomophily = shareOf(sum, total)
+}
+
+// Facts returns what a description says in words, each with what it is about; Degrees and the sizes of Classes are left to pictures.
+func (d Description) Facts() (facts [][2]string) {
+	add := func(name, format string, args ...any) {
+		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
+	}
+	add("source", "%s", d.Source)
+	if d.Format != "" {
+		add("format", "%s", d.Format)
+	}
+	add("nodes", "%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)
+	directed := ""
+	if d.Directed {
+		directed = ", directed in the source and taken both ways"
+	}
+	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directed, d.Listed, d.SelfLoops, d.Duplicates)
+	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
+	storage := "dense"
+	if d.Sparse {
+		storage = "sparse"
+	}
+	add("features", "%d (%d nonzeros, %s; %d the same on all nodes)", d.Features, d.NonZeros, storage, d.Constant)
+	add("classes", "%d", len(d.Classes))
+	if d.EdgeHomophily != nil {
+		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
+	}
+	if s := d.OwnSplit; s != nil {
+		add("own split", "%d train, %d validation and %d test nodes, hash %s (train --split own)", s.Train, s.Validation, s.Test, s.Hash)
+	}
+	for _, note := range d.Notes {
+		add("note", "%s", note)
+	}
+	for _, warning := range d.Warnings {
+		add("WARNING", "%s", warning)
+	}
+	return facts
 }
 
 // fewNodes are too few of a class to be in all three sets of a split.

@@ -16,10 +16,11 @@ func TestDescribeCountsByHand(t *testing.T) {
 		require.NoError(t, err)
 		g.Features = g.Features.Stored(sparse)
 		d := Describe(g)
-		share := 0.5 // a-b of a-b and b-c
+		share := 0.5                // a-b of a-b and b-c
+		first, second := 2.0/3, 0.0 // of the neighbours of a and b, b, a and c; and of those of c, b
 		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV", Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1,
 			MeanDegree: 1, MedianDegree: 1, MaxDegree: 2, Isolated: 1, Degrees: []DegreeCount{{0, 0, 1}, {1, 1, 2}, {2, 2, 1}},
-			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2}, {"2", 1}}, Unlabelled: 1, EdgeHomophily: &share,
+			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2, &first, 0.75}, {"2", 1, &second, 0.25}}, Unlabelled: 1, EdgeHomophily: &share,
 			Notes:    []string{"1 self-loops and 1 repeated edges are dropped"},
 			Warnings: []string{"2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: 1 (2), 2 (1)", "2 of 4 features are the same on all nodes"}}, d)
 	}

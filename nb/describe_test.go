@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -8,32 +9,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/plots"
 )
 
-func TestADescriptionHasATableAndTwoCharts(t *testing.T) {
+func TestADescriptionIsDrawnByDegreeAndByClass(t *testing.T) {
 	d := datasets.Describe(Data(filepath.Join("..", "datasets", "testdata", "formats", "undirected.graphml")))
-	table := factsOf(d)
-	require.NoError(t, table.Check())
-	text, err := table.Render("text")
-	require.NoError(t, err)
-	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)", "0.000 of the edges", "2 train, 2 validation and 2 test nodes", `GraphML key "nick" of type string: left out`} {
-		assert.Contains(t, text, says)
-	}
 	degrees := degreesOf(d)
-	require.NoError(t, degrees.Check())
-	assert.Equal(t, []float64{12.5, 12.5, 75}, degrees.Series[0].Y)
-	assert.Equal(t, "Half of the nodes of undirected have at most 2 neighbours", degrees.Title)
-	classes := classesOf(d)
-	require.NoError(t, classes.Check())
-	assert.Equal(t, []float64{50, 50}, classes.Series[0].Y)
-	assert.Equal(t, "1: ant, 2: cat.", classes.Caption)
+	assert.Equal(t, []plots.Bar{{Label: "0 neighbours", Value: 12.5}, {Label: "1 neighbour", Value: 12.5}, {Label: "2–3 neighbours", Value: 75}}, degrees.Rows)
+	assert.Equal(t, "Half of the nodes have at most 2 neighbours", degrees.Title)
+	assert.Equal(t, []plots.Bar{{Label: "ant", Value: 50}, {Label: "cat", Value: 50}}, classesOf(d).Rows)
+	half := 50.0
+	assert.Equal(t, []plots.Bar{{Label: "ant", Value: 0, Mark: &half}, {Label: "cat", Value: 0, Mark: &half}}, homophilyOf(d).Rows)
 }
 
-func TestAGraphWithoutClassesHasNoChartOfThem(t *testing.T) {
+func TestAGraphWithoutClassesHasNoBarsOfThem(t *testing.T) {
 	d := datasets.Describe(Data(filepath.Join("..", "datasets", "testdata", "formats", "bare.pt")))
-	assert.Empty(t, classesOf(d).Series)
-	assert.NotEmpty(t, degreesOf(d).Series)
-	require.NoError(t, degreesOf(d).Check())
+	assert.Empty(t, classesOf(d).Rows)
+	assert.Empty(t, homophilyOf(d).Rows)
+	assert.NotEmpty(t, degreesOf(d).Rows)
+}
+
+func TestOfManyClassesTheLargestAreDrawnAndTheRestIsSaid(t *testing.T) {
+	d := datasets.Description{Nodes: 60}
+	for i := range 30 {
+		d.Classes = append(d.Classes, datasets.ClassCount{Name: fmt.Sprint(i), Nodes: i})
+	}
+	b := classesOf(d)
+	require.Len(t, b.Rows, 20)
+	assert.Equal(t, "29", b.Rows[0].Label)
+	assert.Equal(t, "The largest 20 of 30 classes.", b.Caption)
 }
 
 func TestParquetIsReadByTheCommandAndLinkedByNoCell(t *testing.T) {

@@ -62,26 +62,44 @@ func ExampleReading() {
 func ExampleDescribe() {
 	nb.Describe(nb.Data("../datasets/testdata/formats/undirected.json"))
 	// Output:
-	// ╭───────────┬─────────────────────────────────────────────────────────────────╮
-	// │ name      │ undirected                                                      │
-	// ├───────────┼─────────────────────────────────────────────────────────────────┤
-	// │ format    │ node-link JSON                                                  │
-	// │ nodes     │ 8 (1 isolated, 2 unlabelled)                                    │
-	// │ edges     │ 7 (8 pairs listed, 1 self-loops and 0 duplicates dropped)       │
-	// │ degree    │ mean 1.75, median 2, most 3                                     │
-	// │ features  │ 2 (10 nonzeros; 0 the same on all nodes)                        │
-	// │ classes   │ 2                                                               │
-	// │ homophily │ 0.000 of the edges between labelled nodes join two of one class │
-	// │ own split │ 2 train, 2 validation and 2 test nodes                          │
-	// │ note      │ 1 self-loops and 0 repeated edges are dropped                   │
-	// │ note      │ attribute "weight" of edges: left out                           │
-	// │ note      │ attribute "nick" of type string: left out                       │
-	// ╰───────────┴─────────────────────────────────────────────────────────────────╯
-	// series,x,y,low,high
-	// nodes,0,12.5,,
-	// nodes,1,12.5,,
-	// nodes,2,75,,
-	// series,x,y,low,high
-	// classes,1,50,,
-	// classes,2,50,,
+	// ╭───────────┬───────────────────────────────────────────────────────────────────────────────────╮
+	// │ name      │ undirected                                                                        │
+	// ├───────────┼───────────────────────────────────────────────────────────────────────────────────┤
+	// │ source    │ ../datasets/testdata/formats/undirected.json                                      │
+	// │ format    │ node-link JSON                                                                    │
+	// │ nodes     │ 8 (1 isolated, 2 unlabelled)                                                      │
+	// │ edges     │ 7 (8 pairs listed, 1 self-loops and 0 duplicates dropped)                         │
+	// │ degree    │ mean 1.75, median 2, most 3                                                       │
+	// │ features  │ 2 (10 nonzeros, dense; 0 the same on all nodes)                                   │
+	// │ classes   │ 2                                                                                 │
+	// │ homophily │ 0.000 of the edges between labelled nodes join two of one class                   │
+	// │ own split │ 2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train --split own) │
+	// │ note      │ 1 self-loops and 0 repeated edges are dropped                                     │
+	// │ note      │ attribute "weight" of edges: left out                                             │
+	// │ note      │ attribute "nick" of type string: left out                                         │
+	// ╰───────────┴───────────────────────────────────────────────────────────────────────────────────╯
+	// Half of the nodes have at most 2 neighbours
+	// ╭────────────────┬───────────╮
+	// │                │ nodes (%) │
+	// ├────────────────┼───────────┤
+	// │ 0 neighbours   │      12.5 │
+	// │ 1 neighbour    │      12.5 │
+	// │ 2–3 neighbours │      75.0 │
+	// ╰────────────────┴───────────╯
+	//
+	// The largest class has 50.0 % of the labelled nodes
+	// ╭─────┬────────────────────╮
+	// │     │ labelled nodes (%) │
+	// ├─────┼────────────────────┤
+	// │ ant │               50.0 │
+	// │ cat │               50.0 │
+	// ╰─────┴────────────────────╯
+	//
+	// 0 % of the edges join two of one class
+	// ╭─────┬──────────────────────────────────┬───────────╮
+	// │     │ neighbours of the same class (%) │ by chance │
+	// ├─────┼──────────────────────────────────┼───────────┤
+	// │ ant │                              0.0 │      50.0 │
+	// │ cat │                              0.0 │      50.0 │
+	// ╰─────┴──────────────────────────────────┴───────────╯
 }

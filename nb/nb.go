@@ -55,7 +55,22 @@ func Charts(all ...plots.Chart) {
 		pictures.WriteString(picture(c) + "\n")
 		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
 	}
-	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures.String()+"</div>", text.String())
+	sideBySide(pictures.String(), text.String())
+}
+
+// Bars shows charts of bars side by side, or where the page is narrow one below the other.
+func Bars(all ...plots.Bars) {
+	var pictures, text strings.Builder
+	for _, b := range all {
+		pictures.WriteString(image(Must1(b.SVG()), strings.TrimSpace(strings.TrimSuffix(b.Title, ".")+". "+b.Caption)) + "\n")
+		text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
+	}
+	sideBySide(pictures.String(), text.String())
+}
+
+// sideBySide shows pictures in a row, in rows where the page is narrow.
+func sideBySide(pictures, text string) {
+	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures+"</div>", text)
 }
 
 // picture is a chart as HTML.

@@ -248,7 +248,7 @@ func (d described) write(w io.Writer) error {
 	for _, c := range d.Classes {
 		classes = append(classes, fmt.Sprintf("%s: %d", c.Name, c.Nodes))
 	}
-	add("classes", fmt.Sprintf("%d (%s)", len(d.Classes), strings.Join(classes, ", ")))
+	add("sizes", strings.Join(classes, ", "))
 	add("what", d.What)
 	add("licence", d.Licence)
 	add("homepage", d.Homepage)
@@ -256,14 +256,6 @@ func (d described) write(w io.Writer) error {
 		add("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State))
 	}
 	return printTable(w, t)
-}
-
-// directedText follows the number of edges if the source's have a direction.
-func directedText(directed bool) string {
-	if directed {
-		return ", directed in the source and taken both ways"
-	}
-	return ""
 }
 
 func stateOf(c datasets.FileCheck) string {

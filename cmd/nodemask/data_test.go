@@ -64,14 +64,14 @@ func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 func TestDataInfoStatesTheCountsOfAUsersOwnGraph(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "info", ownGraph(t))
 	assert.Zero(t, code, stderr)
-	for _, line := range []string{"3 (1 isolated, 1 unlabelled)", "1 (3 pairs listed, 1 self-loops and 1 duplicates dropped)", "2 (3 nonzeros, dense; 0 the same on all nodes)", "2 (ant: 1, cat: 1)"} {
+	for _, line := range []string{"3 (1 isolated, 1 unlabelled)", "1 (3 pairs listed, 1 self-loops and 1 duplicates dropped)", "2 (3 nonzeros, dense; 0 the same on all nodes)", "ant: 1, cat: 1"} {
 		assert.Contains(t, out, line)
 	}
 	code, out, stderr = nodemask(t, "data", "info", "--json", ownGraph(t))
 	assert.Zero(t, code, stderr)
 	var d described
 	require.NoError(t, json.Unmarshal([]byte(out), &d))
-	assert.Equal(t, []datasets.ClassCount{{"ant", 1}, {"cat", 1}}, d.Classes)
+	assert.Equal(t, []datasets.ClassCount{{Name: "ant", Nodes: 1}, {Name: "cat", Nodes: 1}}, d.Classes)
 	assert.Equal(t, 1, d.Unlabelled)
 	assert.Equal(t, 1, d.Isolated)
 	assert.EqualValues(t, 3, d.Listed)

@@ -51,28 +51,11 @@ func newDescribeCommand(flags *dataFlags) *cobra.Command {
 	return c
 }
 
-// factsOf tells what was read: what 'data info' and 'data describe' both say.
+// factsOf is what 'data info' and 'data describe' both say.
 func factsOf(d datasets.Description) plots.Table {
 	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
-	add := func(name, format string, args ...any) {
-		t.Rows = append(t.Rows, fields(name, fmt.Sprintf(format, args...)))
-	}
-	add("source", "%s", d.Source)
-	if d.Format != "" {
-		add("format", "%s", d.Format)
-	}
-	add("nodes", "%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)
-	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directedText(d.Directed), d.Listed, d.SelfLoops, d.Duplicates)
-	storage := "dense"
-	if d.Sparse {
-		storage = "sparse"
-	}
-	add("features", "%d (%d nonzeros, %s; %d the same on all nodes)", d.Features, d.NonZeros, storage, d.Constant)
-	if s := d.OwnSplit; s != nil {
-		add("own split", "%s", ownSplitText(s))
-	}
-	for _, note := range d.Notes {
-		add("note", "%s", note)
+	for _, fact := range d.Facts() {
+		t.Rows = append(t.Rows, fields(fact[0], fact[1]))
 	}
 	return t
 }
@@ -80,28 +63,21 @@ func factsOf(d datasets.Description) plots.Table {
 // writeDescription writes a description as tables.
 func writeDescription(w io.Writer, d datasets.Description) error {
 	facts := factsOf(d)
-	add := func(name, format string, args ...any) {
-		facts.Rows = append(facts.Rows, fields(name, fmt.Sprintf(format, args...)))
-	}
-	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
-	add("classes", "%d", len(d.Classes))
-	if d.EdgeHomophily != nil {
-		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
-	}
-	for _, warning := range d.Warnings {
-		add("WARNING", "%s", warning)
-	}
 	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
 	for _, c := range d.Degrees {
 		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
 	}
-	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%"}, TextColumns: 2}
+	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%", "homophily (%)", "by chance"}, TextColumns: 2}
 	for i, c := range d.Classes {
 		if i == 50 {
 			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
 			break
 		}
-		classes.Rows = append(classes.Rows, share(c.Name, c.Nodes, d.Nodes-d.Unlabelled))
+		row, homophily, chance := share(c.Name, c.Nodes, d.Nodes-d.Unlabelled), "–", "–"
+		if c.Homophily != nil {
+			homophily, chance = fmt.Sprintf("%.1f", 100**c.Homophily), fmt.Sprintf("%.1f", 100*c.Chance)
+		}
+		classes.Rows = append(classes.Rows, append(row, fields(homophily, chance)...))
 	}
 	for i, t := range []plots.Table{facts, degrees, classes} {
 		if len(t.Rows) == 0 {
@@ -115,10 +91,6 @@ func writeDescription(w io.Writer, d datasets.Description) error {
 		}
 	}
 	return nil
-}
-
-func ownSplitText(s *datasets.SplitCounts) string {
-	return fmt.Sprintf("%d train, %d validation and %d test nodes, hash %s (train --split own)", s.Train, s.Validation, s.Test, s.Hash)
 }
 
 // span is a range of degrees.
