@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 const (
@@ -123,11 +124,11 @@ func openTable(ctx context.Context, f *os.File, info os.FileInfo, path string) (
 
 // kindOf says what a type is to us. Dates, decimals and the like are stored as numbers, but are none.
 func kindOf(t parquet.Type) (k kind, unsigned bool) {
-	if l := t.LogicalType(); l != nil {
-		switch {
-		case l.Integer != nil:
-			unsigned = !l.Integer.IsSigned
-		case l.UTF8 != nil || l.Enum != nil:
+	if l := t.LogicalType(); l != nil && l.Value != nil {
+		switch logical := l.Value.(type) {
+		case *format.IntType:
+			unsigned = !logical.IsSigned
+		case *format.StringType, *format.EnumType:
 			return text, false
 		default:
 			return other, false
