@@ -1,10 +1,13 @@
-// Bundles src/ and the explorer's drawing into playground.js and front.js, which Go embeds. It uses what the explorer has installed.
+// Checks the types of src/ and bundles it and the explorer's drawing into playground.js and front.js, which Go embeds. It uses what the explorer has installed.
 
+import {execFileSync} from 'node:child_process'
 import {createHash} from 'node:crypto'
 import {readFileSync, readdirSync} from 'node:fs'
 import {createRequire} from 'node:module'
 
-const {build} = createRequire(new URL('../aggtree/explorer/package.json', import.meta.url))('esbuild')
+const installed = createRequire(new URL('../aggtree/explorer/package.json', import.meta.url))
+const {build} = installed('esbuild')
+execFileSync(process.execPath, [installed.resolve('typescript/bin/tsc'), '-p', '../aggtree/explorer'], {stdio: 'inherit'})
 const text = {name: 'text', setup(b) {
   b.onLoad({filter: /\.(css|html)$/}, ({path}) => ({contents: readFileSync(path, 'utf8').replace(/\n\s*/g, ''), loader: 'text'}))
 }}

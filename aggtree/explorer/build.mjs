@@ -1,5 +1,6 @@
-// Bundles src/ and the parts of d3 that it uses into explorer.js, which Go embeds.
+// Checks the types of src/, and bundles it and the parts of d3 that it uses into explorer.js, which Go embeds.
 
+import {execFileSync} from 'node:child_process'
 import {createHash} from 'node:crypto'
 import {readFileSync, readdirSync} from 'node:fs'
 import {build} from 'esbuild'
@@ -13,6 +14,8 @@ const licence = readFileSync('LICENSE.d3', 'utf8').trim().split('\n').map(line =
 // By this a test of Go's, which has no node, sees whether the bundle was built from these sources.
 const hash = createHash('sha256')
 for (const name of readdirSync('src').sort()) hash.update(name).update('\0').update(readFileSync('src/' + name)).update('\0')
+
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], {stdio: 'inherit'})
 
 await build({
   entryPoints: ['src/main.js'],

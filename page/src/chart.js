@@ -24,6 +24,7 @@ export function steps(low, high) {
 
 // Chart draws series of numbers, one an epoch: {name, colour, dashed, values, best}.
 export class Chart {
+  /** @param {Element} host @param {{title: string, unit: string, fixed?: number[]}} options */
   constructor(host, {title, unit, fixed}) {
     this.fixed = fixed
     this.svg = make('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', class: 'chart'})

@@ -90,7 +90,7 @@ export class Engine {
         else if (event.kind === 'ready') resolve()
         else reject(new Error(`The program did not start: ${event.error}`))
       }
-      worker.postMessage(program, program.buffer ? [program.buffer] : [])
+      worker.postMessage(program, program instanceof Uint8Array ? [program.buffer] : [])
     })
     worker.onerror = event => this.ended(event.message)
     worker.onmessage = ({data}) => this.answer(JSON.parse(data))
@@ -104,7 +104,7 @@ export class Engine {
     if (this.config.src && location.protocol.startsWith('http')) {
       try {
         const answer = await fetch(served.exec)
-        if (answer.ok) return {exec: await answer.text(), program: new URL(served.program, location).href}
+        if (answer.ok) return {exec: await answer.text(), program: new URL(served.program, location.href).href}
       } catch {
         // the script beside the page has both
       }
@@ -121,6 +121,7 @@ export class Engine {
   }
 
   // ask sends a request and returns {id, done, stop}: a promise of its last answer, and how to end it early. Epochs go to epoch.
+  /** @param {object} request @param {{files?: object[], epoch?: (event: object) => void}} [more] */
   ask(request, {files, epoch} = {}) {
     const id = ++this.last
     const done = this.start().then(worker => new Promise((resolve, reject) => {

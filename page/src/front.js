@@ -59,7 +59,7 @@ class Front {
         const {tree} = await this.engine.ask({kind: 'tree', data: 'cora', root: graph.start, hops: 2}).done
         this.live.open(tree)
       }
-      for (const [name, rate, colour] of [['masked', keep, 'masked'], ['nothing masked', 1, 'plain']]) {
+      for (const {name, rate, colour} of [{name: 'masked', rate: keep, colour: 'masked'}, {name: 'nothing masked', rate: 1, colour: 'plain'}]) {
         if (this.stopped) break
         const arm = {name, colour, train: [], validation: [], f1: []}
         arms.push(arm)

@@ -183,7 +183,7 @@ class Page {
     const seed = whole('#seed', 1e6)
     const trials = whole('#trials', 50)
     const rates = both ? [1, keep < 1 ? keep : 0.5] : [keep]
-    const arms = rates.map(rate => ({rate, name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: [], scores: []}))
+    const arms = rates.map(rate => ({rate, name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: [], scores: [], seconds: 0}))
     const left = []
     for (let i = 0; i < trials; i++) for (const arm of arms) left.push({arm, seed: seed + i, cell: this.cell(arm.rate)})
     const total = left.length

@@ -85,7 +85,7 @@ export class Runs {
       tr.append(element)
       return element
     }
-    cell(row.label, 'th').scope = 'row'
+    cell(row.label, 'th').setAttribute('scope', 'row')
     cell(`${row.data}, ${row.setting}, ${row.train} %`).className = 'words'
     cell(`${number(row.mean)}${row.sd === undefined ? '' : ' ± ' + number(row.sd)} (${row.trials})`)
     cell(row.difference === undefined ? '' : signed(row.difference))

@@ -33,7 +33,7 @@ export const grouped = n => (n > Number.MAX_SAFE_INTEGER ? 'more than ' + Number
 
 // short writes large numbers of folded nodes so that they fit.
 export function short(n) {
-  for (const [unit, letter] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e4, 'k']]) {
+  for (const {unit, letter} of [{unit: 1e12, letter: 'T'}, {unit: 1e9, letter: 'G'}, {unit: 1e6, letter: 'M'}, {unit: 1e4, letter: 'k'}]) {
     if (n >= unit) {
       const scaled = n / (unit === 1e4 ? 1e3 : unit)
       return (scaled < 10 ? scaled.toFixed(1) : Math.round(scaled)) + letter

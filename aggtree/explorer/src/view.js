@@ -18,6 +18,7 @@ export class View {
   go(id) {
     this.focus = id
     this.rove()
+    /** @type {any} */
     const element = this.nodes.selectAll('g').filter(n => this.id(n) === id).node()
     if (element) element.focus()
   }
