@@ -9,7 +9,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint fuzz bench bench-peers clean-setup
+.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint fuzz bench bench-peers test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,12 @@ PEERS := .nodemask/peers
 bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)
 	scripts/peers/setup.sh $(PEERS)
 	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
+
+# Kubernetes' own schemas are inside kubectl-validate, which takes a while to build the first time.
+test-cluster: build ## check docker/: scripts, Kubernetes' schemas, and a Slurm cluster of its own (as root; Debian's shellcheck, slurm-wlm, munge)
+	shellcheck --severity=info docker/*.sh scripts/*.sh scripts/*/*.sh
+	go run sigs.k8s.io/kubectl-validate@v0.0.4 --version 1.30 docker/kubernetes-job.yaml
+	docker/try-slurm.sh
 
 clean-setup: ## remove what set-up, build and reports made
 	rm -rf .nodemask bin reports

@@ -152,7 +152,7 @@ func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, ba
 	w := c.ErrOrStderr()
 	var last time.Time
 	err = measure.MissingTrajectories(c.Context(), b, store, batch.Cells, measure.TrajectoryOptions{
-		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Protocol: paper.ProtocolHash(),
+		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Unopened: sayUnopened(w), Protocol: paper.ProtocolHash(),
 		Progress: func(s measure.TrajectoryState) {
 			if time.Since(last) < 10*time.Second && s.Done < s.Total {
 				return

@@ -79,3 +79,10 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	require.Contains(t, errs, path+": line 1: ")
 	require.Contains(t, errs, "remove the line, and 'nodemask multiverse' runs the trial again")
 }
+
+func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T) {
+	code, _, errs := nodemask(t, "multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10", "--splits", "2", "--results", t.TempDir())
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ")
+	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ func newReproduceCommand() *cobra.Command {
 		Long: `Compute the paper's tables and figures, or what is missing of them.
 
 Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped. Without IDs
-everything is computed but Reddit, whose data are to be fetched first ('nodemask data fetch reddit').`,
+everything is computed but Reddit, whose data are to be fetched first ('nodemask data fetch reddit'). If another data set is
+not there (CiteSeer: 'nodemask data fetch citeseer'), that is said first, all other trials run, and the exit code is 1.`,
 		Example: `  nodemask reproduce --list
   nodemask reproduce table-mad --trials 1
   nodemask reproduce --jobs 2 --shard 1/4`,
@@ -51,7 +53,7 @@ everything is computed but Reddit, whose data are to be fetched first ('nodemask
 	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the cells")
 	flags.StringVar(&f.folder, "results", "results", "folder of results")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
-	flags.Float64Var(&f.scale, "reddit-like-scale", 0.01, "size of the reddit-like data, as a share of Reddit's")
+	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
 	flags.StringVar(&f.again, "again", "", "file with records (- is standard input): run their trials again, on their backends, and compare")
 	c.RunE = func(c *cobra.Command, ids []string) error {
@@ -104,7 +106,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	var last time.Time
 	err = measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
 		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
-		Open: f.open, Also: paper.CellsOf(paper.Artifacts()),
+		Open: f.open, Unopened: sayUnopened(w), Also: paper.CellsOf(paper.Artifacts()),
 		Progress: func(s measure.State) {
 			if s.Last == nil || (time.Since(last) < 10*time.Second && s.Done < s.Total) {
 				return
@@ -121,6 +123,17 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
 	}
 	return err
+}
+
+// sayUnopened says on w what cannot run, before all else does. What no download can mend ends the command at once.
+func sayUnopened(w io.Writer) func(*measure.UnopenedError) error {
+	return func(err *measure.UnopenedError) error {
+		if errors.As(err, new(misuse)) {
+			return err
+		}
+		fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(err.Error()))
+		return nil
+	}
 }
 
 func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,4 +140,44 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 	require.GreaterOrEqual(t, at, 0, "this share of the cells has it")
 	require.NotNil(t, records[at].MacroF1Together, "for table-scale-cora")
 	require.NotEmpty(t, records[at].ValidationLosses, "for fig-loss-cora")
+}
+
+func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains on Cora for seconds")
+	}
+	folder := t.TempDir()
+	arguments := []string{"reproduce", "table-models", "table-gin-citeseer", "--trials", "1", "--shard", "14/68", "--backend", "go", "--results", folder}
+	code, _, diagnostics := nodemask(t, arguments...)
+	require.Equal(t, 1, code, diagnostics)
+	said := "cannot run 2 trials on citeseer: ind.citeseer.x is not there (looked in "
+	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; last: cora/gcn/")
+	require.True(t, found, diagnostics)
+	require.Contains(t, first, said)
+	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or NODEMASK_DATA")
+	require.Contains(t, rest, "\nnodemask: "+said)
+	records, err := record.OpenStore(folder).Load()
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	require.Equal(t, "cora", records[0].Data)
+
+	// With all else there, it is said once.
+	code, _, diagnostics = nodemask(t, arguments...)
+	require.Equal(t, 1, code)
+	require.Equal(t, 1, strings.Count(diagnostics, said), diagnostics)
+	// A share without trials on CiteSeer is done.
+	code, _, diagnostics = nodemask(t, append(arguments, "--shard", "13/68")...)
+	require.Zero(t, code, diagnostics)
+}
+
+func TestReproduceOpensRedditLikeDataOfTheUsualSizeAndRefusesOthersAtOnce(t *testing.T) {
+	usual := newReproduceCommand().Flags().Lookup("reddit-like-scale").DefValue
+	scale, err := strconv.ParseFloat(usual, 64)
+	require.NoError(t, err)
+	_, err = (&reproduceFlags{scale: scale}).open(t.Context(), "reddit-like")
+	require.NoError(t, err)
+	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-reddit-like", "table-gin-cora", "--reddit-like-scale", "0.01", "--backend", "go", "--results", t.TempDir())
+	require.Equal(t, 2, code)
+	require.Contains(t, diagnostics, "expected a number from 0.02 to 10")
+	require.NotContains(t, diagnostics, "all other trials")
 }

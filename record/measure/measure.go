@@ -21,8 +21,11 @@ type Options struct {
 	Jobs      int    // trials side by side; 0: 1
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
-	// Open reads a data set, once for each that a cell is on.
+	// Open reads a data set, once for each that trials are missing on, before the first of them.
 	Open func(ctx context.Context, data string) (*datasets.Graph, error)
+	// Unopened is told, before the first trial, of data sets that cannot be opened. If it returns nil, all trials on others
+	// run, and the same error is returned in the end. A nil Unopened: it is returned at once.
+	Unopened func(*UnopenedError) error
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
 	// Epoch is called after each epoch of each trial, by the trial's job; it must be quick.
@@ -65,15 +68,15 @@ func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells
 		return err
 	}
 	tasks, total := plan(record.Merge(cells), records, b.ID, o)
-	p := &work{Options: o, also: also, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
-		state: State{Total: total, Running: make([]string, max(o.Jobs, 1))}}
-	for _, t := range tasks {
-		p.missing += len(t.seeds)
+	all, err := openAll(ctx, o.Open, grouped(tasks))
+	if err != nil {
+		return err
 	}
-	p.state.Before = total - p.missing
+	p := &work{Options: o, also: also, backend: b, store: store, graphs: all.graphs, begin: time.Now(), missing: trialsOf(tasks) - all.unopened.trials(),
+		state: State{Total: total - all.unopened.trials(), Before: total - trialsOf(tasks), Running: make([]string, max(o.Jobs, 1))}}
 	p.state.Done = p.state.Before
-	p.queue.groups = grouped(tasks)
-	return train.Pinned(ctx, b, o.Jobs, p.job)
+	p.queue.groups = all.groups
+	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, p.job) })
 }
 
 // job runs tasks until none is left.
@@ -93,8 +96,7 @@ type work struct {
 	backend *backend.Backend
 	store   *record.Store
 
-	opening sync.Mutex
-	graphs  map[string]*datasets.Graph
+	graphs map[string]*datasets.Graph // of all tasks
 
 	mutex   sync.Mutex
 	queue   queue
@@ -104,25 +106,8 @@ type work struct {
 	missing int
 }
 
-func (p *work) graph(ctx context.Context, data string) (*datasets.Graph, error) {
-	p.opening.Lock()
-	defer p.opening.Unlock()
-	if p.graphs[data] == nil {
-		g, err := p.Open(ctx, data)
-		if err != nil {
-			return nil, err
-		}
-		p.graphs[data] = g
-	}
-	return p.graphs[data], nil
-}
-
 func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error {
 	have, err := p.store.Seeds(t.cell, p.backend.ID) // others may have run some since
-	if err != nil {
-		return err
-	}
-	graph, err := p.graph(ctx, t.cell.Data)
 	if err != nil {
 		return err
 	}
@@ -130,7 +115,7 @@ func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error 
 	if also, known := p.also[cell.Key()]; known {
 		cell.Cached, cell.History = cell.Cached || also.Cached, cell.History || also.History
 	}
-	x := Experiment(cell, graph)
+	x := Experiment(cell, p.graphs[cell.Data])
 	for _, seed := range t.seeds {
 		if have[seed] {
 			p.report(func(s *State) {

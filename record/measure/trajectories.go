@@ -24,8 +24,10 @@ type TrajectoryOptions struct {
 	Jobs  int // trials side by side; 0: 1
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
-	// Open reads a data set, once for each that a cell is on.
-	Open     func(ctx context.Context, data string) (*datasets.Graph, error)
+	// Open reads a data set, once for each that trials are missing on, before the first of them.
+	Open func(ctx context.Context, data string) (*datasets.Graph, error)
+	// Unopened is as in [Options].
+	Unopened func(*UnopenedError) error
 	Protocol string // hash of the rules, kept with each trajectory
 	// Progress is called after each trial, by one job at a time.
 	Progress func(TrajectoryState)
@@ -46,10 +48,11 @@ func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.
 		cells[i] = cells[i].Trained()
 	}
 	cells = slices.DeleteFunc(record.Merge(cells), func(c record.Cell) bool { return o.Shards > 1 && shardOf(c, o.Shards) != o.Shard })
-	w := &trajectoryWork{TrajectoryOptions: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now()}
+	w := &trajectoryWork{TrajectoryOptions: o, backend: b, store: store, begin: time.Now()}
 	if w.Batch < 1 {
 		w.Batch = len(o.Seeds)
 	}
+	var groups [][]task
 	for seeds := range slices.Chunk(o.Seeds, max(w.Batch, 1)) {
 		var tasks []task
 		for _, c := range cells {
@@ -78,10 +81,16 @@ func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.
 			}
 			return 0
 		})
-		w.queue.groups = append(w.queue.groups, grouped(tasks)...)
+		groups = append(groups, grouped(tasks)...)
 	}
+	all, err := openAll(ctx, o.Open, groups)
+	if err != nil {
+		return err
+	}
+	w.graphs, w.queue.groups = all.graphs, all.groups
+	w.state.Total -= all.unopened.trials()
 	w.state.Done = w.state.Before
-	return train.Pinned(ctx, b, o.Jobs, w.job)
+	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, w.job) })
 }
 
 type trajectoryWork struct {
@@ -89,11 +98,11 @@ type trajectoryWork struct {
 	backend *backend.Backend
 	store   *record.Trajectories
 	begin   time.Time
+	graphs  map[string]*datasets.Graph // of all tasks
 
-	mutex  sync.Mutex
-	graphs map[string]*datasets.Graph
-	queue  queue
-	state  TrajectoryState
+	mutex sync.Mutex
+	queue queue
+	state TrajectoryState
 }
 
 // job runs tasks until none is left.
@@ -103,10 +112,6 @@ func (w *trajectoryWork) job(ctx context.Context, r *train.Runner) error {
 }
 
 func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error {
-	g, err := w.graph(ctx, t.cell.Data)
-	if err != nil {
-		return err
-	}
 	for _, seed := range t.seeds {
 		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it since
 		if err != nil {
@@ -119,7 +124,7 @@ func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error
 			w.mutex.Unlock()
 			continue
 		}
-		trajectory, err := trajectoryOf(ctx, r, w.backend, t.cell, g, seed)
+		trajectory, err := trajectoryOf(ctx, r, w.backend, t.cell, w.graphs[t.cell.Data], seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
@@ -141,19 +146,6 @@ func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error
 		w.mutex.Unlock()
 	}
 	return nil
-}
-
-func (w *trajectoryWork) graph(ctx context.Context, data string) (*datasets.Graph, error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.graphs[data] == nil {
-		g, err := w.Open(ctx, data)
-		if err != nil {
-			return nil, err
-		}
-		w.graphs[data] = g
-	}
-	return w.graphs[data], nil
 }
 
 // trajectoryOf runs a trial of a cell and describes all its readings.
