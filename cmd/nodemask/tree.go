@@ -391,7 +391,7 @@ const pipeColumns = 100
 
 // columns returns how many characters a line of w may have: the terminal's width, or pipeColumns.
 func columns(w io.Writer) int {
-	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
+	if f, is := w.(interface{ Fd() uintptr }); is && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
 			return width
 		}
