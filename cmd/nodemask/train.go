@@ -204,18 +204,7 @@ func samePlace(a, b string) bool {
 // save writes the model of the best trial, and before it its cache: what ends the program between the two leaves no new model
 // beside an old cache. The cache names its model, so predict refuses any pair that does not match.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
-	best := results[0]
-	score := func(r *train.Result) float64 {
-		if x.Parameters.StopOn == hyper.StopOnF1 {
-			return -r.Validation.MacroF1
-		}
-		return r.History[r.BestEpoch-1].ValidationLoss
-	}
-	for _, r := range results {
-		if score(r) < score(best) {
-			best = r
-		}
-	}
+	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
 	if f.saveCache != "" {
 		if err := best.Cache.Save(f.saveCache, saved); err != nil {
@@ -231,7 +220,7 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 }
 
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
-// seeds. When it is interrupted, the results so far come with the error.
+// seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the error.
 func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
@@ -256,7 +245,7 @@ func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Exp
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *train.Result) {
+	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: func(i int, r *train.Result) {
 		finished[i] = r
 		line.trial()
 		if flush(false); broken != nil {
