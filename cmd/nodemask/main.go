@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -30,7 +31,17 @@ func (m misuse) Unwrap() error { return m.error }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	if limit, limited := memory.Addresses(); limited && limit < addresses {
+		fmt.Fprintf(os.Stderr, "nodemask: this process may have %s of addresses (ulimit -v), and Go's threads need %s: raise the limit\n", memory.Text(limit), memory.Text(addresses))
+		os.Exit(1)
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// addresses is how many bytes of addresses the program starts and trains with in pure Go. With 1.75 GiB it did on two cores whenever it was
+// tried, and with 1.5 GiB it could not start a thread.
+const addresses = 1800 << 20
 
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/kernels/fused"
@@ -224,6 +225,10 @@ func openXLA(config string) (*Backend, *Error) {
 	}
 	if err := checkPlugin(path); err != nil {
 		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err, Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
+	}
+	limit, limited := memory.Addresses()
+	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
+		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
 	b, platform, err := newXLA(plugin, path, options)
 	if err != nil {

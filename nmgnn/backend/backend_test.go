@@ -232,3 +232,10 @@ func TestThePluginIsFoundToBeCutShortWhereverThatIs(t *testing.T) {
 		require.NotEmpty(t, pluginFault(io.NewSectionReader(f, 0, left), left), "%d bytes", left)
 	}
 }
+
+func TestXLAIsNotStartedWithFewerAddressesThanItNeeds(t *testing.T) {
+	require.NoError(t, checkAddresses(0, false, 2))
+	require.NoError(t, checkAddresses(4<<30, true, 2))
+	require.EqualError(t, checkAddresses(2<<30, true, 4),
+		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take the backend go")
+}

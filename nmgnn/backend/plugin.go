@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"nodemask/internal/memory"
 )
 
 // pluginFunction is what every PJRT plugin exports.
@@ -78,6 +80,19 @@ func pluginFault(r io.ReaderAt, size int64) string {
 		return "is not a PJRT plugin: it has no function " + pluginFunction
 	}
 	return ""
+}
+
+// xlaAddresses is how many bytes of addresses XLA takes before it computes anything, and some for the rest. On two cores, training on Cora
+// took 2.5 GB and failed at 2.0 GB; each further core has threads with stacks and heaps of their own.
+func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
+
+// checkAddresses returns an error if XLA would not find the addresses that it needs: it ends the program then.
+func checkAddresses(limit int64, limited bool, cores int) error {
+	if need := xlaAddresses(cores); limited && limit < need {
+		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the limit, or take the backend go",
+			memory.Text(limit), memory.Text(need), cores)
+	}
+	return nil
 }
 
 // goXLAFolders lists the folders where go-xla's own installer puts plugins, and those of the loader. go-xla finds them by loading
