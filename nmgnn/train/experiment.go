@@ -113,6 +113,11 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.check(); err != nil {
 		return nil, err
 	}
+	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
+		if err := x.checkMemory(b, jobs); err != nil {
+			return nil, err
+		}
+	}
 	results := make([]*Result, len(seeds))
 	todo := make(chan int, len(seeds))
 	for i := range seeds {
