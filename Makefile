@@ -1,6 +1,8 @@
 # Needs Go 1.26.5 or newer, and for notebooks Python 3.10. A C compiler makes it fast (XLA): without it nodemask computes in pure Go.
 
 FUZZTIME ?= 10m
+# Left alone, go test spends a minute making each new input smaller, and next to nothing on finding more.
+MINIMIZE := -fuzzminimizetime 10x
 
 # Once for all recipes, so that set-up, build and tests agree. CGO_ENABLED=0 in the environment builds without XLA.
 ifndef CGO_ENABLED
@@ -52,17 +54,18 @@ lint: vet ## check with staticcheck too
 	go tool -modfile=tools/go.mod staticcheck ./...
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
-	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)
-	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME)
-	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
-	go test ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME)
-	for format in GraphML NodeLink Torch OGB; do go test ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) || exit 1; done
-	go test ./datasets/internal/packed -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME)
-	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME)
-	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME)
-	go test ./nmgnn/internal/container -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME)
-	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME)
-	go test ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME)
+	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./datasets/internal/numpy -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	for format in GraphML NodeLink Torch OGB; do go test ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; done
+	go test ./datasets/internal/packed -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./nmgnn/internal/container -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
 	bin/nodemask bench $(BENCH)

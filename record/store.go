@@ -48,7 +48,7 @@ func (s *Store) Add(r Record) error {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLine(s.path(r.Data, r.Model), line)
+	return appendLines(s.path(r.Data, r.Model), line)
 }
 
 // path is the file for the records of a data set and model.
@@ -92,68 +92,32 @@ func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
 	return have, nil
 }
 
-// appendLine adds a line to a file that other processes append to as well. A line that was cut short, by a process that
-// was killed while it wrote, is removed first.
-func appendLine(path string, line []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return err
+// files lists the files of the folder, by name. A folder that is not there has none.
+func (s *Store) files() ([]string, error) {
+	entries, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := lock(f); err != nil {
-		return fmt.Errorf("record: locking %s: %w", path, err)
-	}
-	end, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	whole, err := lastWhole(f, end)
-	if err != nil {
-		return err
-	}
-	if whole != end {
-		if err := f.Truncate(whole); err != nil {
-			return err
+	var paths []string
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == extension {
+			paths = append(paths, filepath.Join(s.folder, entry.Name()))
 		}
 	}
-	if _, err := f.WriteAt(append(line, '\n'), whole); err != nil {
-		return errors.Join(err, f.Truncate(whole))
-	}
-	return f.Sync()
-}
-
-// lastWhole is where the last line that has an end ends.
-func lastWhole(f *os.File, size int64) (int64, error) {
-	tail := make([]byte, min(size, longestLine))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return 0, err
-	}
-	if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
-		return size - int64(len(tail)) + int64(i) + 1, nil
-	}
-	if int64(len(tail)) < size {
-		return 0, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results", f.Name(), longestLine)
-	}
-	return 0, nil
+	return paths, err
 }
 
 // Load reads all records, in the order of files and lines. Merged files may repeat a record of one cell and seed: the
 // repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place.
 func (s *Store) Load() ([]Record, error) {
-	files, err := os.ReadDir(s.folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := s.files()
 	if err != nil {
 		return nil, err
 	}
 	var records []Record
 	at := map[TrialID]int{}
-	for _, file := range files {
-		if filepath.Ext(file.Name()) != extension {
-			continue
-		}
-		read, err := readRecords(filepath.Join(s.folder, file.Name()))
+	for _, path := range files {
+		read, err := readRecords(path)
 		if errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) { // a link may lead to either
 			continue
 		}
@@ -203,9 +167,9 @@ func readRecords(path string) (records []Record, err error) {
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		switch {
-		case err == io.EOF:
-			return records, nil // a line without an end is one that is being written, or never was
-		case err != nil:
+		case err == io.EOF && !isWhole(line):
+			return records, nil // being written, or cut short
+		case err != nil && err != io.EOF:
 			return nil, fmt.Errorf("%s: line %d: %w", path, number, err)
 		}
 		r, err := ParseRecord(line)
@@ -268,37 +232,4 @@ func ParseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("a record with invalid parameters: %w", err)
 	}
 	return r, nil
-}
-
-// Merge adds what other folders of results have and the store lacks, and returns the number of trials added.
-func (s *Store) Merge(folders ...string) (added int, err error) {
-	have, err := s.Load()
-	if err != nil {
-		return 0, err
-	}
-	known := map[TrialID]Cell{}
-	for _, r := range have {
-		known[r.ID()] = r.CellOf()
-	}
-	for _, folder := range folders {
-		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-			return added, fmt.Errorf("record: no folder %s", folder)
-		}
-		more, err := OpenStore(folder).Load()
-		if err != nil {
-			return added, err
-		}
-		for _, r := range more {
-			id := r.ID()
-			if cell, is := known[id]; is && cell.Measures(r.CellOf()) {
-				continue
-			}
-			if err := s.Add(r); err != nil {
-				return added, err
-			}
-			known[id] = r.CellOf()
-			added++
-		}
-	}
-	return added, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
 	c := NewCell("cora", "gin", datasets.Transductive, 10)
 	line, err := recordOf(c, 2, 80).Line()
 	require.NoError(t, err)
-	for _, torn := range []int{1, len(line) / 2, len(line)} {
+	for _, torn := range []int{1, len(line) / 2, len(line) - 1} {
 		folder := t.TempDir()
 		store := OpenStore(folder)
 		require.NoError(t, store.Add(recordOf(c, 1, 79)))
@@ -72,6 +73,64 @@ func TestALineCutShortByAKillIsLostAndNothingElse(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, loaded, 2)
 		require.Equal(t, []uint64{1, 3}, []uint64{loaded[0].Seed, loaded[1].Seed})
+	}
+}
+
+func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Transductive, 10)
+	store := OpenStore(folder)
+	require.NoError(t, store.Add(recordOf(c, 1, 79)))
+	require.NoError(t, store.Add(recordOf(c, 2, 80)))
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, bytes.TrimSuffix(text, []byte("\n")), 0o666))
+	loaded, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, loaded, 2)
+	require.NoError(t, store.CheckEnds())
+	require.NoError(t, store.Add(recordOf(c, 3, 81)))
+	loaded, err = store.Load()
+	require.NoError(t, err)
+	require.Len(t, loaded, 3)
+}
+
+func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Transductive, 10)
+	store := OpenStore(folder)
+	require.NoError(t, store.CheckEnds(), "there is no folder yet")
+	require.NoError(t, store.Add(recordOf(c, 1, 79)))
+	require.NoError(t, store.CheckEnds())
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(text, text[:10]...), 0o666))
+	require.ErrorContains(t, store.CheckEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after 10 bytes", len(text)))
+}
+
+func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
+	there := OpenStore(t.TempDir())
+	for seed := range uint64(50) {
+		require.NoError(t, there.Add(recordOf(NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10), seed+1, 80)))
+	}
+	folder := t.TempDir()
+	var merging sync.WaitGroup
+	var total atomic.Int64
+	for range 4 {
+		merging.Go(func() {
+			added, err := OpenStore(folder).Merge(there.folder) // as another process would
+			total.Add(int64(added))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	merging.Wait()
+	require.EqualValues(t, 50, total.Load())
+	for _, name := range []string{"cora-gin.jsonl", "cora-gat.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.Equal(t, 25, bytes.Count(text, []byte("\n")), name)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"nodemask/datasets"
@@ -169,7 +168,7 @@ func (s *Trajectories) Add(t Trajectory) error {
 	if err := os.MkdirAll(s.store.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLine(s.store.path(t.Data, t.Model), line)
+	return appendLines(s.store.path(t.Data, t.Model), line)
 }
 
 // Lease returns the right to run a cell's trajectories on a backend, or nil if somebody else has it.
@@ -177,20 +176,14 @@ func (s *Trajectories) Lease(key, backend string) (*Lease, error) { return s.sto
 
 // Load reads all trajectories, in the order of files and lines. What merged files repeat is left out.
 func (s *Trajectories) Load() ([]Trajectory, error) {
-	files, err := os.ReadDir(s.store.folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := s.store.files()
 	if err != nil {
 		return nil, err
 	}
 	var all []Trajectory
 	known := map[TrialID]bool{}
-	for _, file := range files {
-		if filepath.Ext(file.Name()) != extension {
-			continue
-		}
-		if _, err := readTrajectories(filepath.Join(s.store.folder, file.Name()), 0, func(t Trajectory) error {
+	for _, path := range files {
+		if _, err := readTrajectories(path, 0, func(t Trajectory) error {
 			id, err := t.ID()
 			if err == nil && !known[id] {
 				known[id] = true
@@ -285,11 +278,12 @@ func readTrajectories(path string, from int64, each func(Trajectory) error) (end
 	end = from
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
-		if err == io.EOF {
-			return end, nil // a line without an end is one that is being written, or never was
+		unended := err == io.EOF
+		if unended && !isWhole(line) {
+			return end, nil // being written, or cut short
 		}
 		var t Trajectory
-		if err == nil {
+		if err == nil || unended {
 			t, err = ParseTrajectory(line)
 		}
 		if err == nil {
@@ -301,6 +295,9 @@ func readTrajectories(path string, from int64, each func(Trajectory) error) (end
 				where = fmt.Sprintf("byte %d", end)
 			}
 			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask multiverse' runs the trial again", path, where, err)
+		}
+		if unended {
+			return end, nil // whoever appends next ends the line: then it is read again
 		}
 		end += int64(len(line))
 	}

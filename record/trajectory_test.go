@@ -166,3 +166,27 @@ func FuzzParseTrajectory(f *testing.F) {
 		require.Equal(t, id, other)
 	})
 }
+
+func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, OpenTrajectories(folder).Add(someTrajectory(c, 1)))
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
+	store := OpenTrajectories(folder)
+	for range 2 { // whoever asked before reads on behind what it has seen
+		for seed := range uint64(2) {
+			has, err := store.Has(c.Trained(), seed+1, "go")
+			require.NoError(t, err)
+			require.Equal(t, seed == 0, has)
+		}
+	}
+	require.NoError(t, store.Add(someTrajectory(c, 2)))
+	has, err := store.Has(c.Trained(), 2, "go")
+	require.NoError(t, err)
+	require.True(t, has)
+	all, err := store.Load()
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+}

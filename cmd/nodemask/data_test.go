@@ -16,26 +16,35 @@ import (
 // nodemask runs the command and returns its exit code and what it wrote.
 func nodemask(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	code, stderr = nodemaskInto(t, out, args...)
+	return code, written(t, out), stderr
+}
+
+// nodemaskInto runs the command with its standard output in a file.
+func nodemaskInto(t *testing.T, out *os.File, args ...string) (code int, stderr string) {
+	t.Helper()
 	t.Setenv("NODEMASK_DATA", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
-	out, err := os.Create(filepath.Join(dir, "out"))
-	require.NoError(t, err)
-	diagnostics, err := os.Create(filepath.Join(dir, "err"))
+	diagnostics, err := os.Create(filepath.Join(t.TempDir(), "err"))
 	require.NoError(t, err)
 	oldOut, oldErr := os.Stdout, os.Stderr
 	os.Stdout, os.Stderr = out, diagnostics
 	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
 	code = run(args)
-	read := func(f *os.File) string {
-		_, err := f.Seek(0, io.SeekStart)
-		require.NoError(t, err)
-		b, err := io.ReadAll(f)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
-		return string(b)
-	}
-	return code, read(out), read(diagnostics)
+	return code, written(t, diagnostics)
+}
+
+// written returns what a file holds, and closes it.
+func written(t *testing.T, f *os.File) string {
+	t.Helper()
+	_, err := f.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	b, err := io.ReadAll(f)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	return string(b)
 }
 
 func ownGraph(t *testing.T) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
 )
@@ -30,7 +31,17 @@ func (m misuse) Unwrap() error { return m.error }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	if limit, limited := memory.Addresses(); limited && limit < addresses {
+		fmt.Fprintf(os.Stderr, "nodemask: this process may have %s of addresses (ulimit -v), and Go's threads need %s: raise the limit\n", memory.Text(limit), memory.Text(addresses))
+		os.Exit(1)
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// addresses is how many bytes of addresses the program starts and trains with in pure Go. With 1.75 GiB it did on two cores whenever it was
+// tried, and with 1.5 GiB it could not start a thread.
+const addresses = 1800 << 20
 
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,7 +52,12 @@ func run(args []string) int {
 	klog.SetOutput(io.Discard)
 	root := newRootCommand()
 	root.SetArgs(args)
+	out := &standardOutput{file: os.Stdout}
+	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -57,6 +73,24 @@ func run(args []string) int {
 	return 1
 }
 
+// standardOutput remembers the first error of writing, which most commands do not look for: a command whose output is not
+// whole must not end as a success.
+type standardOutput struct {
+	file *os.File
+	err  error
+}
+
+func (o *standardOutput) Write(p []byte) (int, error) {
+	n, err := o.file.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// Fd is what tells whether this is a terminal, and how wide.
+func (o *standardOutput) Fd() uintptr { return o.file.Fd() }
+
 // packages are the names that errors of this project's packages, or parts of them, begin with.
 var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|draw|explorer|fused|hyper|infer|kernels|measure|multiverse|nmgnn|onnx|page|paper|plots|record|stats|theorem|train): )+`)
 
@@ -64,10 +98,15 @@ var packages = regexp.MustCompile(`(^|: )((aggtree|backend|cached|csr|datasets|d
 var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
 
 // plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, without
-// the packages that its parts are from, and with commas in lists.
+// the packages that its parts are from, with commas in lists, and what was said twice once.
 func plain(text string) string {
 	var parts []string
+	seen := map[string]bool{}
 	for line := range strings.SplitSeq(text, "\n") {
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
 		parts = append(parts, choices.ReplaceAllStringFunc(packages.ReplaceAllString(line, "$1"), func(list string) string {
 			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
 			if strings.Contains(names, `"`) { // a name may have spaces

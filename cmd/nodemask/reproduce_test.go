@@ -88,10 +88,18 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	code, out, _ = nodemask(t, "results", "verify", "--results", other)
 	require.Zero(t, code)
 	require.Equal(t, "4 records in order\n", out)
+	require.NoError(t, os.WriteFile(filepath.Join(other, "torn.jsonl"), []byte("{"), 0o666))
+	code, out, diagnostics := nodemask(t, "results", "verify", "--results", other)
+	require.Equal(t, 1, code)
+	require.Equal(t, "4 records in order\n", out)
+	require.Contains(t, diagnostics, "torn.jsonl: byte 0: the last line is cut short")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "broken.jsonl"), []byte("{}\n"), 0o666))
-	code, _, diagnostics := nodemask(t, "results", "verify", "--results", other)
+	code, _, diagnostics = nodemask(t, "results", "verify", "--results", other)
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, "broken.jsonl: line 1: ")
+	code, _, diagnostics = nodemask(t, "results", "verify", "--results", filepath.Join(other, "nowhere"))
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, "nowhere has no records")
 }
 
 func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {

@@ -60,12 +60,16 @@ func newResultsCommand() *cobra.Command {
 			return nil
 		}},
 		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that it says what its cell says", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := record.OpenStore(folder).Load()
+			store := record.OpenStore(folder)
+			records, err := store.Load()
 			if err != nil {
 				return err
 			}
+			if len(records) == 0 {
+				return fmt.Errorf("%s has no records: expected a folder of results", folder)
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%d records in order\n", len(records))
-			return nil
+			return errors.Join(store.CheckEnds(), record.OpenStore(filepath.Join(folder, paper.MultiverseFolder)).CheckEnds())
 		}},
 		newExportResultsCommand(&folder),
 		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {

@@ -16,6 +16,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
@@ -167,7 +168,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// checkFiles returns an error unless model and cache can be saved, as far as their names tell.
+// checkFiles returns an error unless model and cache can be saved, as far as can be told before.
 func (f *trainFlags) checkFiles() error {
 	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} {
 		if to.file == "" {
@@ -178,6 +179,13 @@ func (f *trainFlags) checkFiles() error {
 		}
 		if info, err := os.Stat(to.file); err == nil && info.IsDir() {
 			return misusef("--%s %s: this is a folder: expected a file", to.flag, to.file)
+		}
+		probe, err := os.CreateTemp(filepath.Dir(to.file), ".nodemask-*")
+		if err != nil {
+			return fmt.Errorf("--%s %s: nothing can be written there: %w", to.flag, to.file, err)
+		}
+		if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+			return fmt.Errorf("--%s %s: %w", to.flag, to.file, err)
 		}
 	}
 	if f.saveCache != "" && samePlace(f.saveModel, f.saveCache) {
@@ -201,37 +209,26 @@ func samePlace(a, b string) bool {
 	return err == nil && os.SameFile(x, y) && filepath.Base(a) == filepath.Base(b)
 }
 
-// save writes the model of the best trial, and before it its cache: what ends the program between the two leaves no new model
-// beside an old cache. The cache names its model, so predict refuses any pair that does not match.
+// save writes the model of the best trial, and its cache if that is asked for: both or, if that fails, neither.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
-	best := results[0]
-	score := func(r *train.Result) float64 {
-		if x.Parameters.StopOn == hyper.StopOnF1 {
-			return -r.Validation.MacroF1
-		}
-		return r.History[r.BestEpoch-1].ValidationLoss
-	}
-	for _, r := range results {
-		if score(r) < score(best) {
-			best = r
-		}
-	}
+	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
-	if f.saveCache != "" {
-		if err := best.Cache.Save(f.saveCache, saved); err != nil {
+	if f.saveCache == "" {
+		if err := saved.Save(f.saveModel); err != nil {
+			return err
+		}
+	} else {
+		if err := cached.SaveBoth(saved, f.saveModel, best.Cache, f.saveCache); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "saved the cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
-	}
-	if err := saved.Save(f.saveModel); err != nil {
-		return err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "saved the model of seed %d in %s\n", best.Seed, f.saveModel)
 	return nil
 }
 
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
-// seeds. When it is interrupted, the results so far come with the error.
+// seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the error.
 func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
@@ -256,7 +253,7 @@ func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Exp
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, Progress: line.epoch, Done: func(i int, r *train.Result) {
+	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: func(i int, r *train.Result) {
 		finished[i] = r
 		line.trial()
 		if flush(false); broken != nil {

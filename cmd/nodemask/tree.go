@@ -23,6 +23,7 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -351,6 +352,11 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	if g.Features.Width == 0 {
 		g = &datasets.Graph{Name: g.Name, Edges: g.Edges, Features: randomFeatures(g.Edges.NumNodes(), 16, seed)}
 	}
+	if left, known := memory.Get(); known {
+		if err := checkFits(ctx, g, root, hops, left); err != nil {
+			return err
+		}
+	}
 	b, err := backend.Open("go") // one run each: not worth compiling
 	if err != nil {
 		return err
@@ -376,6 +382,27 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	return nil
 }
 
+// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left. A star of 300,000
+// nodes took 1.8 GB, of which this counts 1.4 GB.
+func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, left memory.Left) error {
+	counts, err := aggtree.Count(ctx, g.Edges, root, hops, nil)
+	if err != nil {
+		return err
+	}
+	p, err := hyper.For(hyper.Models()[0])
+	if err != nil {
+		return err
+	}
+	const copies, numberBytes = 8, 4
+	rows := float64(g.Edges.NumNodes()) + float64(counts.Total)
+	need := rows * numberBytes * float64(2*g.Features.Width+copies*(hops-1)*p.Hidden)
+	if need > float64(left.Bytes) {
+		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %s leaves %s: ask for fewer --hops or a smaller graph",
+			memory.Text(int64(min(need, 9e18))), g.Edges.NumNodes(), atLeast(counts.Total), left.Of, memory.Text(left.Bytes))
+	}
+	return nil
+}
+
 // randomFeatures are for graphs that have none.
 func randomFeatures(nodes, width int, seed uint64) datasets.Features {
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -391,7 +418,7 @@ const pipeColumns = 100
 
 // columns returns how many characters a line of w may have: the terminal's width, or pipeColumns.
 func columns(w io.Writer) int {
-	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
+	if f, is := w.(interface{ Fd() uintptr }); is && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
 			return width
 		}

@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"plots":             nil,
 	"stats":             nil,
 	"internal/checkout": nil,
+	"internal/memory":   nil,
 	"internal/race":     nil,
 	"internal/tidy":     nil,
 
@@ -59,11 +60,11 @@ var rooms = map[string][]string{
 	"nmgnn/internal/safetensors": nil,
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
 	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
-	"nmgnn/backend":              {"internal/checkout", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/internal/gnntest":     {"csr", "datasets", "nmgnn/backend", "nmgnn/kernels"},
 	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/container", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
-	"nmgnn/train":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
+	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
 	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
 	"nmgnn/onnx":                 {"nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
@@ -78,7 +79,7 @@ var rooms = map[string][]string{
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/multiverse", "record", "record/measure", "stats"},
 
 	"nb":        append([]string{"internal/worker"}, forUsers...),
-	"cmd":       append([]string{"internal/race", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
+	"cmd":       append([]string{"internal/memory", "internal/race", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

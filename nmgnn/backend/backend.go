@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/kernels/fused"
@@ -151,7 +152,8 @@ func IDs() []string { return []string{cuda, cpu, pure} }
 // [*Error].
 //
 // Plugins are looked for in $PJRT_PLUGIN_LIBRARY_PATH, then where this project's set-up puts them (.nodemask/pjrt beside
-// the folder of the executable, or in the module that the working directory belongs to), then where go-xla looks.
+// the folder of the executable, or in the module that the working directory belongs to), then where go-xla's installer puts
+// them and in $LD_LIBRARY_PATH.
 // Nothing is ever downloaded.
 func Open(id string) (*Backend, error) {
 	if id == "" {
@@ -220,7 +222,12 @@ func openXLA(config string) (*Backend, *Error) {
 		if path, why = findPlugin(asked, plugin); why != nil {
 			return nil, why
 		}
-	} else if _, err := os.Stat(path); err != nil {
+	}
+	if err := checkPlugin(path); err != nil {
+		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err, Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
+	}
+	limit, limited := memory.Addresses()
+	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
 		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
 	b, platform, err := newXLA(plugin, path, options)
@@ -272,16 +279,13 @@ func findPlugin(asked, name string) (string, *Error) {
 	}
 	file := fmt.Sprintf("pjrt_c_api_%s_plugin.so", name)
 	folders := pluginFolders(name)
-	for _, folder := range folders {
+	for _, folder := range slices.Concat(folders, goXLAFolders()) {
 		path := filepath.Join(folder, file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			if path, err := filepath.Abs(path); err == nil {
 				return path, nil
 			}
 		}
-	}
-	if path, found := installedPlugins()[name]; found {
-		return path, nil
 	}
 	setup := "make setup"
 	if name == "cuda" {

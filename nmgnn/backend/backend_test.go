@@ -1,10 +1,14 @@
 package backend
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -174,4 +178,64 @@ func TestABackendsErrorKeepsItsCause(t *testing.T) {
 	var why *Error
 	require.ErrorAs(t, err, &why)
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestAPluginThatIsDamagedIsNotLoadedButNamed(t *testing.T) {
+	if !haveXLA || runtime.GOOS != "linux" {
+		t.Skip("skipped: files are looked into on Linux, where XLA is built in")
+	}
+	own, err := os.Executable()
+	require.NoError(t, err)
+	noPlugin, err := os.ReadFile(own)
+	require.NoError(t, err)
+	noise := bytes.Repeat([]byte{0xd6, 0x5f, 0x00}, 3000)
+	t.Setenv("GOMLX_BACKEND", "")
+	for what, c := range map[string]struct {
+		file []byte
+		says string
+	}{
+		"nothing":          {nil, "is not a shared library (0 bytes)"},
+		"noise":            {noise, "is not a shared library (9000 bytes)"},
+		"a header alone":   {slices.Concat(noPlugin[:16], noise), "pjrt_c_api_cpu_plugin.so is "},
+		"an executable":    {noPlugin, "pjrt_c_api_cpu_plugin.so is "},
+		"half of that":     {noPlugin[:len(noPlugin)/2], "pjrt_c_api_cpu_plugin.so is damaged or cut short"},
+		"noise behind 64k": {slices.Concat(noPlugin[:64<<10], noise), "pjrt_c_api_cpu_plugin.so is damaged or cut short"},
+	} {
+		dir := t.TempDir()
+		t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
+		file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
+		require.NoError(t, os.WriteFile(file, c.file, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "pjrt_c_api_cuda_plugin.so"), c.file, 0o666))
+		_, err := Open("xla:" + file)
+		require.ErrorContains(t, err, c.says, what)
+		require.ErrorContains(t, err, "run 'make setup'", what)
+		b, err := Open("")
+		require.NoError(t, err, what)
+		require.Equal(t, "go", b.ID, what)
+		require.Contains(t, b.Slower(), c.says, what)
+	}
+}
+
+func TestThePluginIsFoundToBeCutShortWhereverThatIs(t *testing.T) {
+	path, why := findPlugin("xla:cpu", "cpu")
+	if why != nil || runtime.GOOS != "linux" {
+		t.Skipf("skipped: there is no plugin for Linux: %v", why)
+	}
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	size := info.Size()
+	require.Empty(t, pluginFault(f, size))
+	for _, left := range []int64{3, 4, 63, 64, 5000, 30e6, size / 2, size - 4096, size - 1} {
+		require.NotEmpty(t, pluginFault(io.NewSectionReader(f, 0, left), left), "%d bytes", left)
+	}
+}
+
+func TestXLAIsNotStartedWithFewerAddressesThanItNeeds(t *testing.T) {
+	require.NoError(t, checkAddresses(0, false, 2))
+	require.NoError(t, checkAddresses(4<<30, true, 2))
+	require.EqualError(t, checkAddresses(2<<30, true, 4),
+		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take the backend go")
 }

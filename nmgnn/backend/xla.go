@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/kernels/fused"
 )
 
@@ -15,6 +16,7 @@ const haveXLA = true
 // newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's options. It
 // also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told.
 func newXLA(plugin, path, options string) (b compute.Backend, platform string, err error) {
+	defer gomlx.Guard(&err, "opening it")
 	xla.EnableAutoInstall(false) // or it would fetch plugins on its own
 	config := path
 	if options != "" {
@@ -44,6 +46,3 @@ func newXLA(plugin, path, options string) (b compute.Backend, platform string, e
 	}
 	return b, platform, err
 }
-
-// installedPlugins lists the plugins that go-xla finds by itself: name to file.
-func installedPlugins() map[string]string { return pjrt.AvailablePlugins() }

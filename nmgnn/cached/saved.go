@@ -78,24 +78,67 @@ func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".
 // Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called, and
 // what each multiplies.
 func (m *Model) Save(path string) error {
+	file, err := m.builder(path)
+	if err != nil {
+		return err
+	}
+	return file.WriteFile(path)
+}
+
+// SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so that an error leaves
+// both as they were, and a program that is killed does, but for the moment between two renames. Then [LoadCache] refuses the pair.
+func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
+	model, err := m.builder(modelPath)
+	if err != nil {
+		return err
+	}
+	cache, err := c.builder(cachePath, m.Fingerprint())
+	if err != nil {
+		return err
+	}
+	var pending []*safetensors.Pending
+	defer func() {
+		for _, p := range pending {
+			p.Discard()
+		}
+	}()
+	for _, f := range []struct {
+		file *safetensors.Builder
+		path string
+	}{{cache, cachePath}, {model, modelPath}} {
+		p, err := f.file.Prepare(f.path)
+		if err != nil {
+			return err
+		}
+		pending = append(pending, p)
+	}
+	for _, p := range pending {
+		if err := p.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Model) builder(path string) (*safetensors.Builder, error) {
 	settings, err := json.Marshal(m.Settings)
 	if err != nil {
-		return fmt.Errorf("%s: the settings of the model: %w", path, err)
+		return nil, fmt.Errorf("%s: the settings of the model: %w", path, err)
 	}
 	classes, err := json.Marshal(m.Classes)
 	if err != nil {
-		return fmt.Errorf("%s: the classes of the model: %w", path, err)
+		return nil, fmt.Errorf("%s: the classes of the model: %w", path, err)
 	}
 	file := safetensors.New(modelKind.Name, map[string]string{settingsKey: string(settings), classesKey: string(classes), featuresKey: strconv.Itoa(m.Features),
 		dataKey: m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()})
 	for _, w := range m.Weights {
 		name, err := tensorName(w.Path)
 		if err != nil {
-			return fmt.Errorf("%s: the model cannot be written: %w", path, err)
+			return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
 		}
 		safetensors.Add(file, name, w.Values, w.Dimensions...)
 	}
-	return file.WriteFile(path)
+	return file, nil
 }
 
 // LoadModel reads a model that [Model.Save] wrote, and checks all of it. The error for a file that nodemask 0.3 or older

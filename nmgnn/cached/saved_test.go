@@ -62,6 +62,38 @@ func TestAModelAndItsCacheAreReadAsTheyWereSaved(t *testing.T) {
 	}
 }
 
+func TestOfAModelAndItsCacheBothAreSavedOrNeither(t *testing.T) {
+	m, c, model, cache := savedPair(t, gnntest.Go(t), "gin", true)
+	before := map[string][]byte{}
+	for _, path := range []string{model, cache} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		before[path] = text
+	}
+	other := *m
+	other.Seed++
+	spoilt := other
+	spoilt.Weights = slices.Clone(m.Weights)
+	spoilt.Weights[0].Values = slices.Repeat([]float32{float32(math.NaN())}, len(m.Weights[0].Values))
+	require.ErrorContains(t, cached.SaveBoth(&spoilt, model, c, cache), "the model cannot be written")
+	require.ErrorContains(t, cached.SaveBoth(&other, filepath.Join(filepath.Dir(model), "nowhere", "model"), c, cache), "the model cannot be written")
+	for path, text := range before {
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text, now, path)
+	}
+	left, err := os.ReadDir(filepath.Dir(model))
+	require.NoError(t, err)
+	require.Len(t, left, 2, "no file that was begun")
+	require.NoError(t, cached.SaveBoth(&other, model, c, cache))
+	back, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, other.Seed, back.Seed)
+	kept, err := cached.LoadCache(cache, back)
+	require.NoError(t, err)
+	require.NoError(t, kept.Close())
+}
+
 func TestAMappedCachePredictsAsTheOneInMemory(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	newcomers := arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive))

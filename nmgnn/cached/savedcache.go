@@ -13,16 +13,24 @@ import (
 )
 
 // Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its fingerprint.
-// Save the cache before the model, which is small: should the program end between the two, [LoadCache] refuses the pair.
+// [SaveBoth] saves it together with the model.
 func (c *Cache) Save(path string, m *Model) error { return c.save(path, m.Fingerprint()) }
 
 func (c *Cache) save(path, fingerprint string) error {
+	file, err := c.builder(path, fingerprint)
+	if err != nil {
+		return err
+	}
+	return file.WriteFile(path)
+}
+
+func (c *Cache) builder(path, fingerprint string) (*safetensors.Builder, error) {
 	nodes := len(c.IDs)
 	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: fingerprint, featuresKey: strconv.Itoa(c.Features.Width)})
 	ends, text := make([]int64, 1, nodes+1), []byte{}
 	for i, id := range c.IDs {
 		if !utf8.ValidString(id) {
-			return fmt.Errorf("%s: the cache cannot be written: the id of node %d is %.40q: expected UTF-8", path, i, id)
+			return nil, fmt.Errorf("%s: the cache cannot be written: the id of node %d is %.40q: expected UTF-8", path, i, id)
 		}
 		text = append(text, id...)
 		ends = append(ends, int64(len(text)))
@@ -40,7 +48,7 @@ func (c *Cache) save(path, fingerprint string) error {
 	for i, h := range c.Hidden {
 		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
 	}
-	return file.WriteFile(path)
+	return file, nil
 }
 
 // hiddenName is what h̃^(i+1) is called in a file.

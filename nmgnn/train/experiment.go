@@ -102,6 +102,9 @@ type RunOptions struct {
 	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
 	Progress func(Progress)     // called after each epoch, never by two trials at once
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
+	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does not grow
+	// with the number of trials. The others lose theirs after Done.
+	KeepBest bool
 }
 
 // Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
@@ -110,6 +113,11 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.check(); err != nil {
 		return nil, err
 	}
+	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
+		if err := x.checkMemory(b, jobs); err != nil {
+			return nil, err
+		}
+	}
 	results := make([]*Result, len(seeds))
 	todo := make(chan int, len(seeds))
 	for i := range seeds {
@@ -117,6 +125,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	close(todo)
 	var reporting sync.Mutex
+	best := -1
 	return results, InParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
 			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
@@ -137,11 +146,32 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 			if o.Done != nil {
 				o.Done(i, r)
 			}
+			switch {
+			case !o.KeepBest:
+			case best < 0:
+				best = i
+			case x.score(r) < x.score(results[best]) || x.score(r) == x.score(results[best]) && i < best:
+				results[best].forget()
+				best = i
+			default:
+				r.forget()
+			}
 			reporting.Unlock()
 		}
 		return nil
 	})
 }
+
+// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the loss.
+func (x Experiment) score(r *Result) float64 {
+	if x.Parameters.StopOn == hyper.StopOnF1 {
+		return -r.Validation.MacroF1
+	}
+	return r.History[r.BestEpoch-1].ValidationLoss
+}
+
+// forget frees what only a saved model needs.
+func (r *Result) forget() { r.Weights, r.Predictions, r.Cache = nil, nil, nil }
 
 // measure adds to a result what is computed from the trained weights.
 func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {

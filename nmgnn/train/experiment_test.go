@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 )
 
@@ -67,4 +68,36 @@ func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
 	x.Resplit = true
 	_, err = r.Trial(t.Context(), x, 1, nil)
 	require.ErrorContains(t, err, "Resplit with OwnSplit: expected one of the two")
+}
+
+func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
+	for _, stopOn := range []hyper.StopOn{hyper.StopOnLoss, hyper.StopOnF1} {
+		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Keep: true}
+		x.Parameters.StopOn = stopOn
+		all, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{})
+		require.NoError(t, err)
+		best := 0
+		for i, r := range all {
+			require.NotNil(t, r.Weights)
+			if x.score(r) < x.score(all[best]) {
+				best = i
+			}
+		}
+		for _, jobs := range []int{1, 3} {
+			seen := 0
+			kept, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{Jobs: jobs, KeepBest: true, Done: func(_ int, r *Result) {
+				seen++
+				require.NotNil(t, r.Weights, "whoever is told of a trial has all of it")
+			}})
+			require.NoError(t, err)
+			require.Equal(t, 6, seen)
+			for i, r := range kept {
+				require.Equal(t, i == best, r.Weights != nil, "trial %d of which %d is best", i, best)
+				require.Equal(t, i == best, r.Cache != nil)
+				require.Equal(t, i == best, r.Predictions != nil)
+				require.Equal(t, all[i].Test, r.Test)
+			}
+			require.Equal(t, all[best].Weights, kept[best].Weights)
+		}
+	}
 }

@@ -175,6 +175,9 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 		}
 	}
 	r.Close()
+	if err := x.checkMemory(r.backend, 1); err != nil {
+		return err
+	}
 	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, views[0], o)
 	if err != nil {
 		return err

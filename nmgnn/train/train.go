@@ -47,6 +47,9 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 		return nil, t.divergence(history)
 	}
 	best := stopped[0]
+	if math.IsNaN(best.Best.ValidationLoss) { // F1 and accuracy are numbers even where what a class was told from is none
+		return nil, fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best.BestEpoch, t.remedy())
+	}
 	trial = &Trial{Seed: seed, History: history, BestEpoch: best.BestEpoch, Validation: best.Validation, Weights: best.Weights}
 	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 			if diverged(history) {
 				return nil, nil, t.divergence(history)
 			}
-			return nil, nil, fmt.Errorf("train: no validation loss in %d epochs was a number", len(history))
+			return nil, nil, fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), t.remedy())
 		}
 	}
 	return history, stopped, nil
@@ -137,7 +140,12 @@ func diverged(history []Epoch) bool {
 }
 
 func (t *Trainer) divergence(history []Epoch) error {
-	return fmt.Errorf("train: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", len(history), last(history).TrainLoss, t.options.LearningRate)
+	return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, t.remedy())
+}
+
+// remedy is what to do about numbers that grew beyond all bounds.
+func (t *Trainer) remedy() string {
+	return fmt.Sprintf("the learning rate %v may be too high, or the features too large", t.options.LearningRate)
 }
 
 // oneEpoch trains for an epoch and returns what was measured on each validation graph.

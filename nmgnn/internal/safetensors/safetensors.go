@@ -21,6 +21,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -165,26 +166,56 @@ func notFinite(values []float32) int {
 
 // WriteFile writes the file under another name, syncs it and renames it: path is whole or as it was.
 func (b *Builder) WriteFile(path string) error {
-	if err := b.save(path); err != nil {
-		return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err)
+	p, err := b.Prepare(path)
+	if err != nil {
+		return err
+	}
+	return p.Commit()
+}
+
+// Pending is a file that is whole on the disk, but under another name.
+type Pending struct {
+	file       *renameio.PendingFile
+	path, kind string
+}
+
+// Prepare does what [Builder.WriteFile] does but for the renaming.
+func (b *Builder) Prepare(path string) (*Pending, error) {
+	file, err := b.prepare(path)
+	if err != nil {
+		return nil, failed(path, b.kind, err)
+	}
+	return &Pending{file, path, b.kind}, nil
+}
+
+func failed(path, kind string, err error) error {
+	return fmt.Errorf("%s: the %s cannot be written: %w", path, kind, err)
+}
+
+func (b *Builder) prepare(path string) (*renameio.PendingFile, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(b.write(f), f.Sync()); err != nil {
+		return nil, errors.Join(err, f.Cleanup())
+	}
+	return f, nil
+}
+
+// Commit gives the file its name.
+func (p *Pending) Commit() error {
+	if err := p.file.CloseAtomicallyReplace(); err != nil {
+		return failed(p.path, p.kind, errors.Join(err, p.file.Cleanup()))
 	}
 	return nil
 }
 
-func (b *Builder) save(path string) error {
-	if b.err != nil {
-		return b.err
-	}
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := b.write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
-}
+// Discard removes the file, unless it was committed.
+func (p *Pending) Discard() { _ = p.file.Cleanup() }
 
 // write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes first.
 func (b *Builder) write(to io.Writer) error {

@@ -1,0 +1,98 @@
+// Package memory tells how much more memory this process may take, so that what needs more is refused before the system ends it.
+package memory
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Left is how much more memory this process may take.
+type Left struct {
+	Bytes int64
+	Of    string // what has no more: "this machine" and so on
+}
+
+// Text returns a number of bytes for people: "1.5 GB".
+func Text(bytes int64) string {
+	switch {
+	case bytes >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	case bytes >= 1e6:
+		return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// least returns the one with the fewest bytes; not found if there is none.
+func least(all []Left) (l Left, found bool) {
+	for _, one := range all {
+		if one.Bytes = max(one.Bytes, 0); !found || one.Bytes < l.Bytes {
+			l, found = one, true
+		}
+	}
+	return l, found
+}
+
+// unlimited is above what a group that has no limit says in version 1.
+const unlimited = 1 << 60
+
+// machine returns what the machine has available, of the files of a Linux system.
+func machine(system fs.FS) []Left {
+	if kilobytes, found := numberOf(system, "proc/meminfo", "MemAvailable:"); found {
+		return []Left{{kilobytes << 10, "this machine"}}
+	}
+	return nil
+}
+
+// groups returns what the control groups of this process leave, of version 1 and 2: its own and those around it.
+func groups(system fs.FS) (all []Left) {
+	text, err := fs.ReadFile(system, "proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, group
+		if len(parts) != 3 {
+			continue
+		}
+		root, limit, usage, idle := "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
+		if parts[1] != "" {
+			root, limit, usage, idle = "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+			if !strings.Contains(","+parts[1]+",", ",memory,") {
+				continue
+			}
+		}
+		// A container sees its own group as the root, whatever it is called outside.
+		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
+			folder := path.Join(root, group)
+			if most, found := numberOf(system, path.Join(folder, limit), ""); found && most < unlimited {
+				used, _ := numberOf(system, path.Join(folder, usage), "")
+				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // which the system gives back
+				all = append(all, Left{most - max(used-cached, 0), "this process's control group (" + limit + ")"})
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// numberOf returns the number behind a key at the start of a line, or the file's first one for no key.
+func numberOf(system fs.FS, name, key string) (number int64, found bool) {
+	text, err := fs.ReadFile(system, name)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		rest, is := strings.CutPrefix(line, key)
+		if fields := strings.Fields(rest); is && len(fields) > 0 {
+			number, err := strconv.ParseInt(fields[0], 10, 64)
+			return number, err == nil && number >= 0
+		}
+	}
+	return 0, false
+}

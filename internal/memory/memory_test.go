@@ -1,0 +1,60 @@
+package memory
+
+import (
+	"runtime"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func files(texts map[string]string) fstest.MapFS {
+	system := fstest.MapFS{}
+	for name, text := range texts {
+		system[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return system
+}
+
+func TestWhatIsLeftIsTheLeastThatMachineAndGroupsLeave(t *testing.T) {
+	const machineHas = "MemTotal:       24000000 kB\nMemFree: 1 kB\nMemAvailable:   20000000 kB\n"
+	for what, c := range map[string]struct {
+		texts map[string]string
+		left  int64
+		of    string
+	}{
+		"no group": {map[string]string{"proc/meminfo": machineHas}, 20000000 << 10, "this machine"},
+		"version 2": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "0::/user/job\n",
+			"sys/fs/cgroup/user/job/memory.max": "max\n", "sys/fs/cgroup/user/memory.max": "4000\n",
+			"sys/fs/cgroup/user/memory.current": "3000\n", "sys/fs/cgroup/user/memory.stat": "anon 5\ninactive_file 500\n"}, 1500, "this process's control group (memory.max)"},
+		"version 1": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "2000\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "700\n",
+			"sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 200\n"}, 1500, "this process's control group (memory.limit_in_bytes)"},
+		"version 1 without a limit": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "4:memory:/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 20000000 << 10, "this machine"},
+		"more used than allowed": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "100\n", "sys/fs/cgroup/memory.current": "300\n"}, 0, "this process's control group (memory.max)"},
+	} {
+		left, found := least(append(machine(files(c.texts)), groups(files(c.texts))...))
+		require.True(t, found, what)
+		require.Equal(t, Left{c.left, c.of}, left, what)
+	}
+	_, found := least(append(machine(files(nil)), groups(files(map[string]string{"proc/self/cgroup": "rubbish\n::\n"}))...))
+	require.False(t, found, "a system that does not say")
+}
+
+func TestThisMachineSaysHowMuchIsLeft(t *testing.T) {
+	left, found := Get()
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: only Linux says")
+	}
+	require.True(t, found)
+	require.Positive(t, left.Bytes)
+	require.NotEmpty(t, left.Of)
+}
+
+func TestBytesAreWrittenForPeople(t *testing.T) {
+	for bytes, want := range map[int64]string{12: "12 bytes", 3e6: "3 MB", 1500e6: "1.5 GB", 2e13: "20000.0 GB"} {
+		require.Equal(t, want, Text(bytes))
+	}
+}

@@ -1,0 +1,63 @@
+package train
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/memory"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
+)
+
+func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
+	b := gnntest.Go(t)
+	left := memory.Left{Bytes: 8e9, Of: "this machine"}
+	for what, change := range map[string]func(x *Experiment){
+		"a wide hidden layer": func(x *Experiment) { x.Parameters.Hidden, x.Parameters.MLPLayers = 1<<16, 2 },
+		"many features": func(x *Experiment) {
+			x.Graph.Features = datasets.Features{Rows: 20, Width: 1e8, Offsets: make([]int64, 21)}
+		},
+		"many classes": func(x *Experiment) {
+			x.Parameters.Layers = 1
+			x.Graph.Features, x.Graph.Classes = datasets.Features{Rows: 20, Width: 1e5, Offsets: make([]int64, 21)}, make([]string, 20_000)
+		},
+	} {
+		for _, model := range hyper.Models() {
+			x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+			x.Parameters.Model, x.Parameters.Heads = model, 8
+			require.NoError(t, x.fits(b, 1, left), "as it is")
+			change(&x)
+			err := x.fits(b, 1, left)
+			if what == "a wide hidden layer" && model != "gin" {
+				x.Parameters.Layers = 3 // two wide ones behind one another
+				err = x.fits(b, 1, left)
+			}
+			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s", what, model)
+			require.NotContains(t, err.Error(), "\n")
+		}
+	}
+}
+
+func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
+	one := x.Memory(gnntest.Go(t), 1)
+	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
+	require.NoError(t, x.fits(gnntest.Go(t), 4, left))
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), " in 64 jobs, and this machine leaves")
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), "take fewer jobs: one takes ")
+}
+
+func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
+	if _, known := memory.Get(); !known {
+		t.Skip("skipped: this system does not say how much memory is left")
+	}
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
+	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: 2})
+	require.ErrorContains(t, err, "of memory in 2 jobs, and ")
+	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
+	require.ErrorContains(t, err, "of memory, and ")
+}

@@ -1,0 +1,218 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
+func isWhole(line []byte) bool { return json.Valid(line) }
+
+// appendLines adds lines to a file that other processes append to as well.
+func appendLines(path string, lines ...[]byte) error {
+	return underLock(path, func() ([][]byte, error) { return lines, nil })
+}
+
+// underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is called, so that it
+// may look at what there is. A last line that was cut short, by a process that was killed while it wrote, is removed
+// first; one that lacks only its end gets it.
+func underLock(path string, choose func() ([][]byte, error)) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("record: locking %s: %w", path, err)
+	}
+	lines, err := choose()
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	last, err := lastLine(f, end)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	switch {
+	case len(last) == 0:
+	case isWhole(last):
+		text = []byte{'\n'}
+	default:
+		end -= int64(len(last))
+		if err := f.Truncate(end); err != nil {
+			return err
+		}
+	}
+	for _, line := range lines {
+		text = append(append(text, line...), '\n')
+	}
+	if _, err := f.WriteAt(text, end); err != nil {
+		return errors.Join(err, f.Truncate(end))
+	}
+	return f.Sync()
+}
+
+// lastLine returns what stands behind the last line break.
+func lastLine(f *os.File, size int64) ([]byte, error) {
+	tail := make([]byte, min(size, longestLine))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	i := bytes.LastIndexByte(tail, '\n')
+	if i < 0 && int64(len(tail)) < size {
+		return nil, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results", f.Name(), longestLine)
+	}
+	return tail[i+1:], nil
+}
+
+// CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was stopped while it
+// wrote. It waits for those that write now.
+func (s *Store) CheckEnds() error {
+	paths, err := s.files()
+	if err != nil {
+		return err
+	}
+	var torn []error
+	for _, path := range paths {
+		if err := checkEnd(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			torn = append(torn, err)
+		}
+	}
+	return errors.Join(torn...)
+}
+
+func checkEnd(path string) (err error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("record: locking %s: %w", path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	last, err := lastLine(f, info.Size())
+	if err != nil || len(last) == 0 || isWhole(last) {
+		return err
+	}
+	return fmt.Errorf("%s: byte %d: the last line is cut short, after %d bytes: expected a record and a line break. Whatever adds a trial to this file removes the line, and 'nodemask reproduce' runs its trial again",
+		path, info.Size()-int64(len(last)), len(last))
+}
+
+// Merge adds what other folders of results have and the store lacks, and returns the number of trials added. Others may
+// merge into the store at the same time.
+func (s *Store) Merge(folders ...string) (added int, err error) {
+	known, err := s.cells()
+	if err != nil {
+		return 0, err
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return added, fmt.Errorf("record: no folder %s", folder)
+		}
+		more, err := OpenStore(folder).Load()
+		if err != nil {
+			return added, err
+		}
+		var order []string
+		missing := map[string][]Record{} // by the files that they go to
+		for _, r := range more {
+			if known.lack(r) {
+				path := s.path(r.Data, r.Model)
+				if missing[path] == nil {
+					order = append(order, path)
+				}
+				missing[path] = append(missing[path], r)
+			}
+		}
+		for _, path := range order {
+			n, err := s.addMissing(path, missing[path], known)
+			added += n
+			if err != nil {
+				return added, err
+			}
+		}
+	}
+	return added, nil
+}
+
+// cells are those of trials.
+type cells map[TrialID]Cell
+
+// lack reports whether a record is of another trial, or has a measurement that theirs lacks.
+func (c cells) lack(r Record) bool {
+	cell, is := c[r.ID()]
+	return !is || !cell.Measures(r.CellOf())
+}
+
+// add takes note of a record's trial.
+func (c cells) add(r Record) {
+	if c.lack(r) {
+		c[r.ID()] = r.CellOf()
+	}
+}
+
+// cells returns those of the trials that the store has.
+func (s *Store) cells() (cells, error) {
+	have, err := s.Load()
+	if err != nil {
+		return nil, err
+	}
+	known := cells{}
+	for _, r := range have {
+		known.add(r)
+	}
+	return known, nil
+}
+
+// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to.
+func (s *Store) addMissing(path string, records []Record, known cells) (added int, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return 0, err
+	}
+	err = underLock(path, func() (lines [][]byte, err error) {
+		there, err := readRecords(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range there {
+			known.add(r)
+		}
+		for _, r := range records {
+			if !known.lack(r) {
+				continue
+			}
+			line, err := r.Line()
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, line)
+			known.add(r)
+		}
+		added = len(lines)
+		return lines, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
