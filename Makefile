@@ -19,7 +19,7 @@ reports: export NODEMASK_SMALL ?= 1
 reports: setup-lab build ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
 	@bin/nodemask page --site reports
 	@bin/nodemask report -o reports/report.html
-	@scripts/reports/run.sh $(REPORTS)
+	@scripts/reports/run.sh --with-parent $(REPORTS)
 
 PORT ?= 8888
 lab: setup-lab ## open the notebooks in JupyterLab (PORT=8888)
@@ -29,14 +29,14 @@ setup-lab: ## set up JupyterLab with a Go kernel, and XLA, in .nodemask
 	@scripts/lab/setup.sh
 
 notebooks: setup-lab ## clear the notebooks of outputs and editors' metadata, as they are committed
-	@scripts/reports/run.sh --clean
+	@scripts/reports/run.sh --with-parent --clean
 
 setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: from GitHub; PJRT=none: not at all)
 	@scripts/setup.sh
 
 build: ## build bin/nodemask
 	@command -v go >/dev/null || { echo "make: go was not found: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
-	go build -o bin/nodemask ./cmd/nodemask
+	@scripts/build.sh bin/nodemask ./cmd/nodemask
 
 demo: setup build ## set up, build, and train a GNN with and without node masking
 	bin/nodemask demo

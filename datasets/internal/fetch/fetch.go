@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+
+	"nodemask/internal/wholefile"
 )
 
 // Options says how files are downloaded. The zero value is what a user wants.
@@ -181,5 +182,5 @@ func writeValidator(part, validator string) error {
 	if validator == "" {
 		return removeIfThere(validatorFile(part))
 	}
-	return renameio.WriteFile(validatorFile(part), []byte(validator), 0o666)
+	return wholefile.WriteBytes(validatorFile(part), 0o644, []byte(validator))
 }

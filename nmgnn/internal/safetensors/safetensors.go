@@ -25,13 +25,12 @@ import (
 	"io"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/google/renameio/v2"
+	"nodemask/internal/wholefile"
 )
 
 // Limits on what a file may claim.
@@ -175,15 +174,7 @@ func (b *Builder) save(path string) error {
 	if b.err != nil {
 		return b.err
 	}
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := b.write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
+	return wholefile.Write(path, 0o644, b.write)
 }
 
 // write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes first.
