@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -136,6 +137,8 @@ func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
 	}
 	assert.Contains(t, text.String(), "a.bin")
 	assert.Contains(t, text.String(), "b.bin")
+	stacks := make([]byte, 1<<20)
+	assert.NotContains(t, string(stacks[:runtime.Stack(stacks, true)]), "progressbar", "a goroutine draws on")
 }
 
 func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {
