@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 
@@ -39,8 +38,11 @@ func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, na
 	if err := record(dir, sums); err != nil {
 		return err
 	}
-	return os.Remove(file)
+	return RemoveArchive(file)
 }
+
+// RemoveArchive removes an archive that is unpacked, and its parts.
+func RemoveArchive(file string) error { return errors.Join(removeIfThere(file), RemoveParts(file)) }
 
 // unpack writes the member that has the name of file.
 func unpack(ctx context.Context, archive, file string) error {
