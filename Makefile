@@ -9,7 +9,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint fuzz bench bench-peers clean-setup
+.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint torture fuzz bench bench-peers clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ vet: ## check with gofmt and go vet
 
 lint: vet ## check with staticcheck too
 	go tool -modfile=tools/go.mod staticcheck ./...
+
+# GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.
+TORTURE ?= ./...
+torture: setup-lab ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./record: of one package)
+	NODEMASK_TORTURE=1 CGO_ENABLED=1 go test -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)

@@ -1,5 +1,6 @@
 """Facts about the kernel that is set up: python -m unittest test_kernel, with the Python of the set-up."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -177,6 +178,74 @@ class NothingStays(unittest.TestCase):
         folders, processes = self.left()
         self.assertEqual((folders, len(processes)), ([], 1))
         os.kill(processes[0], signal.SIGKILL)
+
+
+EVIL, REFUSED = "https://evil.example", (403, 404)
+
+
+class Strangers(unittest.TestCase):
+    """What a page of another origin, or a name that leads here, may ask of a running lab."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            cls.port = free.getsockname()[1]
+        cls.lab = subprocess.Popen(
+            [PROJECT / "scripts/lab/start.sh", str(cls.port), "--no-browser", "--ServerApp.port_retries=0"],
+            env={**os.environ, "JUPYTER_HOME": scratch.name, "JUPYTER_TOKEN": "secret", "JUPYTER_ROOT": scratch.name},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.lab.wait, PATIENCE)
+        cls.addClassCleanup(cls.lab.terminate)
+        until = time.monotonic() + 2 * PATIENCE
+        while time.monotonic() < until:
+            try:
+                if cls.ask("GET", "/api") == 200:
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("JupyterLab does not answer")
+
+    @classmethod
+    def ask(cls, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    TOKEN = {"Authorization": "token secret"}
+    UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+
+    def test_without_the_token_nothing_is_told_or_done(self):
+        for method, path in (("GET", "/api/kernels"), ("GET", "/api/contents"), ("GET", "/api/sessions"), ("POST", "/api/kernels"), ("POST", "/api/terminals"),
+                             ("PUT", "/api/contents/x"), ("DELETE", "/api/contents/x"), ("POST", "/api/shutdown")):
+            # A form is what a page of another origin can send without asking.
+            self.assertEqual(self.ask(method, path, "x=1", Content_Type="application/x-www-form-urlencoded"), 403, (method, path))
+            self.assertIn(self.ask(method, path, "x=1", Content_Type="application/x-www-form-urlencoded", Origin=EVIL), REFUSED, (method, path))
+        self.assertEqual(self.ask("GET", "/api/kernels/0-0-0-0-0/channels", **self.UPGRADE), 403)
+        self.assertEqual(self.ask("GET", "/api/kernels", **self.TOKEN), 200, "with it, it is")
+
+    def test_a_page_of_another_origin_opens_no_socket_even_if_the_browser_sends_what_it_knows(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/lab?token=secret")
+        answer = connection.getresponse()
+        answer.read()
+        cookies = "; ".join(c.split(";")[0] for c in answer.headers.get_all("Set-Cookie") or [])
+        self.assertTrue(cookies)
+        self.assertEqual(self.ask("GET", "/api/kernels", Cookie=cookies), 200, "the cookie is good for reading")
+        self.assertIn(self.ask("POST", "/api/kernels", "{}", Cookie=cookies, Origin=EVIL, Content_Type="text/plain"), REFUSED)
+        connection.request("POST", "/api/kernels", "{}", self.TOKEN)
+        path = f"/api/kernels/{json.loads(connection.getresponse().read())['id']}"
+        self.assertEqual(self.ask("GET", path + "/channels", Cookie=cookies, Origin=f"http://127.0.0.1:{self.port}", **self.UPGRADE), 101, "its own pages may")
+        for path in (path + "/channels", "/api/events/subscribe"):
+            self.assertIn(self.ask("GET", path, Cookie=cookies, Origin=EVIL, **self.UPGRADE), REFUSED, path)
+
+    def test_another_name_that_leads_here_is_refused(self):
+        self.assertEqual(self.ask("GET", "/api/kernels", Host="evil.example", **self.TOKEN), 403)
 
 
 if __name__ == "__main__":
