@@ -9,7 +9,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint torture fuzz bench bench-peers clean-setup
+.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint torture third-party sbom vulncheck fuzz bench bench-peers clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,16 @@ lint: vet ## check with staticcheck too
 TORTURE ?= ./...
 torture: setup-lab ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./record: of one package)
 	NODEMASK_TORTURE=1 CGO_ENABLED=1 go test -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
+
+third-party: ## write THIRD_PARTY.md, the licences of all that is linked
+	scripts/thirdparty/run.sh
+
+sbom: build ## list the parts of bin/nodemask as CycloneDX in bin/nodemask.cdx.json
+	go tool -modfile=tools/supply/go.mod cyclonedx-gomod bin -json -licenses -std -noserial -version "$$(bin/nodemask --version | cut -d' ' -f2)" \
+		-output bin/nodemask.cdx.json bin/nodemask
+
+vulncheck: ## look for known vulnerabilities in what is called (asks vuln.go.dev)
+	go tool -modfile=tools/supply/go.mod govulncheck ./...
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME)
