@@ -71,7 +71,7 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err 
 		if o.Note != nil {
 			o.Note(info.Name + ": already there, SHA-256 as when it was fetched")
 		}
-		return nil
+		return fetch.RemoveArchive(filepath.Join(dir, info.Archive.Name)) // if a fetch was killed after it had unpacked it
 	}
 	var names []string
 	for _, file := range info.Files {

@@ -12,6 +12,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"nodemask/internal/gobuild"
+	"nodemask/internal/wholefile"
 )
 
 // Build compiles the program of pages from the project's source, with the Go tools that are installed. What it makes stays in
@@ -22,10 +25,12 @@ func Build(ctx context.Context, project string) (Module, error) {
 		return Module{}, err
 	}
 	binary := filepath.Join(folder, "nodemask.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/nodemask-wasm")
-	build.Dir = project
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
+	out, err := gobuild.Build(ctx, gobuild.Program{
+		Project: project, Package: "./cmd/nodemask-wasm", File: binary,
+		Flags:       []string{"-buildvcs=false", "-trimpath", "-ldflags=-s -w"},
+		Environment: []string{"GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="},
+	})
+	if err != nil {
 		return Module{}, fmt.Errorf("compiling the page's program: %w\n%s", err, bytes.TrimSpace(out))
 	}
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
@@ -67,19 +72,11 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	temporary, err := os.CreateTemp(folder, "packing")
-	if err != nil {
-		return nil, err
-	}
-	_, err = temporary.Write(packed.Bytes())
-	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(temporary.Name()))
-	}
-	if err := os.Rename(temporary.Name(), kept); err != nil {
-		return nil, err
+	if err := wholefile.WriteBytes(kept, 0o644, packed.Bytes()); err != nil {
+		return nil, fmt.Errorf("writing %s: %w", kept, err)
 	}
 	for _, name := range old {
-		if err := os.Remove(name); err != nil {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another who packs was first
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ type Bar struct {
 const (
 	defaultBarsWidth = 440
 	barRow           = 22
-	barThickness        = 14
+	barThickness     = 14
 )
 
 // Check returns an error unless there is a bar, and all numbers are finite and 0 or more.

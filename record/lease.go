@@ -57,11 +57,15 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 	}
 }
 
-// Release gives the cell back.
+// Release gives the cell back. If somebody has removed the folder meanwhile, there is nothing to remove: a file that is there now is
+// another's.
 func (l *Lease) Release() error {
-	err := os.Remove(l.file.Name())
-	if err == nil {
-		_ = os.Remove(filepath.Dir(l.file.Name())) // unless others have leases there
+	path := l.file.Name()
+	ours, err := l.file.Stat()
+	if there, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(ours, there) {
+		if err = os.Remove(path); err == nil {
+			_ = os.Remove(filepath.Dir(path)) // unless others have leases there
+		}
 	}
 	return errors.Join(err, l.file.Close())
 }

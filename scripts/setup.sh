@@ -121,7 +121,13 @@ if [[ $asked != official && $(uname -sm) != "Linux x86_64" ]]; then
 fi
 
 mkdir -p $folder
-scratch=$(mktemp -d -p "$PWD/$folder")
+# Set-ups take turns: the second finds what the first installed. What one that was killed has left goes.
+if command -v flock >/dev/null; then
+    exec 8>$folder/setup.lock
+    flock 8
+    rm -rf "$folder"/setup.??????????
+fi
+scratch=$(mktemp -d "$PWD/$folder/setup.XXXXXXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 case $asked in
 official) install_official ;;

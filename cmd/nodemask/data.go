@@ -144,7 +144,8 @@ func (p *progress) show(file string, done, total int64) {
 		p.end()
 		p.file = file
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(file),
-			progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+			progressbar.OptionShowBytes(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetSpinnerChangeInterval(0)) // else a bar of unknown length has a goroutine draw it for ever
 	}
 	_ = p.bar.Set64(done)
 }

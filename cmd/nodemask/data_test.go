@@ -6,6 +6,7 @@ import (
 	"nodemask/datasets"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -146,6 +147,8 @@ func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
 	}
 	assert.Contains(t, text.String(), "a.bin")
 	assert.Contains(t, text.String(), "b.bin")
+	stacks := make([]byte, 1<<20)
+	assert.NotContains(t, string(stacks[:runtime.Stack(stacks, true)]), "progressbar", "a goroutine draws on")
 }
 
 func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nodemask/internal/wholefile"
 	"nodemask/paper"
 	"nodemask/plots"
 )
@@ -136,23 +133,9 @@ func renderAll(artifacts []paper.Artifact, e *paper.Evidence, format plots.Forma
 }
 
 // writeFile writes a file as a whole or not at all.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		var open *fs.PathError
-		if errors.As(err, &open) { // which names a file that nobody asked for
-			err = open.Err
-		}
+func writeFile(path string, write func(io.Writer) error) error {
+	if err := wholefile.Write(path, 0o644, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	w := bufio.NewWriter(f)
-	if err := errors.Join(write(w), w.Flush(), f.Sync(), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }

@@ -34,20 +34,23 @@ var forUsers = []string{
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to the room
 // of the nearest one above its folder: it may import that room's packages and what they may.
 var rooms = map[string][]string{
-	"csr":               nil,
-	"plots":             nil,
-	"stats":             nil,
-	"internal/checkout": nil,
-	"internal/memory":   nil,
-	"internal/race":     nil,
-	"internal/tidy":     nil,
+	"csr":                nil,
+	"plots":              nil,
+	"stats":              nil,
+	"internal/checkout":  nil,
+	"internal/memory":    nil,
+	"internal/race":      nil,
+	"internal/tidy":      nil,
+	"internal/wholefile": nil,
+	"internal/gobuild":   {"internal/wholefile"},
+	"internal/faults":    nil,
 
 	"internal/tidy/tidyfile": {"internal/tidy"},
 
 	"internal/browsertest": nil,
 	"scripts":              nil,
 
-	"datasets": {"csr"},
+	"datasets": {"csr", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
 	"aggtree/draw":     {"aggtree", "csr", "plots"},
@@ -57,7 +60,7 @@ var rooms = map[string][]string{
 	"nmgnn/kernels/fused":        nil,
 	"nmgnn/internal/gomlx":       nil,
 	"nmgnn/internal/container":   nil,
-	"nmgnn/internal/safetensors": nil,
+	"nmgnn/internal/safetensors": {"internal/wholefile"},
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
 	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
@@ -66,9 +69,9 @@ var rooms = map[string][]string{
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/container", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
 	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
 	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
-	"nmgnn/onnx":                 {"nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
+	"nmgnn/onnx":                 {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"datasets", "record"},
+	"internal/worker": {"datasets", "internal/gobuild", "record"},
 
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
@@ -76,10 +79,10 @@ var rooms = map[string][]string{
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
 	"paper":            {"datasets", "nmgnn/hyper", "paper/multiverse", "plots", "record", "stats"},
 
-	"page": {"aggtree/explorer", "datasets", "internal/checkout", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/multiverse", "record", "record/measure", "stats"},
+	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/multiverse", "record", "record/measure", "stats"},
 
 	"nb":        append([]string{"internal/worker"}, forUsers...),
-	"cmd":       append([]string{"internal/memory", "internal/race", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
+	"cmd":       append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy", "internal/tidy/tidyfile", "internal/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }
 

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"nodemask/internal/gobuild"
 )
 
 // patience is how long a process may go on after it was told to end: less than the five seconds that gonb gives a cell.
@@ -69,18 +68,9 @@ type process struct {
 	errors bytes.Buffer
 }
 
-// start builds the command and starts it. The lock keeps anybody else from writing the file in between.
+// start builds the command and starts it.
 func start(ctx context.Context, project string) (*process, error) {
-	folder := filepath.Join(project, ".nodemask", "bin")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, err
-	}
-	lock := flock.New(filepath.Join(folder, "lock"))
-	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		return nil, err
-	}
-	defer lock.Unlock() //nolint:errcheck // closing a file that was not written to
-	path := filepath.Join(folder, "nodemask")
+	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
 	if err := build(ctx, project, path); err != nil {
 		return nil, err
 	}
@@ -107,11 +97,7 @@ const (
 
 // build makes the command, unless it is what its sources would give.
 func build(ctx context.Context, project, path string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/nodemask")
-	c.Dir = project
-	c.WaitDelay = time.Second // for compilers that it started
-	c.Env = append(os.Environ(), goFlags, goWork)
-	output, err := c.CombinedOutput()
+	output, err := gobuild.Build(ctx, gobuild.Program{Project: project, Package: "./cmd/nodemask", File: path, Environment: []string{goFlags, goWork}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -106,7 +106,7 @@ func TestSetupBuildsTheCommandWithTheFlagsOfACell(t *testing.T) {
 	flags, found := strings.CutPrefix(goFlags, "GOFLAGS=")
 	require.True(t, found)
 	// Other flags would have the first cell build everything anew.
-	require.Contains(t, string(script), fmt.Sprintf("    GOFLAGS=%q %s step \"nodemask cannot be built\" go build -o .nodemask/bin/ ./cmd/nodemask\n", flags, goWork))
+	require.Contains(t, string(script), fmt.Sprintf("    GOFLAGS=%q %s step \"nodemask cannot be built\" scripts/build.sh .nodemask/bin/nodemask ./cmd/nodemask\n", flags, goWork))
 }
 
 func TestWhatGoesWrongIsSaidInALine(t *testing.T) {

@@ -23,12 +23,10 @@ package onnx
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/google/renameio/v2"
-
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
@@ -78,7 +76,7 @@ func Save(path string, m *cached.Model, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, file, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := wholefile.WriteBytes(path, 0o644, file); err != nil {
 		return fmt.Errorf("%s: the model cannot be written: %w", path, err)
 	}
 	return nil

@@ -70,7 +70,8 @@ def register(lab, project, go_bin, cgo, goflags):
         spec = json.loads((made / "kernel.json").read_text())
         kernel.mkdir(parents=True, exist_ok=True)
         (kernel / "logo-svg.svg").write_bytes((made / "logo-svg.svg").read_bytes())
-    spec["argv"][0] = str(lab / "bin/gonb")
+    # Isolated, so that no module beside a notebook takes the place of one of Python's.
+    spec["argv"][:1] = [str(lab / "bin/python"), "-I", str(pathlib.Path(project) / "scripts/lab/kernel.py"), str(lab / "bin/gonb")]
     spec["display_name"] = "Go (nodemask)"
     spec["env"] = environment(lab, project, go_bin, cgo, goflags)
     write(kernel / "kernel.json", spec)

@@ -50,18 +50,28 @@ install_python() {
     cp scripts/lab/requirements.txt "$lab/installed"
 }
 
+# sizes lists how large the tools are: one that has lost its end is built again.
+sizes() {
+    local tool
+    for tool in "$@"; do wc -c <"$lab/${tool%%:*}/${tool##*/}" 2>/dev/null || echo none; done
+}
+
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
 # gonb looks for goimports there is cellimports, which calls it.
 install_tools() {
     local tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
     { echo "${tools[@]}" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
-    cmp -s "$scratch/tools" "$lab/tools-installed" && return
+    { cat "$scratch/tools" && sizes "${tools[@]}"; } | cmp -s - "$lab/tools-installed" && return
     say "building the Go kernel, once"
-    local tool
+    local tool name
+    mkdir -p "$lab/tools"
     for tool in "${tools[@]}"; do
-        CGO_ENABLED=0 GOWORK=off step "${tool#*:} cannot be built" go -C tools/lab build -ldflags=-w -o "$lab/${tool%%:*}/" "${tool#*:}"
+        name=${tool##*/}
+        CGO_ENABLED=0 GOWORK=off step "${tool#*:} cannot be built" go -C tools/lab build -ldflags=-w -o "$scratch/$name" "${tool#*:}"
+        mv "$scratch/$name" "$lab/${tool%%:*}/$name"
     done
-    cp "$scratch/tools" "$lab/tools-installed"
+    { cat "$scratch/tools" && sizes "${tools[@]}"; } >"$scratch/tools-installed"
+    mv "$scratch/tools-installed" "$lab/tools-installed"
 }
 
 # A cold build cache makes the first cell of a notebook take over a minute; and the kernel never downloads a module. What
@@ -69,8 +79,8 @@ install_tools() {
 warm_cache() {
     step "Go modules cannot be fetched" go mod download
     GOFLAGS=$flags step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
-    GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" go build -o .nodemask/bin/ ./cmd/nodemask
-    CGO_ENABLED=0 step "cellimports cannot be built" go build -ldflags=-s -o "$lab/bin/goimports" ./scripts/lab/cellimports
+    GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" scripts/build.sh .nodemask/bin/nodemask ./cmd/nodemask
+    CGO_ENABLED=0 step "cellimports cannot be built" scripts/build.sh "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
 }
 
 command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"
@@ -80,13 +90,14 @@ export CGO_ENABLED
 # host names a sixth faster again, if nothing else in it is C.
 flags="-buildvcs=false -ldflags=-s -tags=netgo,osusergo"
 mkdir -p .nodemask
-scratch=$(mktemp -d -p "$PWD/.nodemask")
-trap 'rm -rf "$scratch"' EXIT
-# Two set-ups at once would write into one folder: the second waits.
+# Two set-ups at once would write into one folder: the second waits. What one that was killed has left goes; 0.3 called it tmp.
 if command -v flock >/dev/null; then
     exec 9>.nodemask/lab.lock
     flock 9
+    rm -rf .nodemask/lab-setup.?????????? .nodemask/tmp.??????????
 fi
+scratch=$(mktemp -d "$PWD/.nodemask/lab-setup.XXXXXXXXXX")
+trap 'rm -rf "$scratch"' EXIT
 
 scripts/setup.sh
 install_python

@@ -1,15 +1,19 @@
 """Facts about the kernel that is set up: python -m unittest test_kernel, with the Python of the set-up."""
 
+import http.client
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
+import kernel as looked_after
 import register
 import time_cells
 
@@ -65,6 +69,183 @@ class Kernel(unittest.TestCase):
         is_set = json.loads(said)
         for name in ("GOPROXY", "GONOPROXY", "GOSUMDB", "GOVCS", "GOFLAGS", "GOTOOLCHAIN"):
             self.assertEqual(is_set[name], wanted[name], name)
+
+
+# Stands for gonb: makes a folder for temporary files, starts a process in a session of its own, says so, and runs on.
+STAND_IN = """
+import os, pathlib, subprocess, sys, tempfile
+pathlib.Path(tempfile.gettempdir(), "gonb_1").mkdir()
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+# Starts what follows and then runs on, as JupyterLab does.
+STARTER = "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"
+# A process that is told to end may take a moment.
+PATIENCE = 60
+
+
+@unittest.skipUnless(sys.platform == "linux", "needs /proc")
+class NothingStays(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="an ä ")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.connection = self.folder / "kernel-1.json"
+        self.connection.write_text("{}")
+
+    def start(self, *before):
+        """A kernel, once it runs, and the number of the process that stands for gonb."""
+        command = [*before, sys.executable, "-I", looked_after.__file__, sys.executable, "-c", STAND_IN, str(self.connection)]
+        env = {k: v for k, v in os.environ.items() if k != looked_after.RUN}
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**env, "TMPDIR": str(self.folder)})
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        return process, int(process.stdout.readline())
+
+    def left(self):
+        """Folders of kernels, and the processes that belong to them."""
+        folders = list(self.folder.glob(looked_after.PREFIX + "*"))
+        mark = f"{looked_after.FOLDER}={self.folder}".encode()
+        processes = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (process / "environ").read_bytes():
+                    processes.append(int(process.name))
+            except OSError:
+                continue
+        return folders, processes
+
+    def assert_nothing_stays(self):
+        until = time.monotonic() + PATIENCE
+        while self.left() != ([], []) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertEqual(self.left(), ([], []))
+
+    def test_after_a_kernel_that_ends(self):
+        process, _ = self.start()
+        self.assertEqual((len(self.left()[0]), len(self.left()[1])), (1, 2))
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 0)
+        self.assert_nothing_stays()
+
+    def test_after_a_kernel_that_is_killed(self):
+        process, gonb = self.start()
+        os.kill(gonb, signal.SIGKILL)
+        self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGKILL)
+        self.assert_nothing_stays()
+
+    def test_after_one_that_is_told_to_end(self):
+        process, _ = self.start()
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGTERM)
+        self.assert_nothing_stays()
+
+    def test_after_the_process_that_started_it_is_killed(self):
+        process, _ = self.start(sys.executable, "-c", STARTER)
+        process.kill()
+        process.wait(PATIENCE)
+        self.assert_nothing_stays()
+        self.assertFalse(self.connection.exists())
+
+    def test_the_next_kernel_removes_what_a_killed_one_left_and_nothing_else(self):
+        killed, gonb = self.start()
+        killed.kill()
+        killed.wait(PATIENCE)
+        folders, processes = self.left()
+        self.assertEqual(len(folders), 1)
+        self.assertTrue(processes, "the process in a session of its own")
+        other, _ = self.start()
+        self.assertFalse(folders[0].exists())
+        self.assertEqual((len(self.left()[0]), len(self.left()[1])), (1, 2), "those of the second")
+        third, _ = self.start()
+        self.assertEqual((len(self.left()[0]), len(self.left()[1])), (2, 4), "the second runs")
+        for process in (other, third):
+            process.terminate()
+            process.wait(PATIENCE)
+        self.assert_nothing_stays()
+
+    def test_what_a_run_of_notebooks_looks_for_is_left_to_it(self):
+        os.environ[looked_after.RUN] = "1"
+        self.addCleanup(os.environ.pop, looked_after.RUN)
+        before, looked_after.RUN = looked_after.RUN, "nothing"  # so that start passes it on
+        try:
+            process, _ = self.start()
+        finally:
+            looked_after.RUN = before
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 0)
+        folders, processes = self.left()
+        self.assertEqual((folders, len(processes)), ([], 1))
+        os.kill(processes[0], signal.SIGKILL)
+
+
+EVIL, REFUSED = "https://evil.example", (403, 404)
+
+
+class Strangers(unittest.TestCase):
+    """What a page of another origin, or a name that leads here, may ask of a running lab."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            cls.port = free.getsockname()[1]
+        cls.lab = subprocess.Popen(
+            [PROJECT / "scripts/lab/start.sh", str(cls.port), "--no-browser", "--ServerApp.port_retries=0"],
+            env={**os.environ, "JUPYTER_HOME": scratch.name, "JUPYTER_TOKEN": "secret", "JUPYTER_ROOT": scratch.name},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.lab.wait, PATIENCE)
+        cls.addClassCleanup(cls.lab.terminate)
+        until = time.monotonic() + 2 * PATIENCE
+        while time.monotonic() < until:
+            try:
+                if cls.ask("GET", "/api") == 200:
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("JupyterLab does not answer")
+
+    @classmethod
+    def ask(cls, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    TOKEN = {"Authorization": "token secret"}
+    UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+
+    def test_without_the_token_nothing_is_told_or_done(self):
+        for method, path in (("GET", "/api/kernels"), ("GET", "/api/contents"), ("GET", "/api/sessions"), ("POST", "/api/kernels"), ("POST", "/api/terminals"),
+                             ("PUT", "/api/contents/x"), ("DELETE", "/api/contents/x"), ("POST", "/api/shutdown")):
+            # A form is what a page of another origin can send without asking.
+            self.assertEqual(self.ask(method, path, "x=1", Content_Type="application/x-www-form-urlencoded"), 403, (method, path))
+            self.assertIn(self.ask(method, path, "x=1", Content_Type="application/x-www-form-urlencoded", Origin=EVIL), REFUSED, (method, path))
+        self.assertEqual(self.ask("GET", "/api/kernels/0-0-0-0-0/channels", **self.UPGRADE), 403)
+        self.assertEqual(self.ask("GET", "/api/kernels", **self.TOKEN), 200, "with it, it is")
+
+    def test_a_page_of_another_origin_opens_no_socket_even_if_the_browser_sends_what_it_knows(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/lab?token=secret")
+        answer = connection.getresponse()
+        answer.read()
+        cookies = "; ".join(c.split(";")[0] for c in answer.headers.get_all("Set-Cookie") or [])
+        self.assertTrue(cookies)
+        self.assertEqual(self.ask("GET", "/api/kernels", Cookie=cookies), 200, "the cookie is good for reading")
+        self.assertIn(self.ask("POST", "/api/kernels", "{}", Cookie=cookies, Origin=EVIL, Content_Type="text/plain"), REFUSED)
+        connection.request("POST", "/api/kernels", "{}", self.TOKEN)
+        path = f"/api/kernels/{json.loads(connection.getresponse().read())['id']}"
+        self.assertEqual(self.ask("GET", path + "/channels", Cookie=cookies, Origin=f"http://127.0.0.1:{self.port}", **self.UPGRADE), 101, "its own pages may")
+        for path in (path + "/channels", "/api/events/subscribe"):
+            self.assertIn(self.ask("GET", path, Cookie=cookies, Origin=EVIL, **self.UPGRADE), REFUSED, path)
+
+    def test_another_name_that_leads_here_is_refused(self):
+        self.assertEqual(self.ask("GET", "/api/kernels", Host="evil.example", **self.TOKEN), 403)
 
 
 if __name__ == "__main__":

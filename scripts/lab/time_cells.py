@@ -56,6 +56,8 @@ class Kernel:
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=60)
+        # kernel.py runs gonb.
+        self.process = next((c for c in self.process.children() if c.name() == "gonb"), self.process)
 
     def spent(self):
         """The processor time of gonb and of what it has run, in seconds. gopls, which it starts, is not in it."""

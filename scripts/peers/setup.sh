@@ -16,7 +16,7 @@ environment() {
     cmp -s "$2" "$venv/installed" && return
     rm -rf "$venv"
     "$python" -m venv "$venv" >"$log" 2>&1 &&
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary=:all: -r "$2" >>"$log" 2>&1 &&
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary=:all: -r "$2" >>"$log" 2>&1 &&
         cp "$2" "$venv/installed"
 }
 

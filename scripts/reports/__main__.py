@@ -5,8 +5,11 @@
 
 import argparse
 import asyncio
+import ctypes
+import fcntl
 import os
 import pathlib
+import signal
 import sys
 
 import checks
@@ -24,12 +27,40 @@ def arguments():
     p.add_argument("--force", action="store_true", help="run notebooks that have not changed, too")
     p.add_argument("--timeout", type=int, default=600, help="seconds that a cell may take (default 600)")
     p.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="notebooks to run at a time")
+    p.add_argument("--with-parent", action="store_true", help="end when the process that started this does (Linux)")
     p.add_argument("--out", type=pathlib.Path, default=PROJECT / "reports", help="folder of the pages")
     return p.parse_args()
 
 
+def end_with_parent():
+    """Has the kernel end this process when the one that started it ends: make may be killed."""
+    parent = os.getppid()
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
+    except (AttributeError, OSError):
+        return
+    if os.getppid() != parent:
+        sys.exit(128 + signal.SIGTERM)
+
+
+def take_turn(results):
+    """Waits until no other run writes into the folder, and removes what one that was killed has left half-written."""
+    results.mkdir(parents=True, exist_ok=True)
+    lock = open(results / ".lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("reports: waiting for another run to end", file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    for part in results.glob("*.part"):
+        part.unlink()
+    return lock
+
+
 def main():
     a = arguments()
+    if a.with_parent:
+        end_with_parent()
     notebooks = sources.find(PROJECT / "notebooks")
     only = {p.resolve() for p in a.notebooks} or set(notebooks)
     if unknown := only - set(notebooks):
@@ -41,11 +72,15 @@ def main():
         return
     kernel = pathlib.Path(sys.prefix) / "share/jupyter/kernels/nodemask"
     results = PROJECT / ".nodemask/notebooks"
+    lock = take_turn(results)
     executed = asyncio.run(execute.run_all(notebooks, only, results, execute.sources_hash(PROJECT, kernel), a.timeout, a.jobs, a.force))
+    for part in a.out.glob(".*.html.part"):
+        part.unlink()
     page.write_site(a.out, [page.Page(path, notebook) for path, notebook in executed.items()])
     if faults := checks.check_site(a.out):
         raise sources.Fault("\n".join(faults))
     print(f"reports: {len(executed)} pages, see {a.out / 'index.html'}", file=sys.stderr)
+    lock.close()
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from sources import Fault
+from sources import Fault, read
 
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Readings?|EveryReading|WhatMatters|Calibration|Specification|Artifact|Claims|Summary|Source|"
     r"TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
 )
+# Lines that say nothing by themselves: rulers, exit statuses, and the heading that the go command gives the errors of a cell.
+NO_REASON = re.compile(r"-----|exit status|# gonb_[0-9a-f]+$")
 MARK = "NODEMASK_NOTEBOOK_RUN"
 # What the results of a notebook depend on beside itself.
 ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS")
@@ -58,7 +60,7 @@ def key(path, sources):
 def first_line(text):
     """The first line that says something, without colours."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()]
-    return next((line for line in lines if line and not line.startswith(("-----", "exit status"))), "no reason given")
+    return next((line for line in lines if line and not NO_REASON.match(line)), "no reason given")
 
 
 def problem_of(name, number, cell):
@@ -158,7 +160,8 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
     async def one(path):
         kept, wanted = results / path.name, key(path, sources)
         if path not in only:
-            return nbformat.read(kept, as_version=4) if kept.exists() else None
+            # Other pages link to one that has not been run yet, so there is a page of its text and code.
+            return nbformat.read(kept, as_version=4) if kept.exists() else read(path)
         if not force and kept.exists():
             notebook = nbformat.read(kept, as_version=4)
             if notebook.metadata.get("nodemask", {}).get("key") == wanted:
@@ -183,4 +186,4 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
             raise e
     if problems:
         raise Fault("\n".join(str(e) for e in problems))
-    return {path: notebook for path, notebook in zip(paths, done) if notebook is not None}
+    return dict(zip(paths, done))

@@ -120,7 +120,7 @@ class Page:
         self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n')
         run = notebook.metadata.get("nodemask", {})
         size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
-        self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else ""
+        self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else "Not run here yet: ‘make’ runs it, and shows what its cells give. "
         body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
         # The contents come after the title and the sentence below it, on a phone too.
         opening = re.match(r'<div class="text">(<h1\b.*?</h1>\s*(?:<p>.*?</p>)?)', body, re.S)

@@ -2,10 +2,12 @@
 
 import asyncio
 import base64
+import fcntl
 import hashlib
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -111,6 +113,22 @@ class Pages(Folder):
         self.assertIn('rel="next" href="1.html"', self.page(0))
         self.assertIn('rel="prev" href="0.html"', self.page(1))
         self.assertIn('<a href="#Second-part">Second part</a>', self.page(1))
+
+    def test_a_notebook_that_has_not_been_run_has_a_page(self):
+        for name, body in {"0": "# A\n\n[on](1.ipynb#Part)", "1": "# B\n\n## Part"}.items():
+            (self.folder / f"{name}.ipynb").write_text(sources.written(notebook(text(body))), encoding="utf-8")
+        paths = sources.find(self.folder)
+
+        async def run(path, timeout):
+            return sources.read(path)
+
+        before, execute.run = execute.run, run
+        self.addCleanup(setattr, execute, "run", before)
+        executed = asyncio.run(execute.run_all(paths, {paths[0]}, self.folder / "kept", "s", 1, 1, False))
+        page.write_site(self.folder / "site", [page.Page(p, n) for p, n in executed.items()])
+        self.assertEqual(checks.check_site(self.folder / "site"), [])
+        self.assertIn("Run on ", self.page(0))
+        self.assertIn("Not run here yet", self.page(1))
 
     def test_dead_links_are_found(self):
         faults = self.site(notebook(text("# A\n\n[x](no.ipynb) [y](#none)")))
@@ -289,6 +307,22 @@ class Runs(unittest.TestCase):
     def test_a_shell_command_that_fails_is_a_failure(self):
         with self.assertRaisesRegex(sources.Fault, "n.ipynb, cell 1: no such file"):
             self.check(cell("!cat x", printed("no such file\nexit status 1\n", "stderr")))
+
+    def test_the_heading_of_compile_errors_is_no_reason(self):
+        with self.assertRaisesRegex(sources.Fault, r"cell 1: ./main.go:3:1: undefined: x$"):
+            self.check(cell("%%\nx", printed("# gonb_45aaa29b\n./main.go:3:1: undefined: x\nexit status 1\n", "stderr")))
+
+    def test_runs_into_one_folder_take_turns_and_halves_go(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "a.part").write_text("half")
+            (folder / "a.ipynb").write_text("whole")
+            main = runpy.run_path(str(pathlib.Path(execute.__file__).with_name("__main__.py")), run_name="main")
+            lock = main["take_turn"](folder)
+            self.assertEqual([p.name for p in folder.glob("a*")], ["a.ipynb"])
+            with open(folder / ".lock") as other, self.assertRaises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.close()
 
     def test_a_cell_without_output_is_lost(self):
         for source in ("%%\nx()", "%%\nnb.Table(t)"):

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"nodemask/internal/wholefile"
 )
 
 // maxUnpacked limits one file unpacked from an archive.
@@ -39,11 +38,14 @@ func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, na
 	if err := record(dir, sums); err != nil {
 		return err
 	}
-	return os.Remove(file)
+	return RemoveArchive(file)
 }
 
+// RemoveArchive removes an archive that is unpacked, and its parts.
+func RemoveArchive(file string) error { return errors.Join(removeIfThere(file), RemoveParts(file)) }
+
 // unpack writes the member that has the name of file.
-func unpack(ctx context.Context, archive, file string) (err error) {
+func unpack(ctx context.Context, archive, file string) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
 		return fmt.Errorf("%s: not a whole zip file: %w. Remove it and fetch again", archive, err)
@@ -66,22 +68,23 @@ func unpack(ctx context.Context, archive, file string) (err error) {
 			return fmt.Errorf("%s: %s: %w", archive, name, err)
 		}
 		defer r.Close()
-		w, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o644))
+		err = wholefile.Write(file, 0o644, func(w io.Writer) error {
+			if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
+				return err
+			}
+			// Reading on to the end makes zip check the checksum.
+			if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {
+				if err == nil {
+					err = errors.New("more bytes than it claims")
+				}
+				return fmt.Errorf("damaged: %w. Remove it and fetch again", err)
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, w.Cleanup()) }()
-		if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
 			return fmt.Errorf("%s: unpacking %s: %w", archive, name, diskError(file, "the archive is kept", err))
 		}
-		// Reading on to the end makes zip check the checksum.
-		if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {
-			if err == nil {
-				err = errors.New("more bytes than it claims")
-			}
-			return fmt.Errorf("%s: unpacking %s: damaged: %w. Remove it and fetch again", archive, name, err)
-		}
-		return w.CloseAtomicallyReplace()
+		return nil
 	}
 	return fmt.Errorf("%s: no %s in it: this is not the archive of this data set", archive, name)
 }

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+
+	"nodemask/internal/wholefile"
 )
 
 // Options says how files are downloaded. The zero value is what a user wants.
@@ -30,12 +31,12 @@ type Options struct {
 	// What tests set.
 	retries int                                              // of a failed request; 0: 4, negative: none
 	wait    func(ctx context.Context, d time.Duration) error // pauses, or returns the context's error if that is done first
-	open    func(path string) (partFile, error)              // a disk that fills up
+	open    func(path string) (part, error)                  // a disk that fills up
 	silence time.Duration                                    // how long a server may send nothing
 }
 
-// partFile is a file being written.
-type partFile interface {
+// part is a file being written.
+type part interface {
 	io.Writer
 	io.Seeker
 	Truncate(size int64) error
@@ -74,7 +75,7 @@ func New(o Options) *Fetcher {
 		o.Note = func(string) {}
 	}
 	if o.open == nil {
-		o.open = func(path string) (partFile, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
+		o.open = func(path string) (part, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
 	}
 	if o.silence == 0 {
 		o.silence = maxSilence
@@ -117,14 +118,14 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		switch {
 		case source.SHA256 == "":
 			f.note("%s: already there, %d bytes, SHA-256 %s", name, size, sum)
-			return nil
+			return RemoveParts(path)
 		case sum == source.SHA256:
 			f.note("%s: already there, SHA-256 matches", name)
-			return nil
+			return RemoveParts(path) // of a fetch that was killed after it had the file
 		}
 		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
 	}
-	part := filepath.Join(dir, "."+name+".part")
+	part := partFile(path)
 	for restarted := false; ; restarted = true {
 		if err := f.download(ctx, part, name, source); err != nil {
 			return err
@@ -157,6 +158,16 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 
 func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
 
+// RemoveParts removes what fetches that were killed have left of a file that is there, or is no longer needed. The folder must be locked.
+func RemoveParts(path string) error {
+	return errors.Join(removeIfThere(partFile(path)), removeIfThere(validatorFile(partFile(path))))
+}
+
+// partFile is where a file is until all of it has arrived.
+func partFile(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
+}
+
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -181,5 +192,5 @@ func writeValidator(part, validator string) error {
 	if validator == "" {
 		return removeIfThere(validatorFile(part))
 	}
-	return renameio.WriteFile(validatorFile(part), []byte(validator), 0o666)
+	return wholefile.WriteBytes(validatorFile(part), 0o644, []byte(validator))
 }

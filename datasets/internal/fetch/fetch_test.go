@@ -303,26 +303,26 @@ func TestFetchTriesAgainWhenTheServerFallsSilent(t *testing.T) {
 
 // fullDisk takes a few bytes and then has no room.
 type fullDisk struct {
-	partFile
+	part
 	room int
 }
 
 func (d *fullDisk) Write(b []byte) (int, error) {
 	if len(b) > d.room {
-		n, _ := d.partFile.Write(b[:d.room])
+		n, _ := d.part.Write(b[:d.room])
 		d.room -= n
 		return n, &os.PathError{Op: "write", Path: "a.bin", Err: syscall.ENOSPC}
 	}
 	d.room -= len(b)
-	return d.partFile.Write(b)
+	return d.part.Write(b)
 }
 
 func TestFetchSaysThatTheDiskIsFullAndContinuesOnceThereIsRoom(t *testing.T) {
 	h := serve(t, whole(`"1"`, content))
 	f := newFetching(t, h)
-	f.o.open = func(path string) (partFile, error) {
+	f.o.open = func(path string) (part, error) {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-		return &fullDisk{partFile: file, room: 300_000}, err
+		return &fullDisk{part: file, room: 300_000}, err
 	}
 	err := f.run(t.Context())
 	requireOneLine(t, err, "the disk of "+f.dir+" is full: make room and run the same command; what arrived is kept (")

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"nodemask/internal/wholefile"
 )
 
 // sumsFile records the SHA-256 of files as they were fetched, where none is published, so that later damage can be told.
@@ -72,5 +72,5 @@ func record(dir string, sums map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&text, "%s  %s\n", sums[name], name)
 	}
-	return renameio.WriteFile(filepath.Join(dir, sumsFile), []byte(text.String()), 0o666)
+	return wholefile.WriteBytes(filepath.Join(dir, sumsFile), 0o644, []byte(text.String()))
 }

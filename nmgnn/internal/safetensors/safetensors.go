@@ -21,18 +21,16 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/google/renameio/v2"
+	"nodemask/internal/wholefile"
 )
 
 // Limits on what a file may claim.
@@ -175,13 +173,16 @@ func (b *Builder) WriteFile(path string) error {
 
 // Pending is a file that is whole on the disk, but under another name.
 type Pending struct {
-	file       *renameio.PendingFile
+	file       *wholefile.Pending
 	path, kind string
 }
 
 // Prepare does what [Builder.WriteFile] does but for the renaming.
 func (b *Builder) Prepare(path string) (*Pending, error) {
-	file, err := b.prepare(path)
+	if b.err != nil {
+		return nil, failed(path, b.kind, b.err)
+	}
+	file, err := wholefile.Prepare(path, 0o644, b.write)
 	if err != nil {
 		return nil, failed(path, b.kind, err)
 	}
@@ -192,30 +193,16 @@ func failed(path, kind string, err error) error {
 	return fmt.Errorf("%s: the %s cannot be written: %w", path, kind, err)
 }
 
-func (b *Builder) prepare(path string) (*renameio.PendingFile, error) {
-	if b.err != nil {
-		return nil, b.err
-	}
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(b.write(f), f.Sync()); err != nil {
-		return nil, errors.Join(err, f.Cleanup())
-	}
-	return f, nil
-}
-
 // Commit gives the file its name.
 func (p *Pending) Commit() error {
-	if err := p.file.CloseAtomicallyReplace(); err != nil {
-		return failed(p.path, p.kind, errors.Join(err, p.file.Cleanup()))
+	if err := p.file.Commit(); err != nil {
+		return failed(p.path, p.kind, err)
 	}
 	return nil
 }
 
 // Discard removes the file, unless it was committed.
-func (p *Pending) Discard() { _ = p.file.Cleanup() }
+func (p *Pending) Discard() { p.file.Discard() }
 
 // write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes first.
 func (b *Builder) write(to io.Writer) error {

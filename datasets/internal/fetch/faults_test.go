@@ -1,0 +1,128 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/faults"
+)
+
+func init() { faults.Pin() }
+
+func TestMain(m *testing.M) {
+	faults.Main(m, map[string]func(string) error{"get": getOne, "archive": getArchive})
+}
+
+var small = content[:60_000] // of a few reads
+
+// halfOfSmall promises all of it and stops half-way.
+func halfOfSmall(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("ETag", `"1"`)
+	w.Header().Set("Content-Length", fmt.Sprint(len(small)))
+	_, _ = w.Write(small[:len(small)/2])
+	w.(http.Flusher).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+var packed = zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b"})
+
+// local answers with the first of two answers once, and with the second from then on.
+func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
+	var requests atomic.Int32
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			first(w, r)
+			return
+		}
+		then(w, r)
+	}))
+	return s, Options{Client: s.Client(), wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+}
+
+// getOne fetches a file from a server that stops half-way, and then goes on.
+func getOne(folder string) (err error) {
+	s, o := local(halfOfSmall, whole(`"1"`, small))
+	defer s.Close()
+	unlock, err := Lock(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return New(o).Get(context.Background(), filepath.Join(folder, "a.bin"), Source{URL: s.URL + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
+}
+
+func getArchive(folder string) (err error) {
+	s, o := local(status(503), whole(`"1"`, packed))
+	defer s.Close()
+	unlock, err := Lock(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return New(o).GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: s.URL + "/both.zip"}, []string{"a.bin", "b.bin"})
+}
+
+// requireOneOf requires a file that is there to be whole; it may be missing unless must is set.
+func requireOneOf(t *testing.T, file string, must bool, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) && !must {
+		return
+	}
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(got, want), "%s has %d bytes", file, len(got))
+}
+
+func TestWhateverFailsNoHalfDownloadHasTheFilesName(t *testing.T) {
+	faults.Each(t, faults.Test{
+		Step:    "get",
+		Prepare: func(*testing.T, string) {},
+		Holds: func(t *testing.T, folder string, finished bool) {
+			requireOneOf(t, filepath.Join(folder, "a.bin"), finished, small)
+		},
+		GoesOn: func(t *testing.T, folder string) {
+			require.NoError(t, getOne(folder))
+			requireOneOf(t, filepath.Join(folder, "a.bin"), true, small)
+			require.Equal(t, []string{".lock", "a.bin"}, faults.Left(t, folder))
+		},
+	})
+}
+
+func TestWhateverFailsWhatAnArchiveHoldsIsUnpackedWhole(t *testing.T) {
+	faults.Each(t, faults.Test{
+		Step:    "archive",
+		Prepare: func(*testing.T, string) {},
+		Holds: func(t *testing.T, folder string, finished bool) {
+			requireOneOf(t, filepath.Join(folder, "a.bin"), finished, []byte("a"))
+			requireOneOf(t, filepath.Join(folder, "b.bin"), finished, []byte("b"))
+			if finished {
+				require.Len(t, Recorded(folder), 2)
+			}
+		},
+		GoesOn: func(t *testing.T, folder string) {
+			require.NoError(t, getArchive(folder))
+			requireOneOf(t, filepath.Join(folder, "a.bin"), true, []byte("a"))
+			requireOneOf(t, filepath.Join(folder, "b.bin"), true, []byte("b"))
+			require.Equal(t, []string{".lock", "SHA256SUMS", "a.bin", "b.bin"}, faults.Left(t, folder))
+		},
+	})
+}
+
+func TestAServerThatLimitsIsAskedAgainLater(t *testing.T) {
+	f := newFetching(t, serve(t, status(http.StatusTooManyRequests), whole(`"1"`, content)))
+	require.NoError(t, f.run(t.Context()))
+	f.requireWhole(t)
+	assert.Equal(t, []time.Duration{time.Second}, f.waits)
+}

@@ -1,0 +1,116 @@
+package gobuild
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/checkout"
+)
+
+// builders are the two that read and write the same notes.
+func builders(t *testing.T) map[string]func(project, file string) (string, error) {
+	t.Helper()
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	of := map[string]func(project, file string) (string, error){
+		"package": func(project, file string) (string, error) {
+			said, err := Build(t.Context(), Program{Project: project, Package: "./cmd", File: file, Environment: []string{"GOFLAGS=-buildvcs=false", "GOWORK=off"}})
+			return string(said), err
+		},
+	}
+	if _, err := exec.LookPath("bash"); err == nil {
+		of["script"] = func(project, file string) (string, error) {
+			c := exec.Command(filepath.Join(root, "scripts", "build.sh"), file, "./cmd")
+			c.Dir, c.Env = project, append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off")
+			said, err := c.CombinedOutput()
+			return string(said), err
+		}
+	}
+	return of
+}
+
+func program(t *testing.T, project, body string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Join(project, "cmd"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "go.mod"), []byte("module program\n\ngo 1.24\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "main.go"), []byte("package main\n\nfunc main() { "+body+" }\n"), 0o666))
+}
+
+func says(t *testing.T, file string) string {
+	t.Helper()
+	said, err := exec.Command(file).CombinedOutput()
+	require.NoError(t, err)
+	return string(said)
+}
+
+func TestAProgramThatLostItsEndIsBuiltAgain(t *testing.T) {
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			project := filepath.Join(t.TempDir(), "ä project")
+			program(t, project, `print("whole")`)
+			file := filepath.Join(project, "bin", "program")
+			for range 2 { // once there is nothing, once there is half a program
+				said, err := build(project, file)
+				require.NoError(t, err, said)
+				require.Equal(t, "whole", says(t, file))
+				info, err := os.Stat(file)
+				require.NoError(t, err)
+				require.NoError(t, os.Truncate(file, info.Size()/2))
+			}
+		})
+	}
+}
+
+func TestAProgramIsBuiltOnceAndAgainForNewSources(t *testing.T) {
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			project := t.TempDir()
+			file := filepath.Join(project, "bin", "program")
+			var last os.FileInfo
+			for n := range 2 {
+				program(t, project, fmt.Sprintf("print(%d)", n))
+				said, err := build(project, file)
+				require.NoError(t, err, said)
+				require.Equal(t, fmt.Sprint(n), says(t, file))
+				first, err := os.Stat(file)
+				require.NoError(t, err)
+				require.False(t, os.SameFile(last, first))
+				said, err = build(project, file)
+				require.NoError(t, err, said)
+				last, err = os.Stat(file)
+				require.NoError(t, err)
+				require.True(t, os.SameFile(first, last), "it was there")
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeBuiltLeavesTheProgramThatWasThere(t *testing.T) {
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			project := t.TempDir()
+			file := filepath.Join(project, "bin", "program")
+			program(t, project, `print("old")`)
+			said, err := build(project, file)
+			require.NoError(t, err, said)
+			program(t, project, "undefined()")
+			said, err = build(project, file)
+			require.Error(t, err)
+			assert.Contains(t, said, "undefined: undefined")
+			assert.Equal(t, "old", says(t, file))
+			left, err := os.ReadDir(filepath.Join(project, "bin"))
+			require.NoError(t, err)
+			var names []string
+			for _, e := range left {
+				names = append(names, e.Name())
+			}
+			assert.Equal(t, []string{".lock", ".program.size", "program"}, names)
+		})
+	}
+}

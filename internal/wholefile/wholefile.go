@@ -1,0 +1,200 @@
+// Package wholefile writes files as a whole or not at all, and removes what writers that were killed have left beside them.
+package wholefile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	suffix      = ".part"
+	longestName = 200 // of what a part's name keeps of its file's
+	tries       = 100
+)
+
+// Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there before, or
+// all that is new. First it removes the parts of path that writers left who were killed; those of others who write now stay. A device or
+// pipe is written to as it is. Errors of the file system are without the name of the file, which callers say.
+func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	p, err := Prepare(path, mode, write)
+	if err != nil {
+		return err
+	}
+	return p.Commit()
+}
+
+// Pending is a file that is whole on the disk, but under another name.
+type Pending struct {
+	path, part string
+	held       *flock.Flock // nil: a device, which is written to already
+}
+
+// Prepare does what [Write] does but for the renaming, so that several files can be whole before the first takes its name.
+func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+		return new(Pending), through(path, write) // /dev/stdout and the like are not to be replaced
+	}
+	folder, start := filepath.Dir(path), partStart(path)
+	sweep(folder, start)
+	f, held, err := create(folder, start)
+	if err != nil {
+		return nil, cause(err)
+	}
+	written := bufio.NewWriterSize(f, 1<<16)
+	err = write(written)
+	if err == nil {
+		err = errors.Join(written.Flush(), f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		var open *fs.PathError
+		if errors.As(err, &open) && open.Path == f.Name() {
+			err = open.Err
+		}
+		return nil, errors.Join(err, cause(os.Remove(f.Name())), held.Close())
+	}
+	return &Pending{path, f.Name(), held}, nil
+}
+
+// Commit gives the file its name.
+func (p *Pending) Commit() (err error) {
+	if p.held == nil {
+		return nil
+	}
+	defer func() { err = errors.Join(err, p.let()) }()
+	if runtime.GOOS == "windows" { // which does not rename open files
+		_ = p.held.Close()
+	}
+	if err := os.Rename(p.part, p.path); err != nil {
+		return errors.Join(cause(err), cause(os.Remove(p.part)))
+	}
+	syncFolder(filepath.Dir(p.path))
+	return nil
+}
+
+// Discard removes the file, unless it was committed.
+func (p *Pending) Discard() {
+	if p.held != nil {
+		_ = os.Remove(p.part)
+		_ = p.let()
+	}
+}
+
+// let lets go of the part's lock.
+func (p *Pending) let() error {
+	held := p.held
+	p.held = nil
+	return held.Close()
+}
+
+// WriteBytes is [Write] of what is in memory.
+func WriteBytes(path string, mode fs.FileMode, content []byte) error {
+	return Write(path, mode, func(w io.Writer) error { _, err := w.Write(content); return err })
+}
+
+// through writes to a device or pipe.
+func through(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return cause(err)
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(write(w), cause(w.Flush()), cause(f.Close()))
+}
+
+// partStart is what the names of a file's parts begin with; a number and the suffix follow.
+func partStart(path string) string {
+	name := filepath.Base(path)
+	return "." + name[:min(len(name), longestName)] + "."
+}
+
+// create makes a part and locks it. The lock is let go of when the process ends, however it ends.
+func create(folder, start string) (*os.File, *flock.Flock, error) {
+	for n := 1; ; n++ {
+		path := filepath.Join(folder, start+strconv.FormatUint(rand.Uint64(), 10)+suffix)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < tries {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		held := lockOf(path)
+		got, err := held.TryLock()
+		if err != nil { // a file system without locks: then nobody sweeps there, either
+			return f, held, nil
+		}
+		if got && isAt(f, path) {
+			return f, held, nil
+		}
+		// Somebody swept it before it was locked.
+		_, _ = held.Close(), f.Close()
+		if n >= tries {
+			return nil, nil, fmt.Errorf("a file in %s was removed by somebody else %d times", folder, n)
+		}
+	}
+}
+
+// sweep removes the parts that nobody has locked.
+func sweep(folder, start string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // what is wrong with the folder, making a file there tells
+	}
+	for _, e := range entries {
+		number, found := strings.CutPrefix(e.Name(), start)
+		number, is := strings.CutSuffix(number, suffix)
+		if _, err := strconv.ParseUint(number, 10, 64); err != nil || !found || !is || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(folder, e.Name())
+		held := lockOf(path)
+		if got, err := held.TryLock(); err == nil && got {
+			_ = os.Remove(path)
+		}
+		_ = held.Close()
+	}
+}
+
+// lockOf is a lock of a file that is there: it makes none.
+func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDWR)) }
+
+func isAt(f *os.File, path string) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(ours, there)
+}
+
+// syncFolder makes a new name last. Not all file systems can.
+func syncFolder(folder string) {
+	if d, err := os.Open(folder); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// cause is an error without the name of a file that nobody asked for.
+func cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}

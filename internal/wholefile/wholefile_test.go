@@ -1,0 +1,89 @@
+package wholefile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func names(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	return found
+}
+
+func TestAFileIsReplacedAsAWholeWithItsMode(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "ä [x] *.html")
+	for _, text := range []string{"old", "new"} {
+		require.NoError(t, WriteBytes(path, 0o640, []byte(text)))
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	assert.Equal(t, []string{"ä [x] *.html"}, names(t, folder))
+}
+
+func TestAFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a")
+	require.NoError(t, WriteBytes(path, 0o644, []byte("old")))
+	broken := errors.New("broken")
+	err := Write(path, 0o644, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return broken })
+	assert.ErrorIs(t, err, broken)
+	assert.EqualError(t, err, "broken")
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(got))
+	assert.Equal(t, []string{"a"}, names(t, folder))
+	missing := filepath.Join(folder, "no", "a")
+	assert.EqualError(t, WriteBytes(missing, 0o644, nil), "no such file or directory")
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "b"), 0o777))
+	assert.Error(t, WriteBytes(filepath.Join(folder, "b"), 0o644, nil), "a folder is there")
+	assert.Equal(t, []string{"a", "b"}, names(t, folder))
+}
+
+func TestPartsOfKilledWritersGoAndThoseOfOthersStay(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a")
+	for _, name := range []string{".a.7.part", ".a.x.part", ".a.7", ".b.7.part", "a.7.part"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o600))
+	}
+	err := Write(path, 0o644, func(w io.Writer) error {
+		assert.NotContains(t, names(t, folder), ".a.7.part")
+		return WriteBytes(path, 0o644, []byte("in between")) // by another who writes the same file
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{".a.7", ".a.x.part", ".b.7.part", "a", "a.7.part"}, names(t, folder))
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Empty(t, got, "the last that was renamed")
+}
+
+func TestANameAsLongAsItCanBeIsWritten(t *testing.T) {
+	require.NoError(t, WriteBytes(filepath.Join(t.TempDir(), strings.Repeat("n", 255)), 0o644, nil))
+}
+
+func TestADeviceIsWrittenToAndStaysOne(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	require.NoError(t, WriteBytes(os.DevNull, 0o644, []byte("text")))
+	info, err := os.Stat(os.DevNull)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&os.ModeDevice)
+	assert.EqualError(t, WriteBytes("/dev/full", 0o644, []byte("text")), "no space left on device")
+}
