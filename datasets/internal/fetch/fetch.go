@@ -31,7 +31,7 @@ type Options struct {
 	// What tests set.
 	retries int                                              // of a failed request; 0: 4, negative: none
 	wait    func(ctx context.Context, d time.Duration) error // pauses, or returns the context's error if that is done first
-	open    func(path string) (part, error)              // a disk that fills up
+	open    func(path string) (part, error)                  // a disk that fills up
 	silence time.Duration                                    // how long a server may send nothing
 }
 
@@ -97,7 +97,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // Lock makes a folder if needed and keeps other fetches out of it until unlock is called.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by --data-dir or NODEMASK_DATA", err)
 	}
 	lock := flock.New(filepath.Join(dir, ".lock"))
 	locked, err := lock.TryLock()
