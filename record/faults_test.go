@@ -21,13 +21,13 @@ import (
 func init() { faults.Pin() }
 
 func TestMain(m *testing.M) {
-	faults.Main(m, map[string]func(string) error{"reproduce": reproduceTwo, "merge": mergeFrom, "both": both, "hold": holdLease})
+	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both, "hold": holdLease})
 }
 
 func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
-// reproduceTwo does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is missing.
-func reproduceTwo(folder string) (err error) {
+// reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is missing.
+func reproduceThree(folder string) (err error) {
 	s, c := OpenStore(filepath.Join(folder, "results")), someCell()
 	lease, err := s.Lease(c.Key(), "go")
 	if err != nil {
@@ -57,7 +57,7 @@ func mergeFrom(folder string) error {
 	return err
 }
 
-func both(folder string) error { return errors.Join(reproduceTwo(folder), mergeFrom(folder)) }
+func both(folder string) error { return errors.Join(reproduceThree(folder), mergeFrom(folder)) }
 
 // seedsOf are the seeds of a store's records, each of which must be there once.
 func seedsOf(t *testing.T, folder string) map[uint64]bool {
@@ -96,7 +96,7 @@ func prepare(t *testing.T, folder string) {
 }
 
 func TestWhateverFailsNoRecordIsLostOrDoubled(t *testing.T) {
-	for step, again := range map[string]func(string) error{"reproduce": reproduceTwo, "merge": mergeFrom} {
+	for step, again := range map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom} {
 		t.Run(step, func(t *testing.T) {
 			faults.Each(t, faults.Test{
 				Step:    step,

@@ -77,7 +77,7 @@ func Each(t *testing.T, f Test) {
 	}
 	whole := t.TempDir()
 	f.Prepare(t, whole)
-	ended, log := f.run(t, whole, "")
+	log, ended := f.run(t, whole, "")
 	require.NoError(t, ended, log)
 	f.Holds(t, whole, true)
 	places := f.places(t, whole, log)
@@ -93,7 +93,7 @@ func Each(t *testing.T, f Test) {
 			folder := filepath.Join(t.TempDir(), "a folder, ä")
 			require.NoError(t, os.Mkdir(folder, 0o777))
 			f.Prepare(t, folder)
-			ended, _ := f.run(t, folder, inject)
+			_, ended := f.run(t, folder, inject)
 			if ended == nil && way == "signal=KILL" { // of what comes from a network, there may be fewer pieces this time
 				survived++
 			}
@@ -135,8 +135,8 @@ func (f Test) places(t *testing.T, folder, log string) (found []place) {
 	return found
 }
 
-// run returns how the step ended, and what calls it made.
-func (f Test) run(t *testing.T, folder, inject string) (ended error, log string) {
+// run returns what calls the step made, and how it ended.
+func (f Test) run(t *testing.T, folder, inject string) (log string, ended error) {
 	t.Helper()
 	names := make([]string, len(calls))
 	for i, c := range calls {
@@ -155,7 +155,7 @@ func (f Test) run(t *testing.T, folder, inject string) (ended error, log string)
 	require.NotContains(t, said.String(), "panic:", "%s", inject)
 	written, err := os.ReadFile(output)
 	require.NoError(t, err, "strace cannot follow a process here: %s", said.String())
-	return ended, string(written) + said.String()
+	return string(written) + said.String(), ended
 }
 
 // Left lists the names of a folder's files, and requires that none of them is half a file under a name for the time being.

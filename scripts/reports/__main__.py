@@ -52,7 +52,7 @@ def take_turn(results):
     except BlockingIOError:
         print("reports: waiting for another run to end", file=sys.stderr)
         fcntl.flock(lock, fcntl.LOCK_EX)
-    for part in results.glob("*.part"):
+    for part in (*results.glob("*.part"), *results.glob(".*.part")):
         part.unlink()
     return lock
 

@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from sources import Fault, read
+from sources import Fault, read, write_whole
 
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
@@ -174,9 +174,7 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
             seconds = time.monotonic() - start
             print(f"reports: {path.name} took {seconds:.0f} s", file=sys.stderr)
         notebook.metadata["nodemask"] = {"key": wanted, "date": time.strftime("%Y-%m-%d"), "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
-        scratch = kept.with_suffix(".part")
-        nbformat.write(notebook, scratch)
-        os.replace(scratch, kept)
+        write_whole(kept, nbformat.writes(notebook) + "\n")
         return notebook
 
     done = await asyncio.gather(*(one(p) for p in paths), return_exceptions=True)

@@ -3,7 +3,6 @@
 import base64
 import html
 import mimetypes
-import os
 import pathlib
 import re
 import urllib.parse
@@ -20,7 +19,7 @@ from pygments.util import ClassNotFound
 
 import policy
 from front import Front
-from sources import Fault
+from sources import Fault, write_whole
 from tex import mathml
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -235,10 +234,8 @@ def write_site(folder, pages, project=PROJECT):
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
 
     def write(name, template, **values):
-        scratch = folder / f".{name}.part"
         text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside, policy=policy.PLACEHOLDER, **values)
-        scratch.write_text(policy.put_into(text, own=[script]), encoding="utf-8")
-        os.replace(scratch, folder / name)
+        write_whole(folder / name, policy.put_into(text, own=[script]))
 
     for i, page in enumerate(pages):
         write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1] if i + 1 < len(pages) else None)

@@ -1,6 +1,7 @@
 """Notebooks as they are kept: without outputs, with unique ids, for the project's own kernel."""
 
 import json
+import os
 import pathlib
 import re
 
@@ -12,6 +13,16 @@ LANGUAGE = {"file_extension": ".go", "mimetype": "text/x-go", "name": "go"}
 
 class Fault(Exception):
     """What is wrong with a notebook, in one line."""
+
+
+def write_whole(path, text):
+    """Writes a file under another name, and gives it its own once it is on the disk."""
+    scratch = path.with_name(f".{path.name}.part")
+    with open(scratch, "w", encoding="utf-8") as f:
+        f.write(text)
+        f.flush()
+        os.fsync(f.fileno())
+    os.replace(scratch, path)
 
 
 def find(folder):
@@ -60,5 +71,5 @@ def clean(path):
     text = written(cleaned(read(path)))
     if path.read_text(encoding="utf-8") == text:
         return False
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return True

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -113,6 +114,48 @@ class Pages(Folder):
         self.assertIn('rel="next" href="1.html"', self.page(0))
         self.assertIn('rel="prev" href="0.html"', self.page(1))
         self.assertIn('<a href="#Second-part">Second part</a>', self.page(1))
+
+    def test_wherever_writing_is_killed_pages_and_notebooks_are_whole(self):
+        work = (
+            "import builtins, io, os, pathlib, signal, sys\n"
+            "import nbformat.v4 as v4, page, sources\n"
+            "folder, last, n = pathlib.Path(sys.argv[1]), int(sys.argv[2]), 0\n"
+            "def step(half=lambda: None):\n"
+            "    global n\n"
+            "    n += 1\n"
+            "    if n == last:\n"
+            "        half()\n"
+            "        os.kill(os.getpid(), signal.SIGKILL)\n"
+            "def hook(event, arguments):\n"
+            "    if event in ('open', 'os.rename', 'os.remove', 'os.mkdir') and str(arguments[0]).startswith(str(folder)): step()\n"
+            "sys.addaudithook(hook)\n"
+            "really = io.open\n"
+            "def opened(file, mode='r', *rest, **names):\n"
+            "    f = really(file, mode, *rest, **names)\n"
+            "    if 'w' in mode and str(file).startswith(str(folder)):\n"
+            "        write = f.write\n"
+            "        def written(text):\n"
+            "            step(lambda: (write(text[:len(text) // 2]), f.flush()))\n"
+            "            return write(text)\n"
+            "        f.write = written\n"
+            "    return f\n"
+            "builtins.open = io.open = opened\n"
+            "sources.clean(folder / '0.ipynb')\n"
+            "page.write_site(folder / 'site', [page.Page(folder / '0.ipynb', sources.read(folder / '0.ipynb'))])\n"
+        )
+        ran = sources.written(notebook(text("# A"), cell("x", printed("1\n"))))
+        stride = 1 if os.environ.get("NODEMASK_TORTURE") else 3
+        for last in range(1, 100, stride):
+            (self.folder / "0.ipynb").write_text(ran, encoding="utf-8")
+            status = subprocess.run([sys.executable, "-B", "-c", work, str(self.folder), str(last)], cwd=pathlib.Path(page.__file__).parent).returncode
+            self.assertIn(status, (0, -signal.SIGKILL))
+            self.assertIn(sources.written(sources.read(self.folder / "0.ipynb")), (ran, sources.written(sources.cleaned(sources.read(self.folder / "0.ipynb")))))
+            for path in (self.folder / "site").glob("*.html"):
+                self.assertTrue(path.read_text(encoding="utf-8").rstrip().endswith("</html>"), path)
+            if status == 0:
+                break
+        self.assertEqual(status, 0)
+        self.assertGreater(last, 5)
 
     def test_a_notebook_that_has_not_been_run_has_a_page(self):
         for name, body in {"0": "# A\n\n[on](1.ipynb#Part)", "1": "# B\n\n## Part"}.items():

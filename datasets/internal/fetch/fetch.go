@@ -97,7 +97,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // Lock makes a folder if needed and keeps other fetches out of it until unlock is called.
 func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by --data-dir or NODEMASK_DATA", err)
 	}
 	lock := flock.New(filepath.Join(dir, ".lock"))
 	locked, err := lock.TryLock()

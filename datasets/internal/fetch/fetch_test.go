@@ -343,6 +343,13 @@ func TestFetchSaysBeforehandThatThereIsNoRoom(t *testing.T) {
 	requireOneLine(t, err, "bytes free, and 1152921504606846976 more are needed")
 }
 
+func TestAFolderThatCannotBeMadeIsAskedForElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o666))
+	_, err := Lock(filepath.Join(file, "data"))
+	requireOneLine(t, err, "no folder for data can be made", file, "--data-dir")
+}
+
 func TestALockedFolderLocksOthersOut(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	unlock, err := Lock(dir)
