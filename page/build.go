@@ -63,7 +63,7 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.gz"))
+	old, err := fs.Glob(os.DirFS(folder), "*.gz") // a folder's name may look like a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 		return nil, err
 	}
 	for _, name := range old {
-		if err := os.Remove(name); err != nil {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			return nil, err
 		}
 	}
