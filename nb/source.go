@@ -5,9 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -21,16 +21,17 @@ func Source(pkg, name string) {
 
 // sourceOf is the source as Markdown, each piece with its file and line.
 func sourceOf(project, pkg, name string) (string, error) {
-	paths, err := filepath.Glob(filepath.Join(project, pkg, "*.go"))
+	folder := filepath.Join(project, pkg)
+	names, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
 	if err != nil {
 		return "", err
 	}
-	slices.Sort(paths)
 	var b strings.Builder
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
+	for _, base := range names {
+		if strings.HasSuffix(base, "_test.go") {
 			continue
 		}
+		path := filepath.Join(folder, base)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return "", err

@@ -68,7 +68,7 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.gz"))
+	old, err := fs.Glob(os.DirFS(folder), "*.gz") // a folder's name may look like a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,8 @@ func packedOnce(folder string, compiled []byte) ([]byte, error) {
 		return nil, fmt.Errorf("writing %s: %w", kept, err)
 	}
 	for _, name := range old {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another who packs was first
+		// Another who packs may have been first.
+		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}

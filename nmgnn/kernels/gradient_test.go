@@ -156,7 +156,21 @@ func differentiables() []differentiable {
 					return d.attend(d.pairs(x[1], x[2], slope), x[0], rowsAt(x[3:], some.present), rowsAt(x[3:], some.keep), heads)
 				}})
 	}
-	return all
+	// Node masking: rows that are zero are neither read nor given a gradient.
+	masked := argument{perColumn, 1, upToTwo}
+	return append(all,
+		differentiable{"Attend by scores to some rows", perRow, width, []argument{h, scores, masked},
+			func(p kernels.Product, x []*Node) *Node {
+				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[2])), Scores: x[1], Gradients: true})
+			},
+			func(d definition, x []rows) rows { return d.attend(x[1], scaled(x[0], x[2]), nil, nil, heads) }},
+		differentiable{"Attend by pairs to some rows, some kept", perRow, width, []argument{h, source, target, masked, keep},
+			func(p kernels.Product, x []*Node) *Node {
+				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[3])), Source: x[1], Target: x[2], Slope: slope, Keep: x[4], Gradients: true})
+			},
+			func(d definition, x []rows) rows {
+				return d.attend(d.pairs(x[1], x[2], slope), scaled(x[0], x[3]), nil, x[4], heads)
+			}})
 }
 
 // expected is a function's value, the factors of a loss Σ factor·value, and the gradients of that loss by finite differences.

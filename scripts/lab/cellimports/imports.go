@@ -115,16 +115,16 @@ func named(project string, wanted map[string][]string) (map[string][]string, err
 
 // exports returns what the package of that name in a folder exports; nothing if its name is another.
 func exports(folder, name string) (map[string]bool, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	files, err := fs.Glob(os.DirFS(folder), "*.go") // a folder's name may look like a pattern
 	if err != nil {
 		return nil, err
 	}
 	exported := map[string]bool{}
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
+	for _, base := range files {
+		if strings.HasSuffix(base, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, base), nil, parser.SkipObjectResolution)
 		if err != nil || file.Name.Name != name {
 			continue // a file that is being written: the compiler will say so
 		}

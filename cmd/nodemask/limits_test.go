@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
+	if os.Getenv("NODEMASK_TORTURE") != "1" || runtime.GOOS != "linux" {
+		t.Skip("skipped: builds the command and takes a minute on Linux: run it with NODEMASK_TORTURE=1")
+	}
+	program := filepath.Join(t.TempDir(), "nodemask")
+	built, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, string(built))
+	// Below some 1.3 GB Go's own start fails, before any of the program runs.
+	for _, megabytes := range []int{1500, 1750, 1800, 2000, 2500, 3000, 3500, 5000} {
+		limited := fmt.Sprintf("ulimit -v %d; exec %q train --data cora --trials 1 --max-epochs 3 --hidden 4", megabytes<<10, program)
+		for range 3 {
+			var diagnostics strings.Builder
+			c := exec.Command("sh", "-c", limited)
+			c.Stderr = &diagnostics
+			err := c.Run()
+			require.LessOrEqual(t, strings.Count(diagnostics.String(), "\n"), 2, "%d MiB: %s", megabytes, diagnostics.String())
+			if err != nil {
+				require.Equal(t, 1, c.ProcessState.ExitCode(), megabytes)
+				require.Contains(t, diagnostics.String(), "nodemask: this process may have ", megabytes)
+			}
+		}
+	}
+}
