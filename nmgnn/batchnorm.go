@@ -27,6 +27,8 @@ const (
 //
 // γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at one:
 // they are variables of the model that are not trained, but saved with it.
+//
+// Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := variable(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -35,6 +37,9 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	if !near.Trains() {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
+	}
+	if near.own != nil {
+		return batchNormOver(near.own.NodeValue(g), h, gamma, beta, mean, variance)
 	}
 	x, own := StopGradient(h), float64(h.Shape().Dimensions[0])
 	m := MulScalar(columnSums(x), 1/own)
@@ -55,6 +60,19 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		}},
 		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
+}
+
+// batchNormOver is the training step over the rows where own [nodes, 1] is 1. Other rows are normalised alike, and count for
+// nothing.
+func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
+	own = StopGradient(own)
+	n := columnSums(own)
+	m := Div(columnSums(Mul(h, own)), n)
+	centred := Sub(h, m)
+	squares := columnSums(Mul(Square(centred), own))
+	move(mean, m)
+	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
+	return Add(Mul(Mul(centred, inverseDeviation(Div(squares, n))), gamma), beta)
 }
 
 // columnSums adds up the rows: x [rows, width] → [1, width].

@@ -5,6 +5,7 @@ import (
 
 	"nodemask/nmgnn/internal/gomlx"
 
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -30,6 +31,8 @@ type LoadOptions struct {
 	// Room is for how many entries of the graph and of sparse features [Loaded.Replace] has room, if the kernel leaves any
 	// ([kernels.Options]).Slots; 0: as many as there are.
 	Room, FeatureRoom int
+	// Directed keeps the graph from being taken as its own transpose, as others that are put in its place may not be.
+	Directed bool
 }
 
 // Load stores a graph and its features below path. It returns an error unless there is a row of features for each node and
@@ -41,7 +44,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	d := &Loaded{}
 	var err error
-	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: edges.IsSymmetric(), Gradients: gradients, Slots: o.Room}); err != nil {
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: !o.Directed && edges.IsSymmetric(), Gradients: gradients, Slots: o.Room}); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
@@ -117,6 +120,18 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 // SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
 func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
 
+// Kernel returns what sums over the graph are computed by.
+func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
+
+// SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
+func (d *Loaded) SetOwn(own []float32) error { return d.near.setOwn(own) }
+
+// NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as attention does, whose
+// softmax sees them. Sums and means do not.
+func (d *Loaded) NeedsMasked() bool {
+	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
+}
+
 // Replace replaces the graph and its features by others of the same shapes, for computations that are compiled already. It
 // returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be computed any more
 // before a Replace that fits.
@@ -127,9 +142,28 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if err := d.ReplaceEdges(edges); err != nil {
 		return err
 	}
+	return d.ReplaceFeatures(x)
+}
+
+// ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace].
+func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix())
 	}
+	return d.replaceDense(x)
+}
+
+// FillFeatures lets fill write rows of dense features [nodes·width] where they are computed with, without a copy in between. It
+// reports false, and does nothing, where features are stored otherwise.
+func (d *Loaded) FillFeatures(b compute.Backend, fill func(rows []float32)) (bool, error) {
+	if d.dense == nil || d.denseT != nil || d.positions != nil {
+		return false, nil
+	}
+	return true, kernels.Fill(b, d.dense, fill)
+}
+
+// replaceDense replaces features that are stored densely.
+func (d *Loaded) replaceDense(x datasets.Features) error {
 	if d.positions != nil && !x.IsSparse() {
 		return kernels.ErrNoFit
 	}

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -45,6 +46,24 @@ func (c *Constants) add(name string, t *tensors.Tensor) *model.Variable {
 		return nil
 	}
 	return variable.SetTrainable(false)
+}
+
+// Fill lets fill write a variable's numbers where the backend computes with them, if it shares memory with the host: then they are
+// there once. Nothing may be computing with them meanwhile.
+func Fill(b compute.Backend, v *model.Variable, fill func(flat []float32)) error {
+	value, err := v.Value()
+	if err != nil {
+		return gomlx.Error(err)
+	}
+	if b.HasSharedBuffers() && !value.IsShared() {
+		if value, err = tensors.FromShapeForBackend(b, 0, v.Shape()); err != nil {
+			return gomlx.Error(err)
+		}
+		if err := v.SetValue(value); err != nil {
+			return gomlx.Error(err)
+		}
+	}
+	return gomlx.Error(tensors.MutableFlatData(value, fill))
 }
 
 // Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored is nil.

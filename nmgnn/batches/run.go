@@ -1,0 +1,79 @@
+package batches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
+)
+
+// Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the seeds, as
+// [train.Experiment.Run] does. Of what an experiment measures after training it measures nothing.
+func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
+	if err := x.Parameters.Check(); err != nil {
+		return nil, err
+	}
+	if x.Smoothness || x.CacheInference || x.Keep {
+		return nil, errors.New("batches: MAD, predicting from the cache and keeping it read the whole graph at once: expected none of them")
+	}
+	results := make([]*train.Result, len(seeds))
+	var t *Trainer
+	var split *datasets.Split
+	defer func() {
+		if t != nil {
+			t.Close()
+		}
+	}()
+	for i, seed := range seeds {
+		if t == nil || x.Resplit {
+			if t != nil {
+				t.Close()
+				t = nil
+			}
+			var view *datasets.View
+			var err error
+			if split, view, err = viewOf(x, seed); err != nil {
+				return results, err
+			}
+			o.Options = train.OptionsOf(x.Parameters, view)
+			if t, err = New(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
+				return results, err
+			}
+		}
+		trial, err := t.Train(ctx, seed, func(epoch int, e train.Epoch) {
+			if r.Progress != nil {
+				r.Progress(train.Progress{Trial: i, Seed: seed, Epoch: epoch, Last: e})
+			}
+		})
+		if err != nil {
+			if errors.Is(err, ctx.Err()) {
+				return results, err
+			}
+			return results, fmt.Errorf("trial %d (seed %d): %w", i+1, seed, err)
+		}
+		results[i] = &train.Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
+		if r.Done != nil {
+			r.Done(i, results[i])
+		}
+	}
+	return results, nil
+}
+
+// viewOf splits an experiment's graph as the trial of a seed has it.
+func viewOf(x train.Experiment, seed uint64) (split *datasets.Split, view *datasets.View, err error) {
+	if !x.Resplit {
+		seed = x.SplitSeed
+	}
+	if split = x.Graph.OwnSplit; !x.OwnSplit || split == nil {
+		split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: seed})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	view, err = datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+	return split, view, err
+}
