@@ -62,17 +62,28 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
-// batchNormOver is the training step over the rows where own [nodes, 1] is 1. Other rows are normalised alike, and count for
-// nothing.
+// batchNormOver is the training step over the rows where own [nodes, 1] is 1. Other rows become β, and count for
+// nothing; nobody asks for a gradient of theirs.
 func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
-	own = StopGradient(own)
+	own, x := StopGradient(own), StopGradient(h)
 	n := columnSums(own)
-	m := Div(columnSums(Mul(h, own)), n)
-	centred := Sub(h, m)
-	squares := columnSums(Mul(Square(centred), own))
+	m := Div(columnSums(Mul(x, own)), n)
+	centred := Mul(Sub(x, m), own)
+	squares := columnSums(Square(centred))
+	inverse := inverseDeviation(Div(squares, n))
 	move(mean, m)
 	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
-	return Add(Mul(Mul(centred, inverseDeviation(Div(squares, n))), gamma), beta)
+
+	// As above, with zeros in the rows that are not the batch's own.
+	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
+	type sums struct{ v, along *Node }
+	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(Mul(v, own)), columnSums(Mul(v, z))} })
+	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
+		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
+			return Mul(Mul(scale, own), Sub(v, Div(Add(of(v).v, Mul(z, of(v).along)), n)))
+		}},
+		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
+		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
 }
 
 // columnSums adds up the rows: x [rows, width] → [1, width].

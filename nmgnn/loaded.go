@@ -33,6 +33,9 @@ type LoadOptions struct {
 	Room, FeatureRoom int
 	// Directed keeps the graph from being taken as its own transpose, as others that are put in its place may not be.
 	Directed bool
+	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense features then
+	// are zeros until [Loaded.FillFeatures] or a Replace.
+	Share compute.Backend
 }
 
 // Load stores a graph and its features below path. It returns an error unless there is a row of features for each node and
@@ -44,16 +47,20 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	d := &Loaded{}
 	var err error
-	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: !o.Directed && edges.IsSymmetric(), Gradients: gradients, Slots: o.Room}); err != nil {
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: !o.Directed && edges.IsSymmetric(), Gradients: gradients, Slots: o.Room, Share: o.Share}); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
-		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom}); err != nil {
+		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom, Share: o.Share}); err != nil {
 			return nil, fmt.Errorf("nmgnn: the features: %w", err)
 		}
 		return d, nil
 	}
-	into := kernels.NewConstants(store, path)
+	into := kernels.NewConstants(store, path).Share(o.Share)
+	if o.Share != nil && !x.IsSparse() && !plan.Transposed {
+		d.dense = into.Zeros("features", n, x.Width)
+		return d, into.Err()
+	}
 	values := x.Stored(false).Dense
 	d.dense = into.Floats("features", values, n, x.Width)
 	if gradients && plan.Transposed {
@@ -153,13 +160,12 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
 	return d.replaceDense(x)
 }
 
-// FillFeatures lets fill write rows of dense features [nodes·width] where they are computed with, without a copy in between. It
-// reports false, and does nothing, where features are stored otherwise.
-func (d *Loaded) FillFeatures(b compute.Backend, fill func(rows []float32)) (bool, error) {
+// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared. It reports false, and does nothing, where features are stored otherwise.
+func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	if d.dense == nil || d.denseT != nil || d.positions != nil {
 		return false, nil
 	}
-	return true, kernels.Fill(b, d.dense, fill)
+	return true, kernels.Fill(d.dense, fill)
 }
 
 // replaceDense replaces features that are stored densely.

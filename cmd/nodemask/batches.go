@@ -79,9 +79,11 @@ func parseBytes(text string) (int64, error) {
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
 	o := batches.Options{Clusters: f.clusters, Folder: f.folder}
 	if o.Clusters != 1 {
-		if err := batches.Spill(x.Graph, f.folder); err != nil {
+		var err error
+		if o.Release, err = batches.Spill(x.Graph, f.folder); err != nil {
 			return nil, err
 		}
+		debug.SetGCPercent(25) // what a batch copies is garbage with the next one
 		debug.FreeOSMemory()
 	}
 	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {

@@ -22,8 +22,18 @@ type Options struct {
 	train.Options
 	// Clusters of the train graph; 0: 1. Graphs of validation and test have as many more as they are larger.
 	Clusters int
+	// Sample, if set, samples so many neighbours a layer, from the last layer's down, instead of caching representations: GraphSAGE's
+	// way (Hamilton, Ying and Leskovec 2017). Clusters then says in how many batches the train nodes are dealt out, anew in each epoch.
+	Sample []int
 	// Folder is where cached representations and features are kept while training runs; "": the system's for temporary files.
 	Folder string
+	// Checkpoint is a folder for what a trial had after its last epoch, and its cached representations: a trial that finds its own
+	// there goes on from it, to the same numbers. "": nothing is kept.
+	Checkpoint string
+	// Identity tells checkpoints of other data or settings apart.
+	Identity string
+	// Release is called when a batch has read what it needs of the features: see [Spill]. nil: nothing is.
+	Release func()
 }
 
 // check returns an error for what cannot be trained in batches.

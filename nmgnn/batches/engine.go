@@ -27,6 +27,7 @@ type engine struct {
 	shape    shape
 	classes  int
 	folder   string // for what is computed over all nodes
+	release  func() // when features were read; may be nil
 
 	store   *model.Store
 	data    *nmgnn.Loaded
@@ -94,9 +95,9 @@ func planFor(b *backend.Backend, clusters int, density float64) kernels.Plan {
 	return plan
 }
 
-func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, classes int, gradients bool, folder string) (_ *engine, err error) {
+func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, classes int, gradients bool, o Options) (_ *engine, err error) {
 	plan := planFor(b, len(clusters), features.Density())
-	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: folder, store: model.NewStore(),
+	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
 		hidden: make([]*mapped.Array[float32], len(m.Layers))}
 	e.shape = shapeOf(phase, clusters, features, plan.Kernel != kernels.FusedKernel)
@@ -105,19 +106,24 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 			e.close()
 		}
 	}()
-	o := nmgnn.LoadOptions{Plan: plan, Gradients: gradients}
+	load := nmgnn.LoadOptions{Plan: plan, Gradients: gradients}
 	if e.whole() {
 		e.loaded = true
 		x := features
 		if len(phase.Nodes) != features.Rows {
 			x = features.Select(phase.Nodes)
 		}
-		e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", phase.Edges, x, o)
+		e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", phase.Edges, x, load)
 		return e, err
 	}
-	o.Directed, o.Room, o.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
+	load.Directed, load.Room, load.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
+	load.Share = b.Backend
 	first := e.places.cut(phase.Edges, clusters[0], e.shape, nil)
-	if e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", first.edges, e.gather(first), o); err != nil {
+	x := datasets.Features{Rows: e.shape.nodes, Width: features.Width}
+	if features.IsSparse() {
+		x = e.gather(first)
+	}
+	if e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", first.edges, x, load); err != nil {
 		return nil, err
 	}
 	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
@@ -219,8 +225,11 @@ func (e *engine) put(cluster int, features bool, skip func(u int32) bool) (batch
 	if !features {
 		return b, nil
 	}
+	if e.release != nil {
+		defer e.release()
+	}
 	if !e.features.IsSparse() {
-		if filled, err := e.data.FillFeatures(e.backend.Backend, func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
+		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
 			return b, err
 		}
 	}
@@ -230,8 +239,8 @@ func (e *engine) put(cluster int, features bool, skip func(u int32) bool) (batch
 // room makes the variable that layer i reads, once its width is known.
 func (e *engine) room(i, width int) (*model.Variable, error) {
 	if e.rows[i] == nil {
-		into := kernels.NewConstants(e.store, "/"+infer.DataScope+"/rows")
-		e.rows[i] = into.Floats(fmt.Sprint(i), make([]float32, e.shape.nodes*width), e.shape.nodes, width)
+		into := kernels.NewConstants(e.store, "/"+infer.DataScope+"/rows").Share(e.backend.Backend)
+		e.rows[i] = into.Zeros(fmt.Sprint(i), e.shape.nodes, width)
 		return e.rows[i], into.Err()
 	}
 	return e.rows[i], nil
@@ -240,8 +249,9 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 // fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is set.
 func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32]) error {
 	width := e.rows[i].Shape().Dimensions[1]
-	return kernels.Fill(e.backend.Backend, e.rows[i], func(rows []float32) {
+	return kernels.Fill(e.rows[i], func(rows []float32) {
 		e.eachRow(b, own, rows, width, func(v int32) []float32 { return from.Values[int(v)*width:][:width] })
+		from.Release()
 	})
 }
 
@@ -258,6 +268,7 @@ func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[flo
 		for i, v := range b.own {
 			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
 		}
+		(*into).Release()
 	}))
 }
 

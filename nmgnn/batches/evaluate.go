@@ -141,7 +141,6 @@ func (e *engine) represent(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.hidden[i+1].Release()
 	}
 	return nil
 }

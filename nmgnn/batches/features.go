@@ -6,19 +6,20 @@ import (
 )
 
 // Spill moves the graph's features to a file that is mapped into memory, if they are dense: the graph reads them there from then on,
-// for as long as the program runs. The file has no name, and goes when the program ends.
-func Spill(g *datasets.Graph, folder string) error {
+// for as long as the program runs. The file has no name, and goes when the program ends. release gives back the memory that
+// reading took ([Options].Release); it is nil where nothing was moved.
+func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if g.Features.IsSparse() || len(g.Features.Dense) == 0 {
-		return nil
+		return nil, nil
 	}
 	file, err := mapped.New[float32](folder, "", len(g.Features.Dense))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	copy(file.Values, g.Features.Dense)
 	file.Release()
 	g.Features.Dense = file.Values
-	return nil
+	return file.Release, nil
 }
 
 // store is features, in files if they are not the graph's own.

@@ -2,6 +2,8 @@ package batches
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -40,6 +42,9 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 				return results, err
 			}
 			o.Options = train.OptionsOf(x.Parameters, view)
+			if o.Identity, err = identity(b, x, split, o); err != nil {
+				return results, err
+			}
 			if t, err = New(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
 				return results, err
 			}
@@ -61,6 +66,17 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 		}
 	}
 	return results, nil
+}
+
+// identity names all that a trial's numbers follow from, but its seed.
+func identity(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options) (string, error) {
+	parameters, err := json.Marshal(x.Parameters)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(parameters, "%s %s %s %s %d %v", split.Hash(), x.Setting, x.Arrivals, b.ID, o.Clusters, o.Sample))
+	g := x.Graph
+	return fmt.Sprintf("%x, %s of %d nodes and %d edges", sum[:8], g.Name, g.NumNodes(), g.Edges.NumEdges()), nil
 }
 
 // viewOf splits an experiment's graph as the trial of a seed has it.

@@ -44,7 +44,7 @@ type Trainer struct {
 	// readers are the layers from 1 on, whose inputs are cached; empty without nodes outside a batch.
 	readers []int
 	caches  [2][]*mapped.Array[float32] // by layer that reads: of the epoch before, and of this one
-	batch   batch                       // in hand
+	current int                         // which of their files is caches[0]
 }
 
 // New divides the view's graphs into clusters and compiles m for them.
@@ -85,7 +85,7 @@ func (t *Trainer) clustersOf(phase datasets.Phase) [][]int32 {
 }
 
 func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
-	return newEngine(t.backend, t.model, phase, t.features.features, t.clustersOf(phase), t.graph.NumClasses(), gradients, t.options.Folder)
+	return newEngine(t.backend, t.model, phase, t.features.features, t.clustersOf(phase), t.graph.NumClasses(), gradients, t.options)
 }
 
 func (t *Trainer) compile() error {
@@ -160,7 +160,8 @@ func (t *Trainer) compileStep(learns bool) (*model.Exec, error) {
 		}
 		all := t.model.Forward(pass)
 		if !learns {
-			return own
+			// The pure-Go backend fails at programs whose last node is nobody's result.
+			return append(own, ReduceAllSum(all[len(all)-1]))
 		}
 		loss := t.targets.Loss(all[len(all)-1])
 		learn.Update(scope, loss, decay, t.options.LearningRate)
@@ -179,12 +180,12 @@ func (t *Trainer) compileStep(learns bool) (*model.Exec, error) {
 
 // draws are what is drawn anew for each epoch.
 type draws struct {
-	masks, keys, order *rand.Rand
+	masks, keys, order *rand.PCG
 	delta              []float32 // of all nodes of the train graph
 }
 
 func (t *Trainer) newDraws(seed uint64) *draws {
-	return &draws{nmgnn.HostRandom(seed, "mask"), nmgnn.HostRandom(seed, "dropout"), nmgnn.HostRandom(seed, "batches"), make([]float32, t.train.phase.Edges.NumNodes())}
+	return &draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"), make([]float32, t.train.phase.Edges.NumNodes())}
 }
 
 // Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it. report, if not
@@ -192,16 +193,35 @@ func (t *Trainer) newDraws(seed uint64) *draws {
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	begin := time.Now()
-	if err := t.start.Reset(t.train.store, seed, t.options.LearningRate); err != nil {
+	t.current = 0
+	draws := t.newDraws(seed)
+	if trial, err = t.resume(seed, draws); err != nil {
 		return nil, err
 	}
-	if err := t.firstCaches(ctx); err != nil {
-		return nil, err
+	if trial == nil {
+		if err := t.start.Reset(t.train.store, seed, t.options.LearningRate); err != nil {
+			return nil, err
+		}
+		trial = &train.Trial{Seed: seed}
 	}
 	stopping := train.EarlyStopping{On: t.options.StopOn, Patience: t.options.Patience}
-	trial = &train.Trial{Seed: seed}
-	draws := t.newDraws(seed)
-	for epoch := 1; epoch <= t.options.MaxEpochs && !stopping.Stop(); epoch++ {
+	for _, e := range trial.History {
+		stopping.Observe(e)
+	}
+	if len(trial.History) > 0 && len(trial.History) < t.options.MaxEpochs && !stopping.Stop() {
+		if err := t.checkCaches(seed); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.openCaches(seed); err != nil {
+		return nil, err
+	}
+	if len(trial.History) == 0 {
+		if err := t.firstCaches(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for epoch := len(trial.History) + 1; epoch <= t.options.MaxEpochs && !stopping.Stop(); epoch++ {
 		measured, metrics, err := t.epoch(ctx, draws)
 		if err != nil {
 			return nil, fmt.Errorf("batches: epoch %d: %w", epoch, err)
@@ -216,10 +236,16 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 				return nil, err
 			}
 		}
+		if t.options.Checkpoint != "" {
+			if err := t.save(trial, draws); err != nil {
+				return nil, err
+			}
+		}
 		if report != nil {
 			report(epoch, measured)
 		}
 	}
+	t.dropCaches(seed)
 	if trial.BestEpoch = stopping.BestEpoch(); trial.BestEpoch == 0 {
 		return nil, fmt.Errorf("batches: no validation loss in %d epochs was a number", len(trial.History))
 	}
@@ -240,29 +266,19 @@ func (t *Trainer) firstCaches(ctx context.Context) error {
 	}
 	for _, i := range t.readers {
 		from := t.train.hidden[i]
-		for c := range t.caches {
-			if t.caches[c] == nil {
-				t.caches[c] = make([]*mapped.Array[float32], len(t.model.Layers))
-			}
-			if t.caches[c][i] == nil {
-				var err error
-				if t.caches[c][i], err = mapped.New[float32](t.options.Folder, "", len(from.Values)); err != nil {
-					return err
-				}
-			}
-		}
 		copy(t.caches[0][i].Values, from.Values)
 		t.caches[0][i].Release()
+		from.Release()
 	}
 	return nil
 }
 
 // epoch trains on all batches once and validates.
 func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
-	t.options.Mask.Draw(d.masks, d.delta)
+	t.options.Mask.Draw(rand.New(d.masks), d.delta)
 	order := []int{0}
 	if !t.train.whole() {
-		order = d.order.Perm(len(t.train.clusters))
+		order = rand.New(d.order).Perm(len(t.train.clusters))
 	}
 	for _, c := range order {
 		if err := ctx.Err(); err != nil {
@@ -275,12 +291,7 @@ func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, me
 		measured.TrainLoss += loss * float64(len(t.scored.nodes[c]))
 	}
 	measured.TrainLoss /= float64(t.scored.all)
-	t.caches[0], t.caches[1] = t.caches[1], t.caches[0]
-	for _, of := range t.caches {
-		for _, cache := range of {
-			cache.Release()
-		}
-	}
+	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
 		if t.validation.weights, err = infer.WeightsOf(t.train.store); err != nil {
 			return measured, metrics, err
@@ -340,7 +351,8 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 			flat[e.shape.own+i] = d.delta[v]
 		}
 	})
-	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{d.keys.Uint32(), d.keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
+	keys := rand.New(d.keys)
+	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
 	if err != nil {
 		return 0, gomlx.Error(err)
 	}
@@ -382,11 +394,7 @@ func (t *Trainer) Close() {
 			exec.Finalize()
 		}
 	}
-	for _, of := range t.caches {
-		for _, cache := range of {
-			_ = cache.Close() // nothing in it is kept
-		}
-	}
+	t.closeCaches()
 	if t.validation != nil && t.validation != t.train {
 		t.validation.close()
 	}

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"nodemask/nmgnn/internal/gomlx"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -158,16 +155,13 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if v, made := p.lazy[name]; made {
 		return v.Variable
 	}
-	values := func() *tensors.Tensor {
-		data := perSlot(direction, of(p.matrix), padding)
-		return tensors.FromFlatDataAndDimensions(data, len(data), 1)
-	}
-	into := NewConstants(p.constants.store, p.constants.path)
-	v := into.add(name, values())
+	values := func() []T { return perSlot(direction, of(p.matrix), padding) }
+	into, data := NewConstants(p.constants.store, p.constants.path).Share(p.constants.shares), values()
+	v := add(into, name, data, len(data), 1)
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return gomlx.Error(v.SetValue(values())) }}
+	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }}
 	return v
 }
 
