@@ -133,6 +133,11 @@ func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
 // SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.setOwn(own) }
 
+// SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v stands for
+// scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass is built, and with
+// numbers for as many nodes ever after.
+func (d *Loaded) SetSampled(scale []float32) { d.near.setScale(scale) }
+
 // NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as attention does, whose
 // softmax sees them. Sums and means do not.
 func (d *Loaded) NeedsMasked() bool {

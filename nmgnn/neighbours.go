@@ -41,6 +41,8 @@ type adjacency struct {
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1], if the rows do not tell; nil: they do
 	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all are
+	// scale multiplies what Sum and Mean add up in each row, but for v itself: see Loaded.SetSampled; nil: ones.
+	scale []float32
 	// readsAll says that something other than a sum was computed over the entries: what is masked may matter to it.
 	readsAll bool
 }
@@ -68,6 +70,34 @@ func (a *adjacency) setOwn(own []float32) error {
 	into := kernels.NewConstants(a.store, a.path)
 	a.own = into.Floats("own", own, len(own), 1)
 	return into.Err()
+}
+
+// setScale says what the rows of the pattern that comes next stand for.
+func (a *adjacency) setScale(scale []float32) {
+	if a.scale = scale; a.self != nil {
+		a.self.scale = scale
+	}
+}
+
+// scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing multiplies them.
+func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
+	if n.scale == nil {
+		return keep
+	}
+	a := n.adjacency
+	by := n.product.Floats("scale", func(m csr.Matrix) []float32 {
+		values := make([]float32, m.NumEntries())
+		for i, v := range m.RowIndices() {
+			if values[i] = 1; m.Indices[i] != v || !a.isSelf {
+				values[i] = a.scale[v]
+			}
+		}
+		return values
+	}).NodeValue(g)
+	if keep == nil {
+		return StopGradient(by)
+	}
+	return Mul(keep, StopGradient(by))
 }
 
 // replace puts another pattern with as many rows and entries in the place of this one's.
@@ -99,7 +129,7 @@ func (n Neighbours) WithSelf() Neighbours {
 		if err != nil {
 			panic(err)
 		}
-		self.isSelf, self.degrees, self.own = true, n.degrees, n.own
+		self.isSelf, self.degrees, self.own, self.scale = true, n.degrees, n.own, n.scale
 		n.adjacency.self = self
 	}
 	n.adjacency, n.kept = n.self, new(*Node)
@@ -184,13 +214,15 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 
 // Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
 func (n Neighbours) Sum(h *Node) *Node {
-	return kernels.Sum(n.product, h, n.heard(n.present(h.Graph())), n.train)
+	g := h.Graph()
+	return kernels.Sum(n.product, h, n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h *Node) *Node {
-	degree := n.Degree(h.Graph())
-	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.heard(n.present(h.Graph())), n.train)
+	g := h.Graph()
+	degree := n.Degree(g)
+	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for a node

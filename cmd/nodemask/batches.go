@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,9 @@ type batchFlags struct {
 	on       bool // one of them was given
 	clusters int
 	memory   string
+	sample   []int
 	folder   string
+	keep     string
 
 	limit int64 // of memory
 }
@@ -29,20 +32,24 @@ type batchFlags struct {
 func (f *batchFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in other clusters come from cached representations (1: the whole graph at once)")
 	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such as 2GiB")
+	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching representations; --batches is then how many batches the train nodes make")
+	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same command goes on from there")
 	flags.StringVar(&f.folder, "batch-dir", "", "folder for features and cached representations while training in batches (default: the system's for temporary files)")
 }
 
 // checkBatches returns an error for flags that do not go with training in batches.
 func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
 	b := &f.batched
-	b.on = c.Flags().Changed("batches") || b.memory != ""
+	b.on = c.Flags().Changed("batches") || b.memory != "" || len(b.sample) > 0
 	switch {
-	case !b.on && b.folder != "":
-		return misusef("--batch-dir: expected --batches or --memory too")
+	case !b.on && (b.folder != "" || b.keep != ""):
+		return misusef("--batch-dir and --checkpoint: expected --batches, --memory or --sample too")
 	case !b.on:
 		return nil
 	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
 		return misusef("--batches %d: expected 1 or more", b.clusters)
+	case slices.ContainsFunc(b.sample, func(k int) bool { return k < 1 }):
+		return misusef("--sample %v: expected at least 1 neighbour a layer", b.sample)
 	case f.cacheInference || f.saveCache != "":
 		return misusef("--batches with --cache-inference or --save-cache: these read the whole graph at once: expected one or the other")
 	case f.jobs > 1:
@@ -77,7 +84,11 @@ func parseBytes(text string) (int64, error) {
 
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Folder: f.folder}
+	if len(f.sample) > 0 && len(f.sample) != x.Parameters.Layers {
+		return nil, misusef("--sample %v: expected a number for each of the %d layers", f.sample, x.Parameters.Layers)
+	}
+	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
+		Said: func(e batches.Estimate) { fmt.Fprintln(c.ErrOrStderr(), e) }}
 	if o.Clusters != 1 {
 		var err error
 		if o.Release, err = batches.Spill(x.Graph, f.folder); err != nil {

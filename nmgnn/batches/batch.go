@@ -152,7 +152,12 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 		p.forget(own, halo)
 	}
 	s.nodes = s.own + around
-	if s.filler = filler && len(clusters) > 1; s.filler {
+	return s.filled(filler && len(clusters) > 1)
+}
+
+// filled adds a row to pad with, if the kernel needs one.
+func (s shape) filled(filler bool) shape {
+	if s.filler = filler; filler {
 		s.nodes++
 		s.edges++ // at least one for the last row, so that no graph is empty
 		s.values++

@@ -28,6 +28,7 @@ type engine struct {
 	classes  int
 	folder   string // for what is computed over all nodes
 	release  func() // when features were read; may be nil
+	sampled  bool   // batches are sampled
 
 	store   *model.Store
 	data    *nmgnn.Loaded
@@ -84,9 +85,9 @@ func (s scored) place(t *learn.Targets, cluster int) error {
 }
 
 // planFor returns how batches are computed with: by kernels whose programs do not depend on the graph.
-func planFor(b *backend.Backend, clusters int, density float64) kernels.Plan {
+func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
 	plan := b.PlanFor(density)
-	if clusters > 1 {
+	if divided {
 		plan.Transposed = false
 		if plan.Kernel == kernels.ChainKernel {
 			plan.Kernel = kernels.ScatterKernel
@@ -95,12 +96,19 @@ func planFor(b *backend.Backend, clusters int, density float64) kernels.Plan {
 	return plan
 }
 
-func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, classes int, gradients bool, o Options) (_ *engine, err error) {
-	plan := planFor(b, len(clusters), features.Density())
+// newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their shape.
+func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
+	divided := len(clusters) > 1 || sample != nil
+	plan := planFor(b, divided, features.Density())
 	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
 		hidden: make([]*mapped.Array[float32], len(m.Layers))}
-	e.shape = shapeOf(phase, clusters, features, plan.Kernel != kernels.FusedKernel)
+	filler := plan.Kernel != kernels.FusedKernel
+	if sample == nil {
+		e.shape = shapeOf(phase, clusters, features, filler)
+	} else {
+		e.sampled, e.shape = true, sample.filled(filler)
+	}
 	defer func() {
 		if err != nil {
 			e.close()
@@ -118,13 +126,16 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 	}
 	load.Directed, load.Room, load.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
 	load.Share = b.Backend
-	first := e.places.cut(phase.Edges, clusters[0], e.shape, nil)
+	first := e.places.cut(phase.Edges, nil, e.shape, nil)
 	x := datasets.Features{Rows: e.shape.nodes, Width: features.Width}
 	if features.IsSparse() {
 		x = e.gather(first)
 	}
 	if e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", first.edges, x, load); err != nil {
 		return nil, err
+	}
+	if e.sampled {
+		e.data.SetSampled(make([]float32, e.shape.nodes))
 	}
 	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
 		return nil, err
@@ -133,10 +144,10 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 }
 
 // whole reports whether there is one batch, the graph itself.
-func (e *engine) whole() bool { return len(e.clusters) == 1 }
+func (e *engine) whole() bool { return len(e.clusters) == 1 && !e.sampled }
 
 // hasHalo reports whether batches read nodes of others.
-func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
+func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own && !e.sampled }
 
 // gather copies the features of a batch's nodes, in their places.
 func (e *engine) gather(b batch) datasets.Features {
@@ -206,8 +217,13 @@ func (e *engine) put(cluster int, features bool, skip func(u int32) bool) (batch
 		return batch{own: e.clusters[0]}, nil
 	}
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
+	return b, e.place(b, features)
+}
+
+// place puts a batch into the variables, with features if they are read.
+func (e *engine) place(b batch, features bool) error {
 	if err := e.data.ReplaceEdges(b.edges); err != nil {
-		return b, err
+		return err
 	}
 	degrees, own := make([]float32, e.shape.nodes), make([]float32, e.shape.nodes)
 	for i, v := range b.own {
@@ -217,23 +233,23 @@ func (e *engine) put(cluster int, features bool, skip func(u int32) bool) (batch
 		degrees[e.shape.own+i] = float32(e.phase.Edges.Degree(v))
 	}
 	if err := e.data.SetDegrees(degrees); err != nil {
-		return b, err
+		return err
 	}
 	if err := e.data.SetOwn(own); err != nil {
-		return b, err
+		return err
 	}
 	if !features {
-		return b, nil
+		return nil
 	}
 	if e.release != nil {
 		defer e.release()
 	}
 	if !e.features.IsSparse() {
 		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
-			return b, err
+			return err
 		}
 	}
-	return b, e.data.ReplaceFeatures(e.gather(b))
+	return e.data.ReplaceFeatures(e.gather(b))
 }
 
 // room makes the variable that layer i reads, once its width is known.

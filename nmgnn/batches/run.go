@@ -22,7 +22,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	if x.Smoothness || x.CacheInference || x.Keep {
 		return nil, errors.New("batches: MAD, predicting from the cache and keeping it read the whole graph at once: expected none of them")
 	}
-	results := make([]*train.Result, len(seeds))
+	results, clusters := make([]*train.Result, len(seeds)), o.Clusters
 	var t *Trainer
 	var split *datasets.Split
 	defer func() {
@@ -42,6 +42,14 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 				return results, err
 			}
 			o.Options = train.OptionsOf(x.Parameters, view)
+			o.Clusters = clusters
+			said, err := choose(b, x.Graph.Features, view, x.Parameters, &o)
+			if err != nil {
+				return results, err
+			}
+			if o.Said != nil {
+				o.Said(said)
+			}
 			if o.Identity, err = identity(b, x, split, o); err != nil {
 				return results, err
 			}

@@ -49,10 +49,10 @@ type Trainer struct {
 
 // New divides the view's graphs into clusters and compiles m for them.
 func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
-	if err := o.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := m.Check(); err != nil {
+	if err := o.check(len(m.Layers)); err != nil {
 		return nil, err
 	}
 	if o.Options, err = o.Options.Complete(); err != nil {
@@ -75,17 +75,20 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 }
 
 // clustersOf divides a phase's graph: as finely as its size over that of the train graph asks for.
-func (t *Trainer) clustersOf(phase datasets.Phase) [][]int32 {
-	parts := max(t.options.Clusters, 1)
+func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
 	if parts > 1 {
 		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
-		parts = int(math.Ceil(float64(parts) * size(phase) / size(t.view.Train)))
+		parts = int(math.Ceil(float64(parts) * size(phase) / size(train)))
 	}
 	return Clusters(phase.Edges, parts)
 }
 
 func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
-	return newEngine(t.backend, t.model, phase, t.features.features, t.clustersOf(phase), t.graph.NumClasses(), gradients, t.options)
+	clusters := t.options.clusters[phase.Edges]
+	if clusters == nil {
+		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
+	}
+	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients, t.options)
 }
 
 func (t *Trainer) compile() error {
@@ -93,14 +96,16 @@ func (t *Trainer) compile() error {
 	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder); err != nil {
 		return err
 	}
-	if t.train, err = t.engineFor(t.view.Train, true); err != nil {
+	if len(t.options.Sample) > 0 {
+		err = t.compileSampled()
+	} else if t.train, err = t.engineFor(t.view.Train, true); err == nil {
+		t.scored = scoredOf(t.train.phase, t.train.clusters, t.graph.Labels)
+		t.targets, err = t.scored.newTargets(t.train.store, "train", t.train.classes)
+	}
+	if err != nil {
 		return err
 	}
 	e := t.train
-	t.scored = scoredOf(e.phase, e.clusters, t.graph.Labels)
-	if t.targets, err = t.scored.newTargets(e.store, "train", e.classes); err != nil {
-		return err
-	}
 	if e.hasHalo() {
 		for i := 1; i < len(t.model.Layers); i++ {
 			t.readers = append(t.readers, i)
@@ -120,7 +125,7 @@ func (t *Trainer) compile() error {
 		}
 	}
 	t.validation = e
-	if t.view.Validation.Edges != t.view.Train.Edges {
+	if e.sampled || t.view.Validation.Edges != t.view.Train.Edges {
 		if t.validation, err = t.engineFor(t.view.Validation, false); err != nil {
 			return err
 		}
@@ -128,6 +133,18 @@ func (t *Trainer) compile() error {
 	v := t.validation
 	v.scored = scoredOf(t.view.Validation, v.clusters, t.graph.Labels)
 	v.targets, err = v.scored.newTargets(v.store, "validation", v.classes)
+	return err
+}
+
+// compileSampled makes room for samples.
+func (t *Trainer) compileSampled() (err error) {
+	phase := t.view.Train
+	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
+	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
+	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true, t.options); err != nil {
+		return err
+	}
+	t.targets, err = learn.NewPaddedTargets(t.train.store, "train", (len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
 	return err
 }
 
@@ -276,21 +293,14 @@ func (t *Trainer) firstCaches(ctx context.Context) error {
 // epoch trains on all batches once and validates.
 func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
 	t.options.Mask.Draw(rand.New(d.masks), d.delta)
-	order := []int{0}
-	if !t.train.whole() {
-		order = rand.New(d.order).Perm(len(t.train.clusters))
+	if t.train.sampled {
+		measured.TrainLoss, err = t.sampled(d)
+	} else {
+		measured.TrainLoss, err = t.clustered(ctx, d)
 	}
-	for _, c := range order {
-		if err := ctx.Err(); err != nil {
-			return measured, metrics, err
-		}
-		loss, err := t.one(c, d)
-		if err != nil {
-			return measured, metrics, err
-		}
-		measured.TrainLoss += loss * float64(len(t.scored.nodes[c]))
+	if err != nil {
+		return measured, metrics, err
 	}
-	measured.TrainLoss /= float64(t.scored.all)
 	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
 	if t.validation != t.train {
 		if t.validation.weights, err = infer.WeightsOf(t.train.store); err != nil {
@@ -306,6 +316,25 @@ func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, me
 	}
 	measured.ValidationLoss, measured.ValidationF1, measured.ValidationAccuracy = loss, metrics.MacroF1, metrics.Accuracy
 	return measured, metrics, nil
+}
+
+// clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
+func (t *Trainer) clustered(ctx context.Context, d *draws) (loss float64, err error) {
+	order := []int{0}
+	if !t.train.whole() {
+		order = rand.New(d.order).Perm(len(t.train.clusters))
+	}
+	for _, c := range order {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		of, err := t.one(c, d)
+		if err != nil {
+			return 0, err
+		}
+		loss += of * float64(len(t.scored.nodes[c]))
+	}
+	return loss / float64(t.scored.all), nil
 }
 
 // score measures the classes of all nodes of a phase.
