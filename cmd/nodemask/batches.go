@@ -15,6 +15,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/batches"
 	"nodemask/nmgnn/train"
+	"nodemask/record"
 )
 
 // batchFlags are the flags of train for graphs larger than memory.
@@ -27,6 +28,14 @@ type batchFlags struct {
 	keep     string
 
 	limit int64 // of memory
+	said  batches.Estimate
+}
+
+// batchedRecord is what --json prints of a trial in batches. Results keep none: cells are of whole graphs.
+type batchedRecord struct {
+	record.Record
+	Batches int   `json:"batches"`
+	Sample  []int `json:"sample,omitempty"`
 }
 
 func (f *batchFlags) add(flags *pflag.FlagSet) {
@@ -88,7 +97,10 @@ func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, erro
 		return nil, misusef("--sample %v: expected a number for each of the %d layers", f.sample, x.Parameters.Layers)
 	}
 	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
-		Said: func(e batches.Estimate) { fmt.Fprintln(c.ErrOrStderr(), e) }}
+		Said: func(e batches.Estimate) {
+			f.said = e
+			fmt.Fprintln(c.ErrOrStderr(), e)
+		}}
 	if o.Clusters != 1 {
 		var err error
 		if o.Release, err = batches.Spill(x.Graph, f.folder); err != nil {

@@ -154,7 +154,12 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	var emit func(*train.Result) error
 	if f.json {
 		encoder := json.NewEncoder(out)
-		emit = func(r *train.Result) error { return encoder.Encode(measure.Record(x, b, r)) }
+		emit = func(r *train.Result) error {
+			if f.batched.on {
+				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches, f.batched.sample})
+			}
+			return encoder.Encode(measure.Record(x, b, r))
+		}
 	}
 	run := runFunc(x.Run)
 	if f.batched.on {
