@@ -22,6 +22,7 @@ type Loaded struct {
 	dense     *model.Variable
 	denseT    *model.Variable // Xᵀ, if the backend profits from it
 	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
+	large     bool            // X is dense and not to be copied
 }
 
 // LoadOptions say how a graph is stored.
@@ -58,7 +59,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	into := kernels.NewConstants(store, path).Share(o.Share)
 	if o.Share != nil && !x.IsSparse() && !plan.Transposed {
-		d.dense = into.Zeros("features", n, x.Width)
+		d.dense, d.large = into.Zeros("features", n, x.Width), true
 		return d, into.Err()
 	}
 	values := x.Stored(false).Dense
@@ -117,7 +118,7 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	if d.sparse != nil {
 		return sparseInput{sparseFeatures: d.sparse, graph: g, train: train}
 	}
-	x := dense{node: d.dense.NodeValue(g), positions: d.positions}
+	x := dense{node: d.dense.NodeValue(g), positions: d.positions, large: d.large && train}
 	if d.denseT != nil && train {
 		x.transposed = d.denseT.NodeValue(g)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/batches"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
@@ -47,7 +49,7 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 }
 
 // checkBatches returns an error for flags that do not go with training in batches.
-func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
+func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err error) {
 	b := &f.batched
 	b.on = c.Flags().Changed("batches") || b.memory != "" || len(b.sample) > 0
 	switch {
@@ -59,8 +61,14 @@ func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
 		return misusef("--batches %d: expected 1 or more", b.clusters)
 	case slices.ContainsFunc(b.sample, func(k int) bool { return k < 1 }):
 		return misusef("--sample %v: expected at least 1 neighbour a layer", b.sample)
+	case len(b.sample) > 0 && len(b.sample) != p.Layers:
+		return misusef("--sample %v: expected a number for each of the %d layers", b.sample, p.Layers)
 	case f.cacheInference || f.saveCache != "":
 		return misusef("--batches with --cache-inference or --save-cache: these read the whole graph at once: expected one or the other")
+	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
+		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
+	case b.folder != "" && !isFolder(b.folder):
+		return misusef("--batch-dir %s: there is no such folder", b.folder)
 	case f.jobs > 1:
 		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	case b.memory != "":
@@ -69,6 +77,11 @@ func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
 		}
 	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // parseBytes reads a size such as 2GiB, 500MB or 1000000.
@@ -93,9 +106,6 @@ func parseBytes(text string) (int64, error) {
 
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	if len(f.sample) > 0 && len(f.sample) != x.Parameters.Layers {
-		return nil, misusef("--sample %v: expected a number for each of the %d layers", f.sample, x.Parameters.Layers)
-	}
 	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
 		Said: func(e batches.Estimate) {
 			f.said = e

@@ -128,7 +128,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkFiles(); err != nil { // before all is trained
 		return err
 	}
-	if err := f.checkBatches(c); err != nil {
+	if err := f.checkBatches(c, cell.Parameters); err != nil {
 		return err
 	}
 	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)

@@ -26,6 +26,9 @@ type Estimate struct {
 
 // String says it in a line.
 func (e Estimate) String() string {
+	if e.Batches == 1 {
+		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
+	}
 	return fmt.Sprintf("%d batches, of at most %d nodes, %d with those next to them, and %d edges: about %s of memory (%s before)",
 		e.Batches, e.Own, e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
 }
@@ -86,8 +89,8 @@ func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hype
 		nodes := view.Train.Edges.NumNodes()
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
-			return best, fmt.Errorf("batches: training takes about %s with %d batches, and no other number takes much less: expected at most %s: allow more memory, or sample neighbours in place of taking all",
-				Size(best.Bytes), best.Batches, Size(o.Memory))
+			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
+				Size(best.Bytes), best.Batches, Size(now), Size(o.Memory))
 		}
 		o.Clusters = min(2*o.Clusters, nodes)
 	}

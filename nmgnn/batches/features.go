@@ -16,8 +16,10 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	copy(file.Values, g.Features.Dense)
-	file.Release()
+	for at := 0; at < len(file.Values); at += numbersAtOnce {
+		copy(file.Values[at:], g.Features.Dense[at:min(at+numbersAtOnce, len(file.Values))])
+		file.Release()
+	}
 	g.Features.Dense = file.Values
 	return file.Release, nil
 }
@@ -28,8 +30,11 @@ type store struct {
 	dense    *mapped.Array[float32]
 }
 
-// rowsAtOnce is how many rows are normalized at a time.
-const rowsAtOnce = 4096
+// How much is copied before memory is given back.
+const (
+	rowsAtOnce    = 4096
+	numbersAtOnce = 1 << 24
+)
 
 // readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string) (_ *store, err error) {
@@ -47,8 +52,8 @@ func readAs(x datasets.Features, normalized, onDisk bool, folder string) (_ *sto
 		end := min(begin+rowsAtOnce, x.Rows)
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}
 		copy(s.dense.Values[begin*x.Width:], part.RowNormalized().Dense)
+		s.dense.Release()
 	}
-	s.dense.Release()
 	s.features.Dense = s.dense.Values
 	return s, nil
 }
