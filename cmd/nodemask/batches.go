@@ -45,7 +45,7 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such as 2GiB")
 	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching representations; --batches is then how many batches the train nodes make")
 	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same command goes on from there")
-	flags.StringVar(&f.folder, "batch-dir", "", "folder for features and cached representations while training in batches (default: the system's for temporary files)")
+	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while training in batches (default: the system's for temporary files, which may lie in memory)")
 }
 
 // checkBatches returns an error for flags that do not go with training in batches.

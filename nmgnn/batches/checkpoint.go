@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofrs/flock"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -64,6 +65,22 @@ func (t *Trainer) cacheFolder() string {
 }
 
 func (d *draws) sources() []*rand.PCG { return []*rand.PCG{d.masks, d.keys, d.order} }
+
+// own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
+func (t *Trainer) own() (free func(), err error) {
+	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !locked {
+		return nil, fmt.Errorf("%s: another process trains into this folder: wait for it, or name another", t.options.Checkpoint)
+	}
+	return func() { _ = lock.Unlock() }, nil // the system unlocks what this cannot
+}
 
 // save writes a checkpoint. What the epoch cached must be in t.caches[0].
 func (t *Trainer) save(trial *train.Trial, d *draws) error {
@@ -139,9 +156,6 @@ func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) er
 func (t *Trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
-	}
-	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
-		return nil, err
 	}
 	path := t.checkpoint(seed)
 	file, err := safetensors.Open(path, checkpointKind)

@@ -104,23 +104,6 @@ func move(g *csr.Graph, part []int32, parts int) {
 	}
 }
 
-// Cut returns the share of the edges that join two clusters.
-func Cut(g *csr.Graph, clusters [][]int32) float64 {
-	part := make([]int32, g.NumNodes())
-	for p, nodes := range clusters {
-		for _, v := range nodes {
-			part[v] = int32(p)
-		}
-	}
-	cut := 0
-	for v, u := range g.All() {
-		if part[v] != part[u] {
-			cut++
-		}
-	}
-	return float64(cut) / float64(max(g.NumEdges(), 1))
-}
-
 // inverse lists which cluster each node is in.
 func inverse(clusters [][]int32, nodes int) []int32 {
 	part := slices.Repeat([]int32{-1}, nodes)

@@ -21,7 +21,6 @@ type Estimate struct {
 	Nodes      int   // of the largest batch, with those next to it
 	Edges      int64 // of the largest batch
 	Now, Bytes int64 // memory in use, and at most while training
-	OverLimit  bool  // Bytes are more than was allowed
 }
 
 // String says it in a line.
@@ -70,8 +69,7 @@ func estimate(s shape, features int, p hyper.Parameters) int64 {
 	return int64(math.Ceil(bytes))
 }
 
-// choose returns the estimate for a number of clusters, or for the smallest that memory allows if o.Memory limits it: powers of two from
-// the given number on. The clusters that it found are kept for New.
+// choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
 func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now := resident()
@@ -79,8 +77,7 @@ func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hype
 	for {
 		e := estimateFor(b, x, view, p, o)
 		e.Now, e.Bytes = now, now+e.Bytes
-		e.OverLimit = o.Memory > 0 && e.Bytes > o.Memory
-		if !e.OverLimit {
+		if o.Memory == 0 || e.Bytes <= o.Memory {
 			return e, nil
 		}
 		if best.Bytes == 0 || e.Bytes < best.Bytes {

@@ -1,6 +1,7 @@
 package batches
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 
@@ -114,7 +115,7 @@ func draw(r *rand.Rand, n, k int) []int {
 }
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
-func (t *Trainer) sampled(d *draws) (loss float64, err error) {
+func (t *Trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
 	e, random, keys := t.train, rand.New(d.order), rand.New(d.keys)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))
@@ -124,6 +125,9 @@ func (t *Trainer) sampled(d *draws) (loss float64, err error) {
 		skip = func(u int32) bool { return d.delta[u] == 0 }
 	}
 	for chosen := range slices.Chunk(order, size) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		seeds, labels, positions := make([]int32, len(chosen)), make([]int32, len(chosen)), make([]int32, len(chosen))
 		for i, at := range chosen {
 			seeds[i], positions[i] = score[at], int32(i)

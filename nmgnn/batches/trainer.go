@@ -20,6 +20,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
@@ -209,6 +210,22 @@ func (t *Trainer) newDraws(seed uint64) *draws {
 // nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
+	if t.options.Checkpoint == "" {
+		return t.trial(ctx, seed, report)
+	}
+	free, err := t.own()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	err = safetensors.Guard(t.options.Checkpoint, func() error {
+		trial, err = t.trial(ctx, seed, report)
+		return err
+	})
+	return trial, err
+}
+
+func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	begin := time.Now()
 	t.current = 0
 	draws := t.newDraws(seed)
@@ -294,7 +311,7 @@ func (t *Trainer) firstCaches(ctx context.Context) error {
 func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
 	t.options.Mask.Draw(rand.New(d.masks), d.delta)
 	if t.train.sampled {
-		measured.TrainLoss, err = t.sampled(d)
+		measured.TrainLoss, err = t.sampled(ctx, d)
 	} else {
 		measured.TrainLoss, err = t.clustered(ctx, d)
 	}
