@@ -199,5 +199,18 @@ func (d *Loaded) ReplaceEdges(edges *csr.Graph) error {
 	if d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit
 	}
-	return d.near.replace(edges.Matrix())
+	return d.near.replace(edges.Matrix(), true)
+}
+
+// ReplaceEdgesForward replaces the graph for passes without gradients: those with gradients need another ReplaceEdges first.
+func (d *Loaded) ReplaceEdgesForward(edges *csr.Graph) error {
+	return d.near.replace(edges.Matrix(), false)
+}
+
+// ReplaceFeaturesForward does the same for features.
+func (d *Loaded) ReplaceFeaturesForward(x datasets.Features) error {
+	if d.sparse != nil {
+		return kernels.ReplaceForward(d.sparse.product, x.Matrix())
+	}
+	return d.replaceDense(x)
 }

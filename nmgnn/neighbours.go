@@ -101,13 +101,17 @@ func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
 }
 
 // replace puts another pattern with as many rows and entries in the place of this one's.
-func (a *adjacency) replace(m csr.Matrix) error {
-	if err := a.product.Replace(m); err != nil {
+func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
+	put := a.product.Replace
+	if !gradients {
+		put = func(m csr.Matrix) error { return kernels.ReplaceForward(a.product, m) }
+	}
+	if err := put(m); err != nil {
 		return err
 	}
 	a.matrix = m
 	if a.self != nil {
-		return a.self.replace(m.WithDiagonal())
+		return a.self.replace(m.WithDiagonal(), gradients)
 	}
 	return nil
 }

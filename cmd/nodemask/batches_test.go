@@ -93,7 +93,7 @@ func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 	arguments := quickTrain(dir, "--setting", "transductive", "--keep-rate", "0.5", "--batches", "3")
 	for i, a := range arguments {
 		if a == "--trials" {
-			arguments[i+1] = "400"
+			arguments[i+1] = "40"
 		}
 	}
 	want := trained(t, arguments...)

@@ -212,17 +212,21 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 
 // put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with features if
 // they are read.
-func (e *engine) put(cluster int, features bool, skip func(u int32) bool) (batch, error) {
+func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {
 		return batch{own: e.clusters[0]}, nil
 	}
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
-	return b, e.place(b, features)
+	return b, e.place(b, features, gradients)
 }
 
-// place puts a batch into the variables, with features if they are read.
-func (e *engine) place(b batch, features bool) error {
-	if err := e.data.ReplaceEdges(b.edges); err != nil {
+// place puts a batch into the variables, with features if they are read, and with what gradients need.
+func (e *engine) place(b batch, features, gradients bool) error {
+	edges, rows := e.data.ReplaceEdges, e.data.ReplaceFeatures
+	if !gradients {
+		edges, rows = e.data.ReplaceEdgesForward, e.data.ReplaceFeaturesForward
+	}
+	if err := edges(b.edges); err != nil {
 		return err
 	}
 	degrees, own := make([]float32, e.shape.nodes), make([]float32, e.shape.nodes)
@@ -249,7 +253,7 @@ func (e *engine) place(b batch, features bool) error {
 			return err
 		}
 	}
-	return e.data.ReplaceFeatures(e.gather(b))
+	return rows(e.gather(b))
 }
 
 // room makes the variable that layer i reads, once its width is known.

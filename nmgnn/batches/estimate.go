@@ -64,7 +64,10 @@ func estimate(s shape, features int, p hyper.Parameters) int64 {
 	}
 	bytes := edges*perEdge + float64(s.values)*perEntry + float64(s.nodes)*(perNode+float64(hidden)*perHidden)
 	if s.values == 0 {
-		bytes += float64(s.nodes) * float64(features) * perFeature
+		dense := float64(s.nodes) * float64(features) * perFeature
+		if bytes += dense; p.Dropout > 0 {
+			bytes += dense // what dropout leaves of them
+		}
 	}
 	return int64(math.Ceil(bytes))
 }

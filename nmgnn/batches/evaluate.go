@@ -105,7 +105,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := e.put(c, e.readsFeatures(i), nil)
+		b, err := e.put(c, e.readsFeatures(i), false, nil)
 		if err != nil {
 			return err
 		}

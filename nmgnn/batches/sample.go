@@ -135,7 +135,7 @@ func (t *Trainer) sampled(ctx context.Context, d *draws) (loss float64, err erro
 		}
 		b, scale := e.places.sample(e.phase, seeds, t.options.Sample, e.shape, random, skip)
 		e.data.SetSampled(scale)
-		if err := e.place(b, true); err != nil {
+		if err := e.place(b, true, true); err != nil {
 			return 0, err
 		}
 		if err := t.targets.Replace(positions, labels); err != nil {

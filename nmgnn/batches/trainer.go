@@ -376,7 +376,7 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 	if masks && !e.data.NeedsMasked() {
 		skip = func(u int32) bool { return d.delta[u] == 0 }
 	}
-	b, err := e.put(cluster, true, skip)
+	b, err := e.put(cluster, true, true, skip)
 	if err != nil {
 		return 0, err
 	}

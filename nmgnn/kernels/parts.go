@@ -37,7 +37,8 @@ type parts struct {
 // lazy is a variable made from the matrix, and how it is made anew from another one.
 type lazy struct {
 	*model.Variable
-	renew func() error
+	renew    func() error
+	backward bool // gradients alone read it
 }
 
 func (p *parts) Rows() int                               { return p.matrix.Rows }
@@ -99,7 +100,23 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-func (p *parts) Replace(m csr.Matrix) error {
+func (p *parts) Replace(m csr.Matrix) error { return p.replace(m, true) }
+
+// forwarding is a [Product] that can leave out what gradients need.
+type forwarding interface {
+	replace(m csr.Matrix, gradients bool) error
+}
+
+// ReplaceForward does what [Product.Replace] does, for computations without gradients: those with gradients need another Replace
+// first.
+func ReplaceForward(p Product, m csr.Matrix) error {
+	if f, is := p.(forwarding); is {
+		return f.replace(m, false)
+	}
+	return p.Replace(m)
+}
+
+func (p *parts) replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
 	}
@@ -109,7 +126,7 @@ func (p *parts) Replace(m csr.Matrix) error {
 	if err := p.forward.replace(m); err != nil {
 		return err
 	}
-	if p.options.Gradients && !p.options.Symmetric {
+	if gradients && p.options.Gradients && !p.options.Symmetric {
 		transposed, _ := m.Transpose()
 		if err := p.adjoint.replace(transposed); err != nil {
 			return err
@@ -117,6 +134,9 @@ func (p *parts) Replace(m csr.Matrix) error {
 	}
 	p.matrix = m
 	for _, v := range p.lazy {
+		if v.backward && !gradients {
+			continue
+		}
 		if err := v.renew(); err != nil {
 			return err
 		}
@@ -161,7 +181,7 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }}
+	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint && direction != p.forward}
 	return v
 }
 
