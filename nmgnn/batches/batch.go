@@ -65,13 +65,6 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// count returns how many nodes are next to own ones, and how many edges lead to both.
-func (p *places) count(g *csr.Graph, own []int32) (halo, edges int) {
-	around, edges := p.surround(g, own, nil)
-	p.forget(own, around)
-	return len(around), edges
-}
-
 // cut takes the batch of own nodes out of a graph, without neighbours that are skipped. The next call overwrites it.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
