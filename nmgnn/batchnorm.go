@@ -27,6 +27,8 @@ const (
 //
 // γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at one:
 // they are variables of the model that are not trained, but saved with it.
+//
+// Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := variable(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -35,6 +37,9 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	if !near.Trains() {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
+	}
+	if near.own != nil {
+		return batchNormOver(near.own.NodeValue(g), h, gamma, beta, mean, variance)
 	}
 	x, own := StopGradient(h), float64(h.Shape().Dimensions[0])
 	m := MulScalar(columnSums(x), 1/own)
@@ -52,6 +57,30 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
 		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
 			return Mul(scale, Sub(v, MulScalar(Add(of(v).v, Mul(z, of(v).along)), 1/own)))
+		}},
+		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
+		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
+}
+
+// batchNormOver is the training step over the rows where own [nodes, 1] is 1. Other rows become β, and count for
+// nothing; nobody asks for a gradient of theirs.
+func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
+	own, x := StopGradient(own), StopGradient(h)
+	n := columnSums(own)
+	m := Div(columnSums(Mul(x, own)), n)
+	centred := Mul(Sub(x, m), own)
+	squares := columnSums(Square(centred))
+	inverse := inverseDeviation(Div(squares, n))
+	move(mean, m)
+	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
+
+	// As above, with zeros in the rows that are not the batch's own.
+	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
+	type sums struct{ v, along *Node }
+	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(Mul(v, own)), columnSums(Mul(v, z))} })
+	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
+		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
+			return Mul(Mul(scale, own), Sub(v, Div(Add(of(v).v, Mul(z, of(v).along)), n)))
 		}},
 		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})

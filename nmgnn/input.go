@@ -33,6 +33,7 @@ type dense struct {
 	node       *Node
 	transposed *Node           // nil: automatic differentiation transposes
 	positions  *model.Variable // nil: row by row
+	large      bool            // no transposed copy is to be made, not even for a moment
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -41,6 +42,14 @@ func (d dense) Node() *Node   { return d.node }
 
 func (d dense) Times(w *Node) *Node {
 	times := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
+	if d.large {
+		// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
+		return kernels.Linear(w, d.node.Shape().Dimensions[0],
+			func(w *Node) *Node { return times(d.node, w) },
+			func(v *Node) *Node {
+				return TransposeAllAxes(DotGeneral(v, []int{0}, nil, d.node, []int{0}, nil), 1, 0)
+			})
+	}
 	if d.transposed == nil {
 		return times(d.node, w)
 	}

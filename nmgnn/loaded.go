@@ -5,6 +5,7 @@ import (
 
 	"nodemask/nmgnn/internal/gomlx"
 
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -21,6 +22,7 @@ type Loaded struct {
 	dense     *model.Variable
 	denseT    *model.Variable // Xᵀ, if the backend profits from it
 	positions *model.Variable // of the entries of a sparse X stored densely, by which dropout numbers them
+	large     bool            // X is dense and not to be copied
 }
 
 // LoadOptions say how a graph is stored.
@@ -30,6 +32,11 @@ type LoadOptions struct {
 	// Room is for how many entries of the graph and of sparse features [Loaded.Replace] has room, if the kernel leaves any
 	// ([kernels.Options]).Slots; 0: as many as there are.
 	Room, FeatureRoom int
+	// Directed keeps the graph from being taken as its own transpose, as others that are put in its place may not be.
+	Directed bool
+	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense features then
+	// are zeros until [Loaded.FillFeatures] or a Replace.
+	Share compute.Backend
 }
 
 // Load stores a graph and its features below path. It returns an error unless there is a row of features for each node and
@@ -41,16 +48,20 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	d := &Loaded{}
 	var err error
-	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: edges.IsSymmetric(), Gradients: gradients, Slots: o.Room}); err != nil {
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: !o.Directed && edges.IsSymmetric(), Gradients: gradients, Slots: o.Room, Share: o.Share}); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
-		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom}); err != nil {
+		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom, Share: o.Share}); err != nil {
 			return nil, fmt.Errorf("nmgnn: the features: %w", err)
 		}
 		return d, nil
 	}
-	into := kernels.NewConstants(store, path)
+	into := kernels.NewConstants(store, path).Share(o.Share)
+	if o.Share != nil && !x.IsSparse() && !plan.Transposed {
+		d.dense, d.large = into.Zeros("features", n, x.Width), true
+		return d, into.Err()
+	}
 	values := x.Stored(false).Dense
 	d.dense = into.Floats("features", values, n, x.Width)
 	if gradients && plan.Transposed {
@@ -107,7 +118,7 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	if d.sparse != nil {
 		return sparseInput{sparseFeatures: d.sparse, graph: g, train: train}
 	}
-	x := dense{node: d.dense.NodeValue(g), positions: d.positions}
+	x := dense{node: d.dense.NodeValue(g), positions: d.positions, large: d.large && train}
 	if d.denseT != nil && train {
 		x.transposed = d.denseT.NodeValue(g)
 	}
@@ -116,6 +127,23 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 
 // SetDegrees sets |N_v| where the rows hold only a part of the neighbours, as in a part of a larger graph.
 func (d *Loaded) SetDegrees(degrees []float32) error { return d.near.setDegrees(degrees) }
+
+// Kernel returns what sums over the graph are computed by.
+func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
+
+// SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
+func (d *Loaded) SetOwn(own []float32) error { return d.near.setOwn(own) }
+
+// SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v stands for
+// scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass is built, and with
+// numbers for as many nodes ever after.
+func (d *Loaded) SetSampled(scale []float32) { d.near.setScale(scale) }
+
+// NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as attention does, whose
+// softmax sees them. Sums and means do not.
+func (d *Loaded) NeedsMasked() bool {
+	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
+}
 
 // Replace replaces the graph and its features by others of the same shapes, for computations that are compiled already. It
 // returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be computed any more
@@ -127,9 +155,27 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if err := d.ReplaceEdges(edges); err != nil {
 		return err
 	}
+	return d.ReplaceFeatures(x)
+}
+
+// ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace].
+func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix())
 	}
+	return d.replaceDense(x)
+}
+
+// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared. It reports false, and does nothing, where features are stored otherwise.
+func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
+	if d.dense == nil || d.denseT != nil || d.positions != nil {
+		return false, nil
+	}
+	return true, kernels.Fill(d.dense, fill)
+}
+
+// replaceDense replaces features that are stored densely.
+func (d *Loaded) replaceDense(x datasets.Features) error {
 	if d.positions != nil && !x.IsSparse() {
 		return kernels.ErrNoFit
 	}
@@ -153,5 +199,18 @@ func (d *Loaded) ReplaceEdges(edges *csr.Graph) error {
 	if d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit
 	}
-	return d.near.replace(edges.Matrix())
+	return d.near.replace(edges.Matrix(), true)
+}
+
+// ReplaceEdgesForward replaces the graph for passes without gradients: those with gradients need another ReplaceEdges first.
+func (d *Loaded) ReplaceEdgesForward(edges *csr.Graph) error {
+	return d.near.replace(edges.Matrix(), false)
+}
+
+// ReplaceFeaturesForward does the same for features.
+func (d *Loaded) ReplaceFeaturesForward(x datasets.Features) error {
+	if d.sparse != nil {
+		return kernels.ReplaceForward(d.sparse.product, x.Matrix())
+	}
+	return d.replaceDense(x)
 }

@@ -43,35 +43,44 @@ type Pass struct {
 // Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width], and the logits [nodes, classes] last,
 // without activation: these are h^(k), or with a readout one more node behind it.
 func (m Model) Forward(p Pass) []*Node {
-	between := m.Activation
-	if between == nil {
-		between = activation.Relu
-	}
 	h := p.Features
 	all := make([]*Node, 0, len(m.Layers)+1)
-	for i, layer := range m.Layers {
-		scope := p.Scope.In("layer%d", i)
-		out := layer.Forward(scope, p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
-		if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
-			if m.Norm {
-				out = BatchNorm(scope.In("norm"), p.Near, out)
-			}
-			out = between(out)
-		}
-		if m.Residual && h.Width() == out.Shape().Dimensions[1] {
-			out = Add(out, h.Node())
-		}
-		if p.After != nil {
-			out = p.After(i, out)
-		}
+	for i := range m.Layers {
+		out := m.Step(p, i, h)
 		all = append(all, out)
 		h = Dense(out)
 	}
 	if m.Readout.Classes > 0 {
-		all = append(all, m.Readout.logits(p, all, m.Dropout))
+		all = append(all, m.ReadOut(p, all))
 	}
 	return all
 }
+
+// Step returns what layer i, counted from 0, makes of the representations below it: h^(i+1) of all nodes, [nodes, width].
+func (m Model) Step(p Pass, i int, h Input) *Node {
+	scope := p.Scope.In("layer%d", i)
+	out := m.Layers[i].Forward(scope, p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
+	if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
+		if m.Norm {
+			out = BatchNorm(scope.In("norm"), p.Near, out)
+		}
+		if m.Activation != nil {
+			out = m.Activation(out)
+		} else {
+			out = activation.Relu(out)
+		}
+	}
+	if m.Residual && h.Width() == out.Shape().Dimensions[1] {
+		out = Add(out, h.Node())
+	}
+	if p.After != nil {
+		out = p.After(i, out)
+	}
+	return out
+}
+
+// ReadOut returns the logits [nodes, classes] of a model with a readout, for h^(1)…h^(k).
+func (m Model) ReadOut(p Pass, all []*Node) *Node { return m.Readout.logits(p, all, m.Dropout) }
 
 // Check returns an error if the model cannot be built.
 func (m Model) Check() error {

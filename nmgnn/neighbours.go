@@ -40,6 +40,11 @@ type adjacency struct {
 	self    *adjacency      // with v in N_v, once asked for
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1], if the rows do not tell; nil: they do
+	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all are
+	// scale multiplies what Sum and Mean add up in each row, but for v itself: see Loaded.SetSampled; nil: ones.
+	scale []float32
+	// readsAll says that something other than a sum was computed over the entries: what is masked may matter to it.
+	readsAll bool
 }
 
 func newAdjacency(store *model.Store, path string, m csr.Matrix, o kernels.Options) (*adjacency, error) {
@@ -57,14 +62,56 @@ func (a *adjacency) setDegrees(degrees []float32) error {
 	return into.Err()
 }
 
+// setOwn says which rows are a batch's own.
+func (a *adjacency) setOwn(own []float32) error {
+	if a.own != nil {
+		return gomlx.Error(a.own.SetValue(tensors.FromFlatDataAndDimensions(own, len(own), 1)))
+	}
+	into := kernels.NewConstants(a.store, a.path)
+	a.own = into.Floats("own", own, len(own), 1)
+	return into.Err()
+}
+
+// setScale says what the rows of the pattern that comes next stand for.
+func (a *adjacency) setScale(scale []float32) {
+	if a.scale = scale; a.self != nil {
+		a.self.scale = scale
+	}
+}
+
+// scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing multiplies them.
+func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
+	if n.scale == nil {
+		return keep
+	}
+	a := n.adjacency
+	by := n.product.Floats("scale", func(m csr.Matrix) []float32 {
+		values := make([]float32, m.NumEntries())
+		for i, v := range m.RowIndices() {
+			if values[i] = 1; m.Indices[i] != v || !a.isSelf {
+				values[i] = a.scale[v]
+			}
+		}
+		return values
+	}).NodeValue(g)
+	if keep == nil {
+		return StopGradient(by)
+	}
+	return Mul(keep, StopGradient(by))
+}
+
 // replace puts another pattern with as many rows and entries in the place of this one's.
-func (a *adjacency) replace(m csr.Matrix) error {
-	if err := a.product.Replace(m); err != nil {
+func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
+	put := a.product.Replace
+	if !gradients {
+		put = func(m csr.Matrix) error { return kernels.ReplaceForward(a.product, m) }
+	}
+	if err := put(m); err != nil {
 		return err
 	}
 	a.matrix = m
 	if a.self != nil {
-		return a.self.replace(m.WithDiagonal())
+		return a.self.replace(m.WithDiagonal(), gradients)
 	}
 	return nil
 }
@@ -86,7 +133,7 @@ func (n Neighbours) WithSelf() Neighbours {
 		if err != nil {
 			panic(err)
 		}
-		self.isSelf, self.degrees = true, n.degrees
+		self.isSelf, self.degrees, self.own, self.scale = true, n.degrees, n.own, n.scale
 		n.adjacency.self = self
 	}
 	n.adjacency, n.kept = n.self, new(*Node)
@@ -171,18 +218,21 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 
 // Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
 func (n Neighbours) Sum(h *Node) *Node {
-	return kernels.Sum(n.product, h, n.heard(n.present(h.Graph())), n.train)
+	g := h.Graph()
+	return kernels.Sum(n.product, h, n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h *Node) *Node {
-	degree := n.Degree(h.Graph())
-	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.heard(n.present(h.Graph())), n.train)
+	g := h.Graph()
+	degree := n.Degree(g)
+	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for a node
 // without neighbours.
 func (n Neighbours) Max(h *Node) *Node {
+	n.readsAll = true
 	return kernels.RowMax(n.product, n.Sources(h), n.present(h.Graph()), n.train)
 }
 
@@ -202,14 +252,21 @@ func (n Neighbours) Degree(g *Graph) *Node {
 }
 
 // Sources returns h_u for each entry: h [nodes, width] → [entries, width].
-func (n Neighbours) Sources(h *Node) *Node { return kernels.Sources(n.product, h, n.train) }
+func (n Neighbours) Sources(h *Node) *Node {
+	n.readsAll = true
+	return kernels.Sources(n.product, h, n.train)
+}
 
 // Targets returns h_v for each entry: h [nodes, width] → [entries, width].
-func (n Neighbours) Targets(h *Node) *Node { return kernels.Targets(n.product, h, n.train) }
+func (n Neighbours) Targets(h *Node) *Node {
+	n.readsAll = true
+	return kernels.Targets(n.product, h, n.train)
+}
 
 // Weights returns a number for each entry, the same in every epoch: [entries, 1]. of is called once for each pair of v and
 // u ∈ N_v, by their numbers in the graph that is being computed over; name tells several such functions apart.
 func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) *Node {
+	n.readsAll = true
 	return n.product.Floats("weights_"+name, func(m csr.Matrix) []float32 {
 		values := make([]float32, m.NumEntries())
 		for i, v := range m.RowIndices() {
@@ -221,6 +278,7 @@ func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) 
 
 // Softmax returns exp(e_vu) / Σ_{w∈N_v} exp(e_vw), for each column of e [entries, heads] on its own.
 func (n Neighbours) Softmax(e *Node) *Node {
+	n.readsAll = true
 	return kernels.RowSoftmax(n.product, e, n.present(e.Graph()), n.train)
 }
 
@@ -238,12 +296,14 @@ func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 
 // keepEntries draws what dropout multiplies entries with so many heads by.
 func (n Neighbours) keepEntries(heads int, rate float64) *Node {
+	n.readsAll = true
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
 // WeightedSum returns Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
 // its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h *Node) *Node {
+	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
 	}
@@ -262,6 +322,7 @@ func (n Neighbours) PairAttention(source, target *Node, slope float64, h *Node, 
 }
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
+	n.readsAll = true
 	a.Present, a.Gradients = n.present(a.Values.Graph()), n.train
 	if n.Drops(rate) {
 		a.Keep = n.keepEntries(heads, rate)

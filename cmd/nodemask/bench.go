@@ -63,7 +63,7 @@ alike. Times are in milliseconds, the median over all rounds with the least behi
 	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
-	c.AddCommand(newContenderCommand())
+	c.AddCommand(newContenderCommand(), newBenchBatchesCommand())
 	return c
 }
 

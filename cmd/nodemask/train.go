@@ -39,6 +39,7 @@ type trainFlags struct {
 	backend                               string
 	jobs                                  int
 	json                                  bool
+	batched                               batchFlags
 }
 
 func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
@@ -73,6 +74,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: safetensors file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
+	f.batched.add(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	groupFlags(c, trainGroups)
@@ -127,6 +129,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkFiles(); err != nil { // before all is trained
 		return err
 	}
+	if err := f.checkBatches(c, cell.Parameters); err != nil {
+		return err
+	}
 	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
 		return dataError(err)
@@ -145,14 +150,25 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		fmt.Fprintln(c.ErrOrStderr(), "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5")
 	}
 	x := measure.Experiment(cell, graph)
-	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json, f.saveCache != ""
+	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache != ""
 	out := c.OutOrStdout()
 	var emit func(*train.Result) error
 	if f.json {
 		encoder := json.NewEncoder(out)
-		emit = func(r *train.Result) error { return encoder.Encode(measure.Record(x, b, r)) }
+		emit = func(r *train.Result) error {
+			if f.batched.on {
+				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches, f.batched.sample})
+			}
+			return encoder.Encode(measure.Record(x, b, r))
+		}
 	}
-	results, err := runTrials(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(f.seed, f.trials), f.jobs, emit)
+	run := runFunc(x.Run)
+	if f.batched.on {
+		if run, err = f.batched.runner(c, x); err != nil {
+			return err
+		}
+	}
+	results, err := runTrialsBy(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x))
 		if err := printTable(out, trialTable(results)); err != nil {
@@ -230,6 +246,13 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 // runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
 // seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the error.
 func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error) ([]*train.Result, error) {
+	return runTrialsBy(ctx, w, b, x, seeds, jobs, emit, x.Run)
+}
+
+// runFunc is [train.Experiment.Run], or what does the same otherwise.
+type runFunc func(ctx context.Context, b *backend.Backend, seeds []uint64, o train.RunOptions) ([]*train.Result, error)
+
+func runTrialsBy(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
 		if b.Plugin == "" {
@@ -253,7 +276,7 @@ func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Exp
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, err := x.Run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: func(i int, r *train.Result) {
+	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: func(i int, r *train.Result) {
 		finished[i] = r
 		line.trial()
 		if flush(false); broken != nil {

@@ -22,6 +22,7 @@ var trainGroups = []flagGroup{
 	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm", "readout", "residual", "heads"}},
 	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
 	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
+	{"Graphs larger than memory", []string{"batches", "memory", "sample", "checkpoint", "batch-dir"}},
 	{"Where it runs", []string{"backend", "jobs"}},
 }
 

@@ -27,7 +27,7 @@ const (
 // forUsers is what commands and notebooks may import: all that people use by themselves.
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
-	"nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
+	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
 	"record", "record/measure", "paper", "paper/multiverse", "page",
 }
 
@@ -61,13 +61,16 @@ var rooms = map[string][]string{
 	"nmgnn/internal/gomlx":       nil,
 	"nmgnn/internal/container":   nil,
 	"nmgnn/internal/safetensors": {"internal/wholefile"},
+	"nmgnn/internal/mapped":      nil,
+	"nmgnn/internal/learn":       {"nmgnn", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
 	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/internal/gnntest":     {"csr", "datasets", "nmgnn/backend", "nmgnn/kernels"},
 	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/container", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
-	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
+	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/kernels", "stats"},
+	"nmgnn/batches":              {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
 	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
 	"nmgnn/onnx":                 {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -208,6 +209,14 @@ func Compete(ctx context.Context, in io.Reader, out *json.Encoder, run func(ctx 
 		}
 	}
 	return questions.Err()
+}
+
+// Used returns the processor's time that a process took which has ended, and the most memory that it had, in MB.
+func Used(p *os.ProcessState) (processor time.Duration, peakMB float64) {
+	if u, is := p.SysUsage().(*syscall.Rusage); is {
+		peakMB = float64(u.Maxrss) / 1024
+	}
+	return p.UserTime() + p.SystemTime(), peakMB
 }
 
 type used struct {

@@ -2,10 +2,7 @@ package kernels
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-
-	"nodemask/nmgnn/internal/gomlx"
 
 	"nodemask/csr"
 	"nodemask/nmgnn/kernels/fused"
@@ -82,15 +79,15 @@ func (p *fusedPattern) replace(m csr.Matrix) error {
 		return ErrNoFit
 	}
 	p.matrix = m
-	if err := p.offsets.SetValue(tensors.FromFlatDataAndDimensions(narrow(m.Offsets), p.rows+1, 1)); err != nil {
-		return gomlx.Error(err)
+	if err := overwrite(p.offsets, narrow(m.Offsets)); err != nil {
+		return err
 	}
 	if p.rowVar != nil {
-		if err := p.rowVar.SetValue(tensors.FromFlatDataAndDimensions(p.padded(m.RowIndices()), p.room, 1)); err != nil {
-			return gomlx.Error(err)
+		if err := overwrite(p.rowVar, p.padded(m.RowIndices())); err != nil {
+			return err
 		}
 	}
-	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(p.padded(m.Indices), p.room, 1)))
+	return overwrite(p.column, p.padded(m.Indices))
 }
 
 // fusedProduct has what package fused does in fewer passes than the parts would take.

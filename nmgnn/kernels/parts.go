@@ -4,12 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"nodemask/nmgnn/internal/gomlx"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -40,7 +37,8 @@ type parts struct {
 // lazy is a variable made from the matrix, and how it is made anew from another one.
 type lazy struct {
 	*model.Variable
-	renew func() error
+	renew    func() error
+	backward bool // gradients alone read it
 }
 
 func (p *parts) Rows() int                               { return p.matrix.Rows }
@@ -102,7 +100,23 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-func (p *parts) Replace(m csr.Matrix) error {
+func (p *parts) Replace(m csr.Matrix) error { return p.replace(m, true) }
+
+// forwarding is a [Product] that can leave out what gradients need.
+type forwarding interface {
+	replace(m csr.Matrix, gradients bool) error
+}
+
+// ReplaceForward does what [Product.Replace] does, for computations without gradients: those with gradients need another Replace
+// first.
+func ReplaceForward(p Product, m csr.Matrix) error {
+	if f, is := p.(forwarding); is {
+		return f.replace(m, false)
+	}
+	return p.Replace(m)
+}
+
+func (p *parts) replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
 	}
@@ -112,7 +126,7 @@ func (p *parts) Replace(m csr.Matrix) error {
 	if err := p.forward.replace(m); err != nil {
 		return err
 	}
-	if p.options.Gradients && !p.options.Symmetric {
+	if gradients && p.options.Gradients && !p.options.Symmetric {
 		transposed, _ := m.Transpose()
 		if err := p.adjoint.replace(transposed); err != nil {
 			return err
@@ -120,6 +134,9 @@ func (p *parts) Replace(m csr.Matrix) error {
 	}
 	p.matrix = m
 	for _, v := range p.lazy {
+		if v.backward && !gradients {
+			continue
+		}
 		if err := v.renew(); err != nil {
 			return err
 		}
@@ -158,16 +175,13 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if v, made := p.lazy[name]; made {
 		return v.Variable
 	}
-	values := func() *tensors.Tensor {
-		data := perSlot(direction, of(p.matrix), padding)
-		return tensors.FromFlatDataAndDimensions(data, len(data), 1)
-	}
-	into := NewConstants(p.constants.store, p.constants.path)
-	v := into.add(name, values())
+	values := func() []T { return perSlot(direction, of(p.matrix), padding) }
+	into, data := NewConstants(p.constants.store, p.constants.path).Share(p.constants.shares), values()
+	v := add(into, name, data, len(data), 1)
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return gomlx.Error(v.SetValue(values())) }}
+	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint && direction != p.forward}
 	return v
 }
 

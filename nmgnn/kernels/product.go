@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -51,6 +52,8 @@ type Options struct {
 	// Slots makes room for as many entries, so that [Product.Replace] takes any matrix with up to that many. 0, or fewer than
 	// there are: no more than there are. [FusedKernel] alone has room to spare.
 	Slots int
+	// Share is the backend to share the variables' memory with ([Constants.Share]); nil: none. For matrices that are replaced often.
+	Share compute.Backend
 }
 
 // Product is a sparse matrix [rows, columns] in variables of a model, to be multiplied with inside a computation.
@@ -124,7 +127,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	if err := check(m); err != nil {
 		return nil, err
 	}
-	constants := NewConstants(store, path)
+	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
 	var make func(into *Constants, m csr.Matrix) pattern
 	switch o.Kernel {
@@ -143,7 +146,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	}
 	p.forward = make(constants, m)
 	p.adjoint = p.forward
-	behind := NewConstants(store, path+"_transposed")
+	behind := NewConstants(store, path+"_transposed").Share(o.Share)
 	if o.Gradients && !o.Symmetric {
 		transposed, _ := m.Transpose()
 		p.adjoint = make(behind, transposed)

@@ -125,7 +125,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	}
 	close(todo)
 	var reporting sync.Mutex
-	best := -1
+	ended := x.Ended(results, o)
 	return results, InParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
 			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
@@ -142,24 +142,32 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 				return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
 			}
 			reporting.Lock()
-			results[i] = r
-			if o.Done != nil {
-				o.Done(i, r)
-			}
-			switch {
-			case !o.KeepBest:
-			case best < 0:
-				best = i
-			case x.score(r) < x.score(results[best]) || x.score(r) == x.score(results[best]) && i < best:
-				results[best].forget()
-				best = i
-			default:
-				r.forget()
-			}
+			ended(i, r)
 			reporting.Unlock()
 		}
 		return nil
 	})
+}
+
+// Ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest says.
+func (x Experiment) Ended(results []*Result, o RunOptions) func(i int, r *Result) {
+	best := -1
+	return func(i int, r *Result) {
+		results[i] = r
+		if o.Done != nil {
+			o.Done(i, r)
+		}
+		switch {
+		case !o.KeepBest:
+		case best < 0:
+			best = i
+		case x.score(r) < x.score(results[best]) || x.score(r) == x.score(results[best]) && i < best:
+			results[best].forget()
+			best = i
+		default:
+			r.forget()
+		}
+	}
 }
 
 // score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the loss.

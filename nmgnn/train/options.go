@@ -44,6 +44,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Complete returns the options with defaults for what is left zero, or an error for what cannot be.
+func (o Options) Complete() (Options, error) {
+	o = o.withDefaults()
+	return o, o.check()
+}
+
 func (o Options) check() error {
 	if err := o.Mask.KeepRate.Check(); err != nil {
 		return fmt.Errorf("train: %w", err)

@@ -50,7 +50,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 			return err
 		}
 		p.phase, p.labels = now, labelsOf(t.graph, now)
-		return p.targets.replace(now.Score, p.labels)
+		return p.targets.Replace(now.Score, p.labels)
 	}
 	err := scored(&t.train, view.Train)
 	validations, _ := validationsOf(view, o.Also)

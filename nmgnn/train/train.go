@@ -15,7 +15,6 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/train/optimizer"
 )
 
 // Stop is one way to end a trial.
@@ -199,34 +198,7 @@ func (d *draws) step(epoch *model.Exec) ([]*tensors.Tensor, error) {
 		tensors.FromScalar(float32(d.trainer.options.WeightDecay)))
 }
 
-// learningRatePath is where GoMLX's optimizers keep the learning rate.
-func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
-
 // reset gives weights their first values and the optimizer its own.
 func (t *Trainer) reset(seed uint64) error {
-	for v := range t.store.IterVariables() {
-		if !t.owns(v) {
-			continue
-		}
-		value := t.resting[v.Path()]
-		if value != nil && v.Path() == learningRatePath() {
-			value = tensors.FromScalar(float32(t.options.LearningRate))
-		}
-		var err error
-		switch {
-		case infer.IsWeight(v):
-			value, err = infer.FirstValue(t.store, v, seed)
-		case value != nil:
-			value, err = value.LocalClone()
-		default:
-			value = tensors.FromShape(v.Shape())
-		}
-		if err != nil {
-			return err
-		}
-		if err := v.SetValue(value); err != nil {
-			return fmt.Errorf("train: variable %s: %w", v.Path(), gomlx.Error(err))
-		}
-	}
-	return nil
+	return t.start.Reset(t.store, seed, t.options.LearningRate)
 }

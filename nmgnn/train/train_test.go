@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
@@ -164,18 +162,6 @@ func TestTheFirstLossIsThatOfTheFirstWeights(t *testing.T) {
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.Equal(t, loss(plain), trainOnce(t, trainer, 1).History[0].TrainLoss)
-}
-
-func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {
-	trainer := &Trainer{store: model.NewStore(), classes: 2}
-	// The second node is not scored. Logits (1, 1) and (0, ln 3) of classes 0 and 1: ln 2 and ln 4/3, whose mean is ½·ln 8/3.
-	scored, err := trainer.newTargets("some", []int32{0, 2}, []int32{0, 1})
-	require.NoError(t, err)
-	loss, err := model.CallOnce(gnntest.Go(t).Backend, trainer.store, func(_ *model.Scope, logits *Node) *Node {
-		return scored.loss(logits)
-	}, [][]float32{{1, 1}, {50, 0}, {0, float32(math.Log(3))}})
-	require.NoError(t, err)
-	require.InDelta(t, math.Log(8.0/3)/2, loss.Value(), 1e-6)
 }
 
 func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {

@@ -2,16 +2,12 @@ package train
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/model/initializer"
-	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"nodemask/csr"
 	"nodemask/datasets"
@@ -19,6 +15,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/kernels"
 )
 
@@ -46,7 +43,7 @@ type Trainer struct {
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
-	resting     map[string]*tensors.Tensor    // first values of the optimizer's own variables
+	start       learn.Start                   // first values of the optimizer's own variables
 	deltaSize   int
 
 	// CompileSeconds is how long building and compiling the program took.
@@ -57,8 +54,8 @@ type Trainer struct {
 type phaseData struct {
 	phase   datasets.Phase
 	data    *nmgnn.Loaded
-	labels  []int32 // of the scored nodes
-	targets targets // of those that a loss is computed for
+	labels  []int32        // of the scored nodes
+	targets *learn.Targets // of those that a loss is computed for
 }
 
 // New compiles m for training on the view's train graph, with validation and test on theirs.
@@ -110,22 +107,8 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	// What the optimizer wants to start from, before it has run.
-	t.resting = map[string]*tensors.Tensor{}
-	for v := range t.store.IterVariables() {
-		if t.owns(v) && !infer.IsWeight(v) && v.HasValue() {
-			value, err := v.Value()
-			if err != nil {
-				return gomlx.Error(err)
-			}
-			if t.resting[v.Path()], err = value.LocalClone(); err != nil {
-				return gomlx.Error(err)
-			}
-		}
-	}
-	if t.resting[learningRatePath()] == nil {
-		return fmt.Errorf("train: this version of GoMLX does not keep the learning rate in %s", learningRatePath())
-	}
-	return nil
+	t.start, err = learn.StartOf(t.store)
+	return err
 }
 
 // normalized is the features of all nodes as the model reads them.
@@ -165,7 +148,7 @@ func (t *Trainer) load() error {
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = t.newTargets(name, phase.Score, p.labels)
+		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, t.classes)
 		return p, err
 	}
 	var err error
@@ -228,8 +211,8 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 		if t.options.Regulariser != nil {
 			pass = t.options.Regulariser.Apply(pass)
 		}
-		loss := t.train.targets.loss(last(t.model.Forward(pass)))
-		t.update(scope, loss, decay)
+		loss := t.train.targets.Loss(last(t.model.Forward(pass)))
+		learn.Update(scope, loss, decay, t.options.LearningRate)
 		outputs := []*Node{loss}
 		if !validate {
 			return outputs
@@ -237,7 +220,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 		// From here on variables hold the updated weights.
 		for _, v := range t.validations {
 			logits := last(t.forward(scope, graph, v.data))
-			outputs = append(outputs, v.targets.loss(logits), ArgMax(v.targets.rows(logits), 1, dtypes.Int32))
+			outputs = append(outputs, v.targets.Loss(logits), ArgMax(v.targets.Rows(logits), 1, dtypes.Int32))
 		}
 		return outputs
 	}
@@ -252,31 +235,6 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	return exec, nil
 }
 
-// owns says whether a variable is changed by training, unlike the data.
-func (t *Trainer) owns(v *model.Variable) bool {
-	return !strings.HasPrefix(v.Path(), "/"+infer.DataScope+"/")
-}
-
-// fromGradients is what GoMLX's optimizers can do beyond optimizer.Interface.
-type fromGradients interface {
-	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
-}
-
-// update adds Adam's step for the loss, with L2 on all weights.
-func (t *Trainer) update(scope *model.Scope, loss, decay *Node) {
-	graph := loss.Graph()
-	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-	i := 0
-	for v := range scope.IterVariables() {
-		if v.Trainable && v.InUseByGraph(graph) {
-			gradients[i] = Add(gradients[i], Mul(v.NodeValue(graph), decay))
-			i++
-		}
-	}
-	adam := optimizer.Adam().LearningRate(t.options.LearningRate).Epsilon(1e-8).Done().(fromGradients)
-	adam.UpdateGraphWithGradients(scope.WithInitializer(initializer.Zero), gradients, loss.DType())
-}
-
 func last[T any](all []T) T { return all[len(all)-1] }
 
 func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
@@ -285,46 +243,6 @@ func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
 		labels[i] = g.Labels[phase.Nodes[v]]
 	}
 	return labels
-}
-
-// targets are the scored nodes of a phase and their labels, in variables.
-type targets struct {
-	score, labels *model.Variable
-	classes       int
-}
-
-func (t *Trainer) newTargets(name string, score, labels []int32) (targets, error) {
-	v := kernels.NewConstants(t.store, "/"+infer.DataScope+"/targets_"+name)
-	n := len(score)
-	return targets{classes: t.classes, score: v.Ints("score", score, n, 1), labels: v.Ints("label", labels, n, 1)}, v.Err()
-}
-
-// replace puts as many other nodes and labels in the place of these.
-func (t targets) replace(score, labels []int32) error {
-	n := t.score.Shape().Dimensions[0]
-	if len(score) != n {
-		return kernels.ErrNoFit
-	}
-	if err := t.score.SetValue(tensors.FromFlatDataAndDimensions(score, n, 1)); err != nil {
-		return gomlx.Error(err)
-	}
-	return gomlx.Error(t.labels.SetValue(tensors.FromFlatDataAndDimensions(labels, n, 1)))
-}
-
-// rows picks the scored rows: logits [nodes, classes] → [scored, classes].
-func (t targets) rows(logits *Node) *Node {
-	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
-}
-
-// loss is the mean cross-entropy over the scored nodes.
-func (t targets) loss(logits *Node) *Node {
-	if got := logits.Shape().Dimensions; got[1] != t.classes {
-		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
-	}
-	rows := t.rows(logits)
-	labels := Squeeze(t.labels.NodeValue(logits.Graph()), 1)
-	picked := ReduceSum(Mul(LogSoftmax(rows, 1), OneHot(labels, t.classes, rows.DType())), 1)
-	return Neg(ReduceAllMean(picked))
 }
 
 // Close frees the compiled programs and the data on the device.

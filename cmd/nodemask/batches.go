@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/batches"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+)
+
+// batchFlags are the flags of train for graphs larger than memory.
+type batchFlags struct {
+	on       bool // one of them was given
+	clusters int
+	memory   string
+	sample   []int
+	folder   string
+	keep     string
+
+	limit int64 // of memory
+	said  batches.Estimate
+}
+
+// batchedRecord is what --json prints of a trial in batches. Results keep none: cells are of whole graphs.
+type batchedRecord struct {
+	record.Record
+	Batches int   `json:"batches"`
+	Sample  []int `json:"sample,omitempty"`
+}
+
+func (f *batchFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in other clusters come from cached representations (1: the whole graph at once)")
+	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such as 2GiB")
+	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching representations; --batches is then how many batches the train nodes make")
+	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same command goes on from there")
+	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while training in batches (default: the system's for temporary files, which may lie in memory)")
+}
+
+// checkBatches returns an error for flags that do not go with training in batches.
+func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err error) {
+	b := &f.batched
+	b.on = c.Flags().Changed("batches") || b.memory != "" || len(b.sample) > 0
+	switch {
+	case !b.on && (b.folder != "" || b.keep != ""):
+		return misusef("--batch-dir and --checkpoint: expected --batches, --memory or --sample too")
+	case !b.on:
+		return nil
+	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
+		return misusef("--batches %d: expected 1 or more", b.clusters)
+	case slices.ContainsFunc(b.sample, func(k int) bool { return k < 1 }):
+		return misusef("--sample %v: expected at least 1 neighbour a layer", b.sample)
+	case len(b.sample) > 0 && len(b.sample) != p.Layers:
+		return misusef("--sample %v: expected a number for each of the %d layers", b.sample, p.Layers)
+	case f.cacheInference || f.saveCache != "":
+		return misusef("--batches with --cache-inference or --save-cache: these read the whole graph at once: expected one or the other")
+	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
+		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
+	case b.folder != "" && !isFolder(b.folder):
+		return misusef("--batch-dir %s: there is no such folder", b.folder)
+	case f.jobs > 1:
+		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
+	case b.memory != "":
+		if b.limit, err = parseBytes(b.memory); err != nil {
+			return misusef("--memory %s: %w", b.memory, err)
+		}
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// parseBytes reads a size such as 2GiB, 500MB or 1000000.
+func parseBytes(text string) (int64, error) {
+	units := []struct {
+		name string
+		size float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		number, found := strings.CutSuffix(text, u.name)
+		if !found {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(x*u.size >= 1 && x*u.size < math.MaxInt64) {
+			break
+		}
+		return int64(x * u.size), nil
+	}
+	return 0, fmt.Errorf("expected a size such as 2GiB or 500MB")
+}
+
+// runner moves the graph's features to the disk and returns what runs trials in batches.
+func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
+	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
+		Said: func(e batches.Estimate) {
+			f.said = e
+			fmt.Fprintln(c.ErrOrStderr(), e)
+		}}
+	if o.Clusters != 1 {
+		var err error
+		if o.Release, err = batches.Spill(x.Graph, f.folder); err != nil {
+			return nil, err
+		}
+		debug.SetGCPercent(25) // what a batch copies is garbage with the next one
+		debug.FreeOSMemory()
+	}
+	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
+		return batches.Run(ctx, b, x, o, seeds, r)
+	}, nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// trained returns what --json says of trials, without what differs from run to run.
+func trained(t *testing.T, arguments ...string) []map[string]any {
+	t.Helper()
+	code, out, diagnostics := nodemask(t, append(arguments, "--json")...)
+	require.Zero(t, code, diagnostics)
+	lines := jsonLines(t, out)
+	for _, l := range lines {
+		for _, key := range []string{"seconds", "mad", "batches", "sample", "nodes", "nodes_reached", "nodes_cached"} {
+			delete(l, key)
+		}
+	}
+	return lines
+}
+
+func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
+	dir := smallGraph(t)
+	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--resplit"}} {
+		whole := quickTrain(dir, more...)
+		assert.Equal(t, trained(t, whole...), trained(t, append(whole, "--batches", "1")...))
+	}
+}
+
+func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
+	dir := smallGraph(t)
+	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--sample", "2,2"}, {"--batches", "3", "--memory", "20GB"}} {
+		code, out, diagnostics := nodemask(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
+		require.Zero(t, code, diagnostics)
+		assert.Contains(t, diagnostics, "3 batches, of at most ")
+		assert.Contains(t, diagnostics, " of memory (")
+		for _, line := range jsonLines(t, out) {
+			assert.EqualValues(t, 3, line["batches"])
+		}
+	}
+	code, _, diagnostics := nodemask(t, quickTrain(dir, "--memory", "1MB")...)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, diagnostics, "expected at most 1 MiB: allow more memory, or sample neighbours")
+}
+
+func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
+	dir := smallGraph(t)
+	for of, more := range map[string][]string{
+		"--batches 0: expected 1 or more":                   {"--batches", "0"},
+		"--memory lots: expected a size such as 2GiB":       {"--memory", "lots"},
+		"--memory -1GB: expected a size such as 2GiB":       {"--memory", "-1GB"},
+		"--sample [2]: expected a number for each of the 2": {"--sample", "2"},
+		"--sample [2 0]: expected at least 1":               {"--sample", "2,0"},
+		"--batch-dir and --checkpoint: expected --batches":  {"--checkpoint", dir},
+		"--jobs 2: trials in batches run one after":         {"--batches", "2", "--jobs", "2"},
+		"--cache-inference or --save-cache: these read":     {"--batches", "2", "--cache-inference"},
+		"expected another regulariser, or one cluster":      {"--batches", "2", "--regulariser", "dropedge:0.5"},
+		"--batch-dir nowhere: there is no such folder":      {"--batches", "2", "--batch-dir", "nowhere"},
+	} {
+		code, _, diagnostics := nodemask(t, quickTrain(dir, more...)...)
+		assert.Equal(t, 2, code, of)
+		assert.Contains(t, diagnostics, of)
+	}
+}
+
+func TestSizesOfMemoryHaveUnits(t *testing.T) {
+	for text, want := range map[string]int64{"2GiB": 2 << 30, "1.5 MB": 1_500_000, "100": 100, "1B": 1, "3TB": 3e12, "4KiB": 4096} {
+		got, err := parseBytes(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "GiB", "0", "1e30", "2GiBs", "NaN", "2 G"} {
+		_, err := parseBytes(text)
+		require.Error(t, err, text)
+	}
+}
+
+func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds the command")
+	}
+	binary := filepath.Join(t.TempDir(), "nodemask")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, string(build))
+	dir, kept := smallGraph(t), filepath.Join(t.TempDir(), "kept")
+	arguments := quickTrain(dir, "--setting", "transductive", "--keep-rate", "0.5", "--batches", "3")
+	for i, a := range arguments {
+		if a == "--trials" {
+			arguments[i+1] = "40"
+		}
+	}
+	want := trained(t, arguments...)
+	command := exec.Command(binary, append(arguments, "--checkpoint", kept, "--json")...)
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	lines := bufio.NewScanner(out)
+	for range 3 {
+		require.True(t, lines.Scan())
+	}
+	require.NoError(t, command.Process.Kill())
+	require.Error(t, command.Wait())
+	left, err := os.ReadDir(kept)
+	require.NoError(t, err)
+	require.NotEmpty(t, left)
+	assert.Equal(t, want, trained(t, append(arguments, "--checkpoint", kept)...))
+	left, err = os.ReadDir(kept)
+	require.NoError(t, err)
+	for _, f := range left {
+		assert.False(t, strings.HasSuffix(f.Name(), ".cache"), "a trial that ended needs no %s", f.Name())
+	}
+}

@@ -1,0 +1,159 @@
+package batches
+
+import (
+	"slices"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+)
+
+// shape is what the variables of compiled programs have room for.
+type shape struct {
+	own    int // nodes of a batch
+	nodes  int // with those next to it, and a last row that is there to be padded with, if the kernel needs one
+	edges  int // entries of the rows of own nodes
+	values int // numbers of sparse features
+	filler bool
+}
+
+// batch is a part of a graph: some nodes, those next to them, and the edges into the former.
+type batch struct {
+	own, halo []int32    // nodes of the graph; ascending
+	edges     *csr.Graph // rows of own nodes come first, then those of halo, which are empty
+}
+
+// places finds nodes in batches, one batch after the other.
+type places struct {
+	of    []int32 // of each node of the graph; -1: not in the batch
+	halo  []int32
+	local csr.Graph
+}
+
+const nowhere, next = -1, -2
+
+func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
+
+// surround finds the nodes next to own ones, without those that are skipped, and counts the edges to both.
+func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
+	for i, v := range own {
+		p.of[v] = int32(i)
+	}
+	halo = p.halo[:0]
+	for _, v := range own {
+		for _, u := range g.Neighbours(v) {
+			switch p.of[u] {
+			case nowhere:
+				if skip != nil && skip(u) {
+					continue
+				}
+				p.of[u] = next
+				halo = append(halo, u)
+			}
+			edges++
+		}
+	}
+	p.halo = halo
+	return halo, edges
+}
+
+// forget makes room for the next batch.
+func (p *places) forget(own, halo []int32) {
+	for _, nodes := range [][]int32{own, halo} {
+		for _, v := range nodes {
+			p.of[v] = nowhere
+		}
+	}
+}
+
+// cut takes the batch of own nodes out of a graph, without neighbours that are skipped. The next call overwrites it.
+func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
+	halo, edges := p.surround(g, own, skip)
+	p.sort(halo)
+	for i, u := range halo {
+		p.of[u] = int32(s.own + i)
+	}
+	l := &p.local
+	l.Offsets = slices.Grow(l.Offsets[:0], s.nodes+1)[:s.nodes+1]
+	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
+	for i, v := range own {
+		l.Offsets[i] = int64(len(l.Indices))
+		// Columns ascend: own nodes first, then the others.
+		outside := 0
+		for _, u := range g.Neighbours(v) {
+			switch at := p.of[u]; {
+			case at >= int32(s.own):
+				outside++
+			case at >= 0:
+				l.Indices = append(l.Indices, at)
+			}
+		}
+		for _, u := range g.Neighbours(v) {
+			if outside == 0 {
+				break
+			}
+			if at := p.of[u]; at >= int32(s.own) {
+				l.Indices = append(l.Indices, at)
+				outside--
+			}
+		}
+	}
+	for i := len(own); i <= s.nodes; i++ {
+		l.Offsets[i] = int64(len(l.Indices))
+	}
+	if s.filler {
+		for len(l.Indices) < s.edges {
+			l.Indices = append(l.Indices, int32(s.nodes-1))
+		}
+		l.Offsets[s.nodes] = int64(len(l.Indices))
+	}
+	p.forget(own, halo)
+	return batch{own: own, halo: halo, edges: l}
+}
+
+// sort sorts nodes, by looking at all if they are many.
+func (p *places) sort(nodes []int32) {
+	if len(nodes) < len(p.of)/16 {
+		slices.Sort(nodes)
+		return
+	}
+	i := 0
+	for v, at := range p.of {
+		if at == next {
+			nodes[i] = int32(v)
+			i++
+		}
+	}
+}
+
+// shapeOf returns what batches of these clusters need, with features of the graph's nodes.
+func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, filler bool) shape {
+	p := newPlaces(phase.Edges.NumNodes())
+	var s shape
+	around := 0
+	for _, own := range clusters {
+		halo, edges := p.surround(phase.Edges, own, nil)
+		values := 0
+		if x.IsSparse() {
+			for _, nodes := range [][]int32{own, halo} {
+				for _, v := range nodes {
+					row := phase.Nodes[v]
+					values += int(x.Offsets[row+1] - x.Offsets[row])
+				}
+			}
+		}
+		s.own, s.edges, s.values, around = max(s.own, len(own)), max(s.edges, edges), max(s.values, values), max(around, len(halo))
+		p.forget(own, halo)
+	}
+	s.nodes = s.own + around
+	return s.filled(filler && len(clusters) > 1)
+}
+
+// filled adds a row to pad with, if the kernel needs one.
+func (s shape) filled(filler bool) shape {
+	if s.filler = filler; filler {
+		s.nodes++
+		s.edges++ // at least one for the last row, so that no graph is empty
+		s.values++
+	}
+	return s
+}

@@ -1,0 +1,404 @@
+package batches
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/train"
+)
+
+func small(model string) hyper.Parameters {
+	s, _ := hyper.For(model)
+	s.Hidden, s.MaxEpochs, s.KeepRate = 8, 6, 0.5
+	return s
+}
+
+func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters int) Options {
+	t.Helper()
+	require.NoError(t, s.Check())
+	return Options{Options: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
+}
+
+func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, o Options) *Trainer {
+	t.Helper()
+	trainer, err := New(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
+	require.NoError(t, err)
+	t.Cleanup(trainer.Close)
+	return trainer
+}
+
+func trainOnce(t testing.TB, trainer *Trainer, seed uint64) *train.Trial {
+	t.Helper()
+	trial, err := trainer.Train(t.Context(), seed, nil)
+	require.NoError(t, err)
+	trial.Seconds = 0
+	return trial
+}
+
+func TestOneClusterTrainsAsTheWholeGraphToTheLastDigit(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	sparse := *g
+	sparse.Features = g.Features.Stored(true)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for _, x := range []struct {
+			graph   *datasets.Graph
+			model   string
+			setting datasets.Setting
+		}{{g, "gin", datasets.Inductive}, {&sparse, "gin", datasets.Transductive}, {g, "gat", datasets.Transductive}} {
+			s := small(x.model)
+			view := gnntest.View(t, x.graph, 30, x.setting)
+			whole, err := train.New(b, nmgnn.Build(s, 2), x.graph, view, train.OptionsOf(s, view))
+			require.NoError(t, err)
+			want, err := whole.Train(t.Context(), 3, nil)
+			whole.Close()
+			require.NoError(t, err)
+			want.Seconds = 0
+			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s", x.model, x.setting)
+		}
+	})
+}
+
+func TestManyClustersLearnWhatEveryModelCan(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	b := gnntest.Go(t)
+	for _, setting := range datasets.Settings() {
+		for _, model := range hyper.Models() {
+			s := small(model)
+			s.Layers, s.MaxEpochs, s.LearningRate, s.Dropout, s.AttentionDropout = 3, 60, 0.02, 0, 0
+			view := gnntest.View(t, g, 50, setting)
+			trial := trainOnce(t, trainerOf(t, b, g, view, s, optionsOf(t, view, s, 4)), 3)
+			require.Greater(t, trial.Test.MacroF1, 0.7, "%s %s", setting, model)
+			require.Len(t, trial.Predictions, g.NumNodes())
+		}
+	}
+}
+
+// reference computes one step of two GIN layers on a batch, densely and in double precision.
+type reference struct {
+	g     *datasets.Graph
+	own   []int32
+	cache []float32 // [nodes, hidden]
+	delta []float32
+	score []int32 // positions in own
+	w     map[string][]float64
+	wide  int
+}
+
+func (r reference) loss() (loss float64, hidden map[int32][]float64) {
+	relu := func(x float64) float64 { return max(x, 0) }
+	layer := func(h func(v int32) []float64, v int32, w, b []float64, out int, f func(float64) float64) []float64 {
+		sum := slices.Clone(h(v))
+		for _, u := range r.g.Edges.Neighbours(v) {
+			for i, x := range h(u) {
+				sum[i] += float64(r.delta[u]) * x
+			}
+		}
+		y := make([]float64, out)
+		for o := range y {
+			y[o] = b[o]
+			for i, x := range sum {
+				y[o] += x * w[i*out+o]
+			}
+			y[o] = f(y[o])
+		}
+		return y
+	}
+	features := func(v int32) []float64 {
+		row := make([]float64, r.g.Features.Width)
+		for i, x := range r.g.Features.Dense[int(v)*len(row):][:len(row)] {
+			row[i] = float64(x)
+		}
+		return row
+	}
+	hidden = map[int32][]float64{}
+	for _, v := range r.own {
+		hidden[v] = layer(features, v, r.w["layer0/linear0/weights"], r.w["layer0/linear0/biases"], r.wide, relu)
+	}
+	h := func(v int32) []float64 {
+		if own, is := hidden[v]; is {
+			return own
+		}
+		row := make([]float64, r.wide)
+		for i, x := range r.cache[int(v)*r.wide:][:r.wide] {
+			row[i] = float64(x)
+		}
+		return row
+	}
+	for _, i := range r.score {
+		v := r.own[i]
+		logits := layer(h, v, r.w["layer1/linear0/weights"], r.w["layer1/linear0/biases"], 2, func(x float64) float64 { return x })
+		loss += math.Log(math.Exp(logits[0])+math.Exp(logits[1])) - logits[r.g.Labels[v]]
+	}
+	return loss / float64(len(r.score)), hidden
+}
+
+// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been computed.
+func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *Trainer, reference) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	s := small("gin")
+	s.Dropout, s.WeightDecay, s.NormalizeFeatures = 0, 0, false
+	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
+	require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
+	require.NoError(t, trainer.openCaches(1))
+	d := trainer.newDraws(1)
+	for v := range d.delta {
+		if v%3 != 0 {
+			d.delta[v] = 1
+		}
+	}
+	values := trainer.caches[0][1].Values
+	for i := range values {
+		v := int32(i / s.Hidden)
+		values[i] = cache(v, d.delta[v] == 0, i)
+	}
+	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.delta, score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
+	require.NotEmpty(t, r.score)
+	for v := range trainer.train.store.IterVariables() {
+		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
+			value, err := v.Value()
+			require.NoError(t, err)
+			for _, x := range tensors.MustCopyFlatData[float32](value) {
+				r.w[path] = append(r.w[path], float64(x))
+			}
+		}
+	}
+	loss, err := trainer.one(1, d)
+	require.NoError(t, err)
+	return loss, trainer, r
+}
+
+func TestABatchIsComputedFromItsNodesAndTheCacheOfOthersAsDefined(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		loss, trainer, r := stepped(t, b, func(_ int32, _ bool, i int) float32 { return float32(math.Sin(float64(i))) })
+		want, hidden := r.loss()
+		require.InDelta(t, want, loss, 1e-5)
+		for v, row := range hidden {
+			for i, x := range row {
+				require.InDelta(t, x, trainer.caches[1][1].Values[int(v)*r.wide+i], 1e-5, "h of node %d, as it is cached", v)
+			}
+		}
+		// Adam's first moment is a tenth of the gradient after one step.
+		checked := 0
+		for v := range trainer.train.store.IterVariables() {
+			at := strings.Index(v.Path(), "/model/")
+			if !strings.HasSuffix(v.Path(), "_1st_moment") && !strings.Contains(v.Path(), "moment1") && !strings.Contains(v.Path(), "m1") || at < 0 {
+				continue
+			}
+			for path, w := range r.w {
+				if !strings.Contains(v.Path(), path) {
+					continue
+				}
+				value, err := v.Value()
+				require.NoError(t, err)
+				for i, moment := range tensors.MustCopyFlatData[float32](value) {
+					const step = 1e-6
+					was := w[i]
+					w[i] = was + step
+					above, _ := r.loss()
+					w[i] = was - step
+					below, _ := r.loss()
+					w[i] = was
+					require.InDelta(t, (above-below)/(2*step), 10*float64(moment), 1e-4, "%s[%d]", path, i)
+					checked++
+				}
+			}
+		}
+		require.Equal(t, 4*8+8+8*2+2, checked)
+	})
+}
+
+func TestMaskedNodesAreNotReadFromTheCache(t *testing.T) {
+	loss, _, r := stepped(t, gnntest.Go(t), func(v int32, masked bool, i int) float32 {
+		if masked {
+			return float32(math.NaN())
+		}
+		return float32(i%5) / 10
+	})
+	for i, x := range r.cache {
+		if math.IsNaN(float64(x)) {
+			r.cache[i] = 0
+		}
+	}
+	want, _ := r.loss()
+	require.InDelta(t, want, loss, 1e-5)
+}
+
+func TestAttentionReadsMaskedNodesToo(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true, "gatv2": true} {
+		s := small(model)
+		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(), model)
+	}
+}
+
+func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	for _, model := range []string{"gin", "gat"} {
+		s := small(model)
+		s.Layers, s.KeepRate, s.Dropout, s.AttentionDropout, s.WeightDecay, s.LearningRate = 4, 1, 0, 0, 0, 1e-30
+		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
+		require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
+		require.NoError(t, trainer.openCaches(1))
+		d := trainer.newDraws(1)
+		for epoch := range 5 {
+			_, _, err := trainer.epoch(t.Context(), d)
+			require.NoError(t, err)
+			for i := 1; i < 4; i++ {
+				exact := trainer.train.hidden[i].Values // as the evaluation has just found it
+				most := 0.0
+				for j, x := range trainer.caches[0][i].Values {
+					most = max(most, math.Abs(float64(x-exact[j])))
+				}
+				if i <= epoch+1 {
+					require.Less(t, most, 1e-4, "%s: layer %d after %d epochs", model, i, epoch+1)
+				} else {
+					require.Greater(t, most, 1e-4, "%s: layer %d after %d epochs: what it reads was wrong until then", model, i, epoch+1)
+				}
+			}
+		}
+	}
+}
+
+func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	none, _, err := csr.FromEdges(60, nil, csr.Options{})
+	require.NoError(t, err)
+	star := make([]csr.Edge, 0, 20)
+	for v := range int32(20) {
+		star = append(star, csr.Edge{Node: 0, Neighbour: v + 1})
+	}
+	hub, _, err := csr.FromEdges(60, star, csr.Options{})
+	require.NoError(t, err)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for name, edges := range map[string]*csr.Graph{"no edges": none, "a hub and isolated nodes": hub, "two camps": g.Edges} {
+			for _, clusters := range []int{2, 60, 1000} {
+				if b.ID != "go" && clusters != 60 {
+					continue
+				}
+				odd := *g
+				odd.Edges = edges
+				view := gnntest.View(t, &odd, 50, datasets.Transductive)
+				s := small("gin")
+				s.MaxEpochs = 2
+				t.Logf("%s, %d clusters", name, clusters)
+				trial := trainOnce(t, trainerOf(t, b, &odd, view, s, optionsOf(t, view, s, clusters)), 1)
+				require.Len(t, trial.History, 2, "%s, %d clusters", name, clusters)
+			}
+		}
+	})
+}
+
+func TestATrialThatWasInterruptedGoesOnToTheSameNumbers(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		s := small("gin")
+		s.MaxEpochs, s.MLPLayers, s.Norm = 8, 2, hyper.NormBoth
+		o := optionsOf(t, view, s, 3)
+		want := trainOnce(t, trainerOf(t, b, g, view, s, o), 2)
+		o.Checkpoint, o.Identity = filepath.Join(t.TempDir(), "checkpoint"), "this"
+		ctx, cancel := context.WithCancel(t.Context())
+		first := trainerOf(t, b, g, view, s, o)
+		_, err := first.Train(ctx, 2, func(epoch int, _ train.Epoch) {
+			if epoch == 5 {
+				cancel()
+			}
+		})
+		require.ErrorIs(t, err, context.Canceled)
+		// What the next epoch had written when the program was killed matters to nobody.
+		written := filepath.Join(o.Checkpoint, first.cacheName(2, 1-first.current, 1))
+		garbage, err := os.ReadFile(written)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(written, slices.Repeat([]byte{0x42}, len(garbage)), 0o644))
+		epochs := 0
+		trial, err := trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, train.Epoch) { epochs++ })
+		require.NoError(t, err)
+		trial.Seconds = 0
+		require.Equal(t, 3, epochs)
+		require.Equal(t, want, trial)
+		// It has ended: it is tested again, and trained no more.
+		trial, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, func(int, train.Epoch) { t.Error("trained again") })
+		require.NoError(t, err)
+		trial.Seconds = 0
+		require.Equal(t, want, trial)
+		o.Identity = "that"
+		_, err = trainerOf(t, b, g, view, s, o).Train(t.Context(), 2, nil)
+		require.ErrorContains(t, err, "other data or settings")
+	})
+}
+
+func TestSamplesLearnAndGoOnToTheSameNumbers(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	for _, model := range []string{"gin", "gat", "gcn", "sage"} {
+		s := small(model)
+		s.MaxEpochs, s.LearningRate, s.Dropout, s.AttentionDropout = 40, 0.02, 0, 0
+		o := optionsOf(t, view, s, 3)
+		o.Sample = []int{2, 2}
+		want := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3)
+		require.Greater(t, want.Test.MacroF1, 0.7, model)
+		o.Checkpoint = t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := trainerOf(t, gnntest.Go(t), g, view, s, o).Train(ctx, 3, func(epoch int, _ train.Epoch) {
+			if epoch == 7 {
+				cancel()
+			}
+		})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, want, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3))
+	}
+}
+
+func TestASampleOfAllNeighboursGivesTheLossOfTheWholeGraph(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	for _, model := range hyper.Models() {
+		s := small(model)
+		s.Dropout, s.AttentionDropout, s.WeightDecay, s.MaxEpochs = 0, 0, 0, 1
+		whole := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 1)), 3)
+		o := optionsOf(t, view, s, 1)
+		o.Sample = []int{100, 100}
+		sampled := trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 3)
+		require.InDelta(t, whole.History[0].TrainLoss, sampled.History[0].TrainLoss, 1e-5, model)
+	}
+}
+
+func TestSampledSumsKeepTheirExpectation(t *testing.T) {
+	var edges []csr.Edge
+	for u := range int32(9) {
+		edges = append(edges, csr.Edge{Node: 0, Neighbour: u + 1})
+	}
+	star, _, err := csr.FromEdges(10, edges, csr.Options{})
+	require.NoError(t, err)
+	phase := datasets.Phase{Edges: star, Nodes: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}
+	p, seen := newPlaces(10), make([]float64, 10)
+	r := nmgnn.HostRandom(1, "sample")
+	const times = 20000
+	for range times {
+		b, scale := p.sample(phase, []int32{0}, []int{3}, shape{own: 10, nodes: 10, edges: 10}, r, nil)
+		require.Len(t, b.edges.Neighbours(0), 3)
+		for _, at := range b.edges.Neighbours(0) {
+			seen[b.own[at]] += float64(scale[0]) / times
+		}
+	}
+	for u := 1; u < 10; u++ {
+		require.InDelta(t, 1, seen[u], 0.05, "node %d", u)
+	}
+}

@@ -1,0 +1,326 @@
+package batches
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/train"
+)
+
+// A checkpoint is a safetensors file of what a trial had after an epoch: all that training changes, the weights of the best epoch,
+// what was measured, and the states of the generators. Cached representations are in files of their own, two of each: an epoch reads
+// one and writes the other, so what the checkpoint needs is never written to.
+
+var checkpointKind = safetensors.Kind{Name: "checkpoint", Remedy: "delete the folder of checkpoints and train again"}
+
+// Keys of a checkpoint's metadata, and what its tensors are called.
+const (
+	identityKey   = "identity"
+	generatorsKey = "generators"
+	validationKey = "validation"
+	currentKey    = "cache"
+	statePrefix   = "state:"
+	bestPrefix    = "best:"
+	historyName   = "history"
+)
+
+func (t *Trainer) checkpoint(seed uint64) string {
+	return filepath.Join(t.options.Checkpoint, fmt.Sprintf("seed-%d.safetensors", seed))
+}
+
+// cacheName is what a cached layer's file is called; "" without checkpoints.
+func (t *Trainer) cacheName(seed uint64, set, layer int) string {
+	if t.options.Checkpoint == "" {
+		return ""
+	}
+	return fmt.Sprintf("seed-%d-layer%d-%d.cache", seed, layer, set)
+}
+
+// cacheFolder is where they are.
+func (t *Trainer) cacheFolder() string {
+	if t.options.Checkpoint == "" {
+		return t.options.Folder
+	}
+	return t.options.Checkpoint
+}
+
+func (d *draws) sources() []*rand.PCG { return []*rand.PCG{d.masks, d.keys, d.order} }
+
+// own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
+func (t *Trainer) own() (free func(), err error) {
+	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !locked {
+		return nil, fmt.Errorf("%s: another process trains into this folder: wait for it, or name another", t.options.Checkpoint)
+	}
+	return func() { _ = lock.Unlock() }, nil // the system unlocks what this cannot
+}
+
+// save writes a checkpoint. What the epoch cached must be in t.caches[0].
+func (t *Trainer) save(trial *train.Trial, d *draws) error {
+	for _, i := range t.readers {
+		if err := t.caches[0][i].Sync(); err != nil {
+			return err
+		}
+	}
+	var states []string
+	for _, s := range d.sources() {
+		state, err := s.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		states = append(states, hex.EncodeToString(state))
+	}
+	validation, err := json.Marshal(trial.Validation)
+	if err != nil {
+		return err
+	}
+	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.Identity, generatorsKey: strings.Join(states, " "),
+		validationKey: string(validation), currentKey: strconv.Itoa(t.current)})
+	for v := range t.train.store.IterVariables() {
+		if !learn.Owns(v) {
+			continue
+		}
+		value, err := v.Value()
+		if err != nil {
+			return gomlx.Error(err)
+		}
+		if err := addTensor(file, statePrefix+v.Path(), value); err != nil {
+			return err
+		}
+	}
+	for _, w := range trial.Weights {
+		safetensors.Add(file, bestPrefix+w.Path, w.Values, w.Dimensions...)
+	}
+	// As they are in memory: a loss that is no number is kept, too.
+	var history []int64
+	for _, e := range trial.History {
+		for _, x := range []float64{e.TrainLoss, e.ValidationLoss, e.ValidationF1, e.ValidationAccuracy} {
+			history = append(history, int64(math.Float64bits(x)))
+		}
+	}
+	safetensors.Add(file, historyName, history, len(trial.History), 4)
+	return file.WriteFile(t.checkpoint(trial.Seed))
+}
+
+func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) error {
+	shape := value.Shape()
+	var err error
+	switch shape.DType {
+	case dtypes.Float32:
+		var values []float32
+		values, err = tensors.CopyFlatData[float32](value)
+		safetensors.Add(file, name, values, shape.Dimensions...)
+	case dtypes.Int32:
+		var values []int32
+		values, err = tensors.CopyFlatData[int32](value)
+		safetensors.Add(file, name, values, shape.Dimensions...)
+	case dtypes.Int64:
+		var values []int64
+		values, err = tensors.CopyFlatData[int64](value)
+		safetensors.Add(file, name, values, shape.Dimensions...)
+	default:
+		return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", name, shape.DType)
+	}
+	return gomlx.Error(err)
+}
+
+// resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It returns nil if there
+// is none.
+func (t *Trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
+	if t.options.Checkpoint == "" {
+		return nil, nil
+	}
+	path := t.checkpoint(seed)
+	file, err := safetensors.Open(path, checkpointKind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // all is copied
+	err = safetensors.Guard(path, func() error {
+		trial, err = t.read(file, path, d)
+		return err
+	})
+	if trial != nil {
+		trial.Seed = seed
+	}
+	return trial, err
+}
+
+func (t *Trainer) read(file *safetensors.File, path string, d *draws) (*train.Trial, error) {
+	identity, err := file.Metadata(identityKey)
+	if err != nil {
+		return nil, err
+	}
+	if identity != t.options.Identity {
+		return nil, fmt.Errorf("%s: the checkpoint of other data or settings (%.40q, now %.40q): name another folder, or train as before", path, identity, t.options.Identity)
+	}
+	states, err := file.Metadata(generatorsKey)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Fields(states)
+	if len(parts) != len(d.sources()) {
+		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(d.sources()))
+	}
+	for i, s := range d.sources() {
+		state, err := hex.DecodeString(parts[i])
+		if err == nil {
+			err = s.UnmarshalBinary(state)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: the state of generator %d: %w", path, i, err)
+		}
+	}
+	trial := &train.Trial{}
+	text, err := file.Metadata(validationKey)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(text), &trial.Validation); err != nil {
+		return nil, fmt.Errorf("%s: what was measured: %w", path, err)
+	}
+	if text, err = file.Metadata(currentKey); err != nil {
+		return nil, err
+	}
+	if t.current, err = strconv.Atoi(text); err != nil || t.current < 0 || t.current > 1 {
+		return nil, fmt.Errorf("%s: cache %.20q: expected 0 or 1", path, text)
+	}
+	history, shape, err := safetensors.Get[int64](file, historyName, safetensors.Any, 4)
+	if err != nil {
+		return nil, err
+	}
+	for i := range shape[0] {
+		at := func(j int) float64 { return math.Float64frombits(uint64(history[4*i+j])) }
+		trial.History = append(trial.History, train.Epoch{TrainLoss: at(0), ValidationLoss: at(1), ValidationF1: at(2), ValidationAccuracy: at(3)})
+	}
+	for v := range t.train.store.IterVariables() {
+		if !learn.Owns(v) {
+			continue
+		}
+		if err := readTensor(file, v); err != nil {
+			return nil, err
+		}
+		if infer.IsWeight(v) && file.Has(bestPrefix+v.Path()) {
+			values, shape, err := safetensors.Get[float32](file, bestPrefix+v.Path(), v.Shape().Dimensions...)
+			if err != nil {
+				return nil, err
+			}
+			trial.Weights = append(trial.Weights, infer.Weight{Path: v.Path(), Dimensions: shape, Values: slices.Clone(values)})
+		}
+	}
+	return trial, nil
+}
+
+func readTensor(file *safetensors.File, v *model.Variable) error {
+	name, dimensions := statePrefix+v.Path(), v.Shape().Dimensions
+	var value *tensors.Tensor
+	switch v.DType() {
+	case dtypes.Float32:
+		values, _, err := safetensors.Get[float32](file, name, dimensions...)
+		if err != nil {
+			return err
+		}
+		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+	case dtypes.Int32:
+		values, _, err := safetensors.Get[int32](file, name, dimensions...)
+		if err != nil {
+			return err
+		}
+		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+	case dtypes.Int64:
+		values, _, err := safetensors.Get[int64](file, name, dimensions...)
+		if err != nil {
+			return err
+		}
+		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+	default:
+		return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", v.Path(), v.DType())
+	}
+	return gomlx.Error(v.SetValue(value))
+}
+
+// cacheSize is how many numbers a cached layer has.
+func (t *Trainer) cacheSize(layer int) int {
+	return t.train.phase.Edges.NumNodes() * t.train.rows[layer].Shape().Dimensions[1]
+}
+
+// checkCaches returns an error unless what a checkpoint reads is there.
+func (t *Trainer) checkCaches(seed uint64) error {
+	for _, i := range t.readers {
+		path, want := filepath.Join(t.cacheFolder(), t.cacheName(seed, t.current, i)), 4*int64(t.cacheSize(i))
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("the cached representations of a checkpoint: %w: %s", err, checkpointKind.Remedy)
+		}
+		if info.Size() != want {
+			return fmt.Errorf("%s: %d bytes of cached representations: expected %d: %s", path, info.Size(), want, checkpointKind.Remedy)
+		}
+	}
+	return nil
+}
+
+// openCaches makes or opens what batches read of others and write, for a trial.
+func (t *Trainer) openCaches(seed uint64) error {
+	t.closeCaches()
+	for set := range t.caches {
+		t.caches[set] = make([]*mapped.Array[float32], len(t.model.Layers))
+		for _, i := range t.readers {
+			var err error
+			if t.caches[set][i], err = mapped.New[float32](t.cacheFolder(), t.cacheName(seed, set^t.current, i), t.cacheSize(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Trainer) closeCaches() {
+	for _, of := range t.caches {
+		for _, cache := range of {
+			_ = cache.Close() // what matters was synced
+		}
+	}
+	t.caches = [2][]*mapped.Array[float32]{}
+}
+
+// dropCaches removes a trial's files: it has ended.
+func (t *Trainer) dropCaches(seed uint64) {
+	t.closeCaches()
+	for set := range t.caches {
+		for _, i := range t.readers {
+			if name := t.cacheName(seed, set, i); name != "" {
+				_ = os.Remove(filepath.Join(t.cacheFolder(), name)) // what is left is overwritten, or in the way of nobody
+			}
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package batches
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/kernels"
+)
+
+// engine runs a model over one graph, batch by batch: a store with room for one batch, and programs over it.
+type engine struct {
+	backend  *backend.Backend
+	model    nmgnn.Model
+	phase    datasets.Phase
+	features datasets.Features // of all nodes of the whole graph, as the model reads them
+	clusters [][]int32
+	shape    shape
+	classes  int
+	folder   string // for what is computed over all nodes
+	release  func() // when features were read; may be nil
+	sampled  bool   // batches are sampled
+
+	store   *model.Store
+	data    *nmgnn.Loaded
+	places  *places
+	rows    []*model.Variable // what layer i reads, i > 0: [nodes, width]; nil until the width is known
+	loaded  bool              // the only batch is in the variables
+	layers  []*model.Exec     // of an evaluation
+	targets *learn.Targets    // of an evaluation; nil: none
+	scored  scored
+	weights []infer.Weight           // to evaluate with; nil: those in the store
+	hidden  []*mapped.Array[float32] // h^(i) of all nodes, i > 0, as the last evaluation found them
+}
+
+// scored lists the nodes that count in each cluster.
+type scored struct {
+	nodes  [][]int32 // of each cluster, as positions in it
+	labels [][]int32
+	most   int // in one cluster
+	all    int
+}
+
+func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
+	part, s := inverse(clusters, phase.Edges.NumNodes()), scored{nodes: make([][]int32, len(clusters)), labels: make([][]int32, len(clusters)), all: len(phase.Score)}
+	is := make([]bool, len(part))
+	for _, v := range phase.Score {
+		is[v] = true
+	}
+	for c, own := range clusters {
+		for i, v := range own {
+			if is[v] {
+				s.nodes[c] = append(s.nodes[c], int32(i))
+				s.labels[c] = append(s.labels[c], labels[phase.Nodes[v]])
+			}
+		}
+		s.most = max(s.most, len(s.nodes[c]))
+	}
+	return s
+}
+
+// newTargets makes the variables for scored nodes: of the only cluster, or padded.
+func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
+	if len(s.nodes) == 1 {
+		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], classes)
+	}
+	return learn.NewPaddedTargets(store, name, s.most, classes)
+}
+
+// place puts the scored nodes of a cluster into the variables.
+func (s scored) place(t *learn.Targets, cluster int) error {
+	if len(s.nodes) == 1 {
+		return nil
+	}
+	return t.Replace(s.nodes[cluster], s.labels[cluster])
+}
+
+// planFor returns how batches are computed with: by kernels whose programs do not depend on the graph.
+func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
+	plan := b.PlanFor(density)
+	if divided {
+		plan.Transposed = false
+		if plan.Kernel == kernels.ChainKernel {
+			plan.Kernel = kernels.ScatterKernel
+		}
+	}
+	return plan
+}
+
+// newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their shape.
+func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
+	divided := len(clusters) > 1 || sample != nil
+	plan := planFor(b, divided, features.Density())
+	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, store: model.NewStore(),
+		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
+		hidden: make([]*mapped.Array[float32], len(m.Layers))}
+	filler := plan.Kernel != kernels.FusedKernel
+	if sample == nil {
+		e.shape = shapeOf(phase, clusters, features, filler)
+	} else {
+		e.sampled, e.shape = true, sample.filled(filler)
+	}
+	defer func() {
+		if err != nil {
+			e.close()
+		}
+	}()
+	load := nmgnn.LoadOptions{Plan: plan, Gradients: gradients}
+	if e.whole() {
+		e.loaded = true
+		x := features
+		if len(phase.Nodes) != features.Rows {
+			x = features.Select(phase.Nodes)
+		}
+		e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", phase.Edges, x, load)
+		return e, err
+	}
+	load.Directed, load.Room, load.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
+	load.Share = b.Backend
+	first := e.places.cut(phase.Edges, nil, e.shape, nil)
+	x := datasets.Features{Rows: e.shape.nodes, Width: features.Width}
+	if features.IsSparse() {
+		x = e.gather(first)
+	}
+	if e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", first.edges, x, load); err != nil {
+		return nil, err
+	}
+	if e.sampled {
+		e.data.SetSampled(make([]float32, e.shape.nodes))
+	}
+	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
+		return nil, err
+	}
+	return e, e.data.SetOwn(make([]float32, e.shape.nodes))
+}
+
+// whole reports whether there is one batch, the graph itself.
+func (e *engine) whole() bool { return len(e.clusters) == 1 && !e.sampled }
+
+// hasHalo reports whether batches read nodes of others.
+func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own && !e.sampled }
+
+// gather copies the features of a batch's nodes, in their places.
+func (e *engine) gather(b batch) datasets.Features {
+	x := datasets.Features{Rows: e.shape.nodes, Width: e.features.Width}
+	if !e.features.IsSparse() {
+		x.Dense = make([]float32, x.Rows*x.Width)
+		e.gatherInto(b, x.Dense)
+		return x
+	}
+	x.Offsets = make([]int64, 1, x.Rows+1)
+	x.Columns, x.Values = make([]int32, 0, e.shape.values), make([]float32, 0, e.shape.values)
+	add := func(v int32) {
+		begin, end := e.features.Offsets[e.phase.Nodes[v]], e.features.Offsets[e.phase.Nodes[v]+1]
+		x.Columns, x.Values = append(x.Columns, e.features.Columns[begin:end]...), append(x.Values, e.features.Values[begin:end]...)
+		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+	}
+	for _, v := range b.own {
+		add(v)
+	}
+	for len(x.Offsets) <= e.shape.own {
+		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+	}
+	for _, v := range b.halo {
+		add(v)
+	}
+	for len(x.Offsets) < x.Rows {
+		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+	}
+	if e.shape.filler {
+		for len(x.Values) < e.shape.values {
+			x.Columns, x.Values = append(x.Columns, 0), append(x.Values, 0)
+		}
+	}
+	if len(x.Offsets) == x.Rows {
+		x.Offsets = append(x.Offsets, int64(len(x.Values)))
+	}
+	return x
+}
+
+func (e *engine) gatherInto(b batch, rows []float32) {
+	w := e.features.Width
+	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
+}
+
+// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node.
+func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
+	at := 0
+	if own {
+		for _, v := range b.own {
+			copy(rows[at:], row(v))
+			at += width
+		}
+	}
+	clear(rows[at : e.shape.own*width])
+	at = e.shape.own * width
+	for _, v := range b.halo {
+		copy(rows[at:], row(v))
+		at += width
+	}
+	clear(rows[at:])
+}
+
+// put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with features if
+// they are read.
+func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
+	if e.whole() {
+		return batch{own: e.clusters[0]}, nil
+	}
+	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
+	return b, e.place(b, features, gradients)
+}
+
+// place puts a batch into the variables, with features if they are read, and with what gradients need.
+func (e *engine) place(b batch, features, gradients bool) error {
+	edges, rows := e.data.ReplaceEdges, e.data.ReplaceFeatures
+	if !gradients {
+		edges, rows = e.data.ReplaceEdgesForward, e.data.ReplaceFeaturesForward
+	}
+	if err := edges(b.edges); err != nil {
+		return err
+	}
+	degrees, own := make([]float32, e.shape.nodes), make([]float32, e.shape.nodes)
+	for i, v := range b.own {
+		degrees[i], own[i] = float32(e.phase.Edges.Degree(v)), 1
+	}
+	for i, v := range b.halo {
+		degrees[e.shape.own+i] = float32(e.phase.Edges.Degree(v))
+	}
+	if err := e.data.SetDegrees(degrees); err != nil {
+		return err
+	}
+	if err := e.data.SetOwn(own); err != nil {
+		return err
+	}
+	if !features {
+		return nil
+	}
+	if e.release != nil {
+		defer e.release()
+	}
+	if !e.features.IsSparse() {
+		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
+			return err
+		}
+	}
+	return rows(e.gather(b))
+}
+
+// room makes the variable that layer i reads, once its width is known.
+func (e *engine) room(i, width int) (*model.Variable, error) {
+	if e.rows[i] == nil {
+		into := kernels.NewConstants(e.store, "/"+infer.DataScope+"/rows").Share(e.backend.Backend)
+		e.rows[i] = into.Zeros(fmt.Sprint(i), e.shape.nodes, width)
+		return e.rows[i], into.Err()
+	}
+	return e.rows[i], nil
+}
+
+// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is set.
+func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32]) error {
+	width := e.rows[i].Shape().Dimensions[1]
+	return kernels.Fill(e.rows[i], func(rows []float32) {
+		e.eachRow(b, own, rows, width, func(v int32) []float32 { return from.Values[int(v)*width:][:width] })
+		from.Release()
+	})
+}
+
+// spread copies the rows of a batch's own nodes, an output [own, width], to an array over all nodes, which it makes if it is nil.
+func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[float32], name string) error {
+	width := output.Shape().Dimensions[1]
+	if *into == nil {
+		var err error
+		if *into, err = mapped.New[float32](e.folder, name, e.phase.Edges.NumNodes()*width); err != nil {
+			return err
+		}
+	}
+	return gomlx.Error(tensors.ConstFlatData(output, func(flat []float32) {
+		for i, v := range b.own {
+			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
+		}
+		(*into).Release()
+	}))
+}
+
+func firstRows(x *Node, rows int) *Node {
+	if x.Shape().Dimensions[0] == rows {
+		return x
+	}
+	return SliceAxis(x, 0, AxisRangeFromStart(rows))
+}
+
+// close frees the programs and the variables.
+func (e *engine) close() {
+	for _, exec := range e.layers {
+		if exec != nil {
+			exec.Finalize()
+		}
+	}
+	for _, h := range e.hidden {
+		_ = h.Close() // nothing in it is kept
+	}
+	e.store.Finalize()
+}

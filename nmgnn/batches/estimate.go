@@ -1,0 +1,149 @@
+package batches
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+)
+
+// Estimate is what training in batches is expected to take.
+type Estimate struct {
+	Batches    int   // of the train graph
+	Own        int   // nodes of the largest batch
+	Nodes      int   // of the largest batch, with those next to it
+	Edges      int64 // of the largest batch
+	Now, Bytes int64 // memory in use, and at most while training
+}
+
+// String says it in a line.
+func (e Estimate) String() string {
+	if e.Batches == 1 {
+		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
+	}
+	return fmt.Sprintf("%d batches, of at most %d nodes, %d with those next to them, and %d edges: about %s of memory (%s before)",
+		e.Batches, e.Own, e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
+}
+
+// Size returns a number of bytes with its unit.
+func Size(bytes int64) string {
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
+}
+
+// What a program takes, in bytes; measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was
+// estimated beside what was taken.
+const (
+	perProgram = 60 << 20 // compiling one, and what the allocator keeps of that
+	perEdge    = 36       // its column in both directions, on the device and while a batch is cut out
+	perEntry   = 40       // the same for a number of sparse features
+	perHidden  = 4 * 8    // a number of a layer of a node: forward, backward, and what is gathered
+	perFeature = 4        // a dense feature: there once
+	perNode    = 96       // all else that a batch has of a node
+)
+
+// estimate returns what batches of a shape take.
+func estimate(s shape, features int, p hyper.Parameters) int64 {
+	hidden := p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1)
+	edges := float64(s.edges)
+	if p.Model != "gin" && p.Model != "sage" { // v ∪ N_v is another pattern
+		edges *= 2
+	}
+	perEdge := float64(perEdge)
+	if p.Heads > 0 && p.Model != "sgat" {
+		perEdge += 16 * float64(p.Heads) // attention weights, dropout and gradients
+	}
+	bytes := edges*perEdge + float64(s.values)*perEntry + float64(s.nodes)*(perNode+float64(hidden)*perHidden)
+	if s.values == 0 {
+		dense := float64(s.nodes) * float64(features) * perFeature
+		if bytes += dense; p.Dropout > 0 {
+			bytes += dense // what dropout leaves of them
+		}
+	}
+	return int64(math.Ceil(bytes))
+}
+
+// choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
+func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) (Estimate, error) {
+	o.Clusters = max(o.Clusters, 1)
+	now := resident()
+	var best Estimate
+	for {
+		e := estimateFor(b, x, view, p, o)
+		e.Now, e.Bytes = now, now+e.Bytes
+		if o.Memory == 0 || e.Bytes <= o.Memory {
+			return e, nil
+		}
+		if best.Bytes == 0 || e.Bytes < best.Bytes {
+			best = e
+		}
+		nodes := view.Train.Edges.NumNodes()
+		// Where every node has neighbours everywhere, smaller batches take hardly less.
+		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
+			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
+				Size(best.Bytes), best.Batches, Size(now), Size(o.Memory))
+		}
+		o.Clusters = min(2*o.Clusters, nodes)
+	}
+}
+
+func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) Estimate {
+	o.clusters = map[*csr.Graph][][]int32{}
+	graphs := []datasets.Phase{view.Train, view.Validation, view.Test}
+	e := Estimate{Batches: o.Clusters}
+	if len(o.Sample) > 0 {
+		e.Batches = min(o.Clusters, len(view.Train.Score))
+		s := sampleShape(view.Train, x, e.Batches, o.Sample)
+		e.Own, e.Nodes, e.Edges = s.nodes, s.nodes, int64(s.edges)
+		e.Bytes = estimate(s, x.Width, p) + 2*perProgram
+	}
+	for i, phase := range graphs {
+		if o.clusters[phase.Edges] != nil {
+			continue
+		}
+		clusters := clustersOf(phase, view.Train, o.Clusters)
+		o.clusters[phase.Edges] = clusters
+		sparse := x
+		if !x.IsSparse() || b.PlanFor(x.Density()).DenseFeatures {
+			sparse = datasets.Features{Width: x.Width}
+		}
+		s := shapeOf(phase, clusters, sparse, false)
+		programs := int64(p.Layers)
+		if len(clusters) == 1 {
+			programs = 1
+		}
+		if i == 0 && len(o.Sample) == 0 {
+			e.Own, e.Nodes, e.Edges = s.own, s.nodes, int64(s.edges)
+			programs++
+		}
+		e.Bytes += estimate(s, x.Width, p) + programs*perProgram
+		e.Bytes += int64(phase.Edges.NumNodes()) * 8 // places of nodes, and their clusters
+	}
+	if b.Plugin == "" {
+		e.Bytes -= e.Bytes / 8 // nothing is compiled
+	}
+	return e
+}
+
+// resident returns how much memory the program has in use.
+func resident() int64 {
+	if content, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if fields := bytes.Fields(content); len(fields) > 1 {
+			if pages, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
+				return pages * int64(os.Getpagesize())
+			}
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapReleased)
+}

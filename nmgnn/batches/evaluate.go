@@ -1,0 +1,168 @@
+package batches
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+)
+
+// An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads it. So nothing is
+// approximated, and a batch reads only the nodes next to it, however deep the model is.
+
+// reads lists the layers whose input rows the program of layer i reads, besides features: its own and, where a readout at the end
+// takes all representations, those below.
+func (e *engine) reads(i int) (layers []int) {
+	if e.last(i) && e.model.Readout.All {
+		for below := 1; below < i; below++ {
+			layers = append(layers, below)
+		}
+	}
+	if i > 0 {
+		layers = append(layers, i)
+	}
+	return layers
+}
+
+func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
+
+// readsFeatures reports whether the program of layer i reads features.
+func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
+
+// layer returns the program of layer i in an evaluation, which maps what the layer reads to the rows of own nodes; that of the
+// last layer returns the loss, if there are targets, and the classes of own nodes [own]. Of a graph that is not divided, the
+// last is the whole model.
+func (e *engine) layer(i int) (*model.Exec, error) {
+	if e.layers[i] != nil {
+		return e.layers[i], nil
+	}
+	last := i == len(e.model.Layers)-1
+	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
+		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g, false)}
+		var all []*Node
+		if e.whole() {
+			all = e.model.Forward(p)
+		} else {
+			h := p.Features
+			for _, below := range e.reads(i) {
+				all = append(all, e.rows[below].NodeValue(g))
+				h = nmgnn.Dense(all[len(all)-1])
+			}
+			all = append(all, e.model.Step(p, i, h))
+			if last && e.model.Readout.Classes > 0 {
+				all = append(all, e.model.ReadOut(p, all))
+			}
+		}
+		out := firstRows(all[len(all)-1], e.shape.own)
+		if !last {
+			return []*Node{out}
+		}
+		classes := ArgMax(out, 1, dtypes.Int32)
+		if e.targets == nil {
+			return []*Node{classes}
+		}
+		return []*Node{classes, e.targets.Loss(out)}
+	})
+	if err != nil {
+		return nil, gomlx.Error(err)
+	}
+	if _, err := exec.Compile(); err != nil {
+		exec.Finalize()
+		return nil, fmt.Errorf("compiling for %s: %w", e.backend.ID, gomlx.Error(err))
+	}
+	e.layers[i] = exec
+	return exec, nil
+}
+
+// sweep runs layer i over all batches, and calls take with what its program returns for each.
+func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batch, outputs []*tensors.Tensor) error) error {
+	reads := e.reads(i)
+	if e.whole() {
+		reads = nil
+	}
+	for _, below := range reads {
+		if _, err := e.room(below, len(e.hidden[below].Values)/max(e.phase.Edges.NumNodes(), 1)); err != nil {
+			return err
+		}
+	}
+	exec, err := e.layer(i)
+	if err != nil {
+		return err
+	}
+	if e.weights != nil {
+		if err := infer.SetWeights(e.store, e.weights); err != nil {
+			return err
+		}
+	}
+	for c := range e.clusters {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := e.put(c, e.readsFeatures(i), false, nil)
+		if err != nil {
+			return err
+		}
+		for _, below := range reads {
+			if err := e.fill(below, b, true, e.hidden[below]); err != nil {
+				return err
+			}
+		}
+		if e.last(i) && e.targets != nil {
+			if err := e.scored.place(e.targets, c); err != nil {
+				return err
+			}
+		}
+		outputs, err := exec.Call()
+		if err != nil {
+			return gomlx.Error(err)
+		}
+		err = take(c, b, outputs)
+		infer.Finalize(outputs)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// represent computes h^(1)…h^(k-1) of all nodes into hidden.
+func (e *engine) represent(ctx context.Context) error {
+	for i := range len(e.model.Layers) - 1 {
+		err := e.sweep(ctx, i, func(_ int, b batch, outputs []*tensors.Tensor) error {
+			return e.spread(outputs[0], b, &e.hidden[i+1], "")
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluate returns the class of every node by the weights in the store, without mask or dropout, and the mean loss over the scored
+// nodes, if there are targets.
+func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
+	if !e.whole() {
+		if err := e.represent(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	classes = make([]int32, e.phase.Edges.NumNodes())
+	err = e.sweep(ctx, len(e.model.Layers)-1, func(c int, b batch, outputs []*tensors.Tensor) error {
+		if e.targets != nil && len(e.scored.nodes[c]) > 0 {
+			loss += float64(tensors.ToScalar[float32](outputs[1])) * float64(len(e.scored.nodes[c]))
+		}
+		return gomlx.Error(tensors.ConstFlatData(outputs[0], func(of []int32) {
+			for i, v := range b.own {
+				classes[v] = of[i]
+			}
+		}))
+	})
+	return classes, loss / float64(max(e.scored.all, 1)), err
+}

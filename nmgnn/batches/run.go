@@ -1,0 +1,101 @@
+package batches
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
+)
+
+// Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the seeds, as
+// [train.Experiment.Run] does. Of what an experiment measures after training it measures nothing.
+func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
+	if err := x.Parameters.Check(); err != nil {
+		return nil, err
+	}
+	if x.Smoothness || x.CacheInference || x.Keep {
+		return nil, errors.New("batches: MAD, predicting from the cache and keeping it read the whole graph at once: expected none of them")
+	}
+	results, clusters := make([]*train.Result, len(seeds)), o.Clusters
+	ended := x.Ended(results, r)
+	var t *Trainer
+	var split *datasets.Split
+	defer func() {
+		if t != nil {
+			t.Close()
+		}
+	}()
+	for i, seed := range seeds {
+		if t == nil || x.Resplit {
+			if t != nil {
+				t.Close()
+				t = nil
+			}
+			var view *datasets.View
+			var err error
+			if split, view, err = viewOf(x, seed); err != nil {
+				return results, err
+			}
+			o.Options = train.OptionsOf(x.Parameters, view)
+			o.Clusters = clusters
+			said, err := choose(b, x.Graph.Features, view, x.Parameters, &o)
+			if err != nil {
+				return results, err
+			}
+			if o.Said != nil {
+				o.Said(said)
+			}
+			if o.Identity, err = identity(b, x, split, o); err != nil {
+				return results, err
+			}
+			if t, err = New(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
+				return results, err
+			}
+		}
+		trial, err := t.Train(ctx, seed, func(epoch int, e train.Epoch) {
+			if r.Progress != nil {
+				r.Progress(train.Progress{Trial: i, Seed: seed, Epoch: epoch, Last: e})
+			}
+		})
+		if err != nil {
+			if errors.Is(err, ctx.Err()) {
+				return results, err
+			}
+			return results, fmt.Errorf("trial %d (seed %d): %w", i+1, seed, err)
+		}
+		ended(i, &train.Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()})
+	}
+	return results, nil
+}
+
+// identity names all that a trial's numbers follow from, but its seed.
+func identity(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options) (string, error) {
+	parameters, err := json.Marshal(x.Parameters)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(parameters, "%s %s %s %s %d %v", split.Hash(), x.Setting, x.Arrivals, b.ID, o.Clusters, o.Sample))
+	g := x.Graph
+	return fmt.Sprintf("%x, %s of %d nodes and %d edges", sum[:8], g.Name, g.NumNodes(), g.Edges.NumEdges()), nil
+}
+
+// viewOf splits an experiment's graph as the trial of a seed has it.
+func viewOf(x train.Experiment, seed uint64) (split *datasets.Split, view *datasets.View, err error) {
+	if !x.Resplit {
+		seed = x.SplitSeed
+	}
+	if split = x.Graph.OwnSplit; !x.OwnSplit || split == nil {
+		split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: seed})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	view, err = datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+	return split, view, err
+}

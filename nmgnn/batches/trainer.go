@@ -1,0 +1,453 @@
+package batches
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
+	"nodemask/nmgnn/internal/mapped"
+	"nodemask/nmgnn/internal/safetensors"
+	"nodemask/nmgnn/kernels"
+	"nodemask/nmgnn/train"
+	"nodemask/stats"
+)
+
+// Trainer is a model compiled for batches of one view of a graph.
+type Trainer struct {
+	backend *backend.Backend
+	model   nmgnn.Model
+	options Options
+	view    *datasets.View
+	graph   *datasets.Graph
+
+	features   *store // as the model reads them
+	train      *engine
+	validation *engine // the same one, if the graph is
+	targets    *learn.Targets
+	scored     scored
+	step       *model.Exec // one batch with scored nodes
+	push       *model.Exec // one without; nil if there is none
+	start      learn.Start
+	// readers are the layers from 1 on, whose inputs are cached; empty without nodes outside a batch.
+	readers []int
+	caches  [2][]*mapped.Array[float32] // by layer that reads: of the epoch before, and of this one
+	current int                         // which of their files is caches[0]
+}
+
+// New divides the view's graphs into clusters and compiles m for them.
+func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.check(len(m.Layers)); err != nil {
+		return nil, err
+	}
+	if o.Options, err = o.Options.Complete(); err != nil {
+		return nil, err
+	}
+	if len(view.Train.Score) == 0 || len(view.Validation.Score) == 0 {
+		return nil, fmt.Errorf("batches: %d nodes to train on and %d to validate with: each needs at least one", len(view.Train.Score), len(view.Validation.Score))
+	}
+	if g.Features.Width == 0 {
+		return nil, fmt.Errorf("batches: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
+	}
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	defer gomlx.Guard(&err, "building the model")
+	return t, t.compile()
+}
+
+// clustersOf divides a phase's graph: as finely as its size over that of the train graph asks for.
+func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
+	if parts > 1 {
+		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
+		parts = int(math.Ceil(float64(parts) * size(phase) / size(train)))
+	}
+	return Clusters(phase.Edges, parts)
+}
+
+func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
+	clusters := t.options.clusters[phase.Edges]
+	if clusters == nil {
+		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
+	}
+	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients, t.options)
+}
+
+func (t *Trainer) compile() error {
+	var err error
+	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder); err != nil {
+		return err
+	}
+	if len(t.options.Sample) > 0 {
+		err = t.compileSampled()
+	} else if t.train, err = t.engineFor(t.view.Train, true); err == nil {
+		t.scored = scoredOf(t.train.phase, t.train.clusters, t.graph.Labels)
+		t.targets, err = t.scored.newTargets(t.train.store, "train", t.train.classes)
+	}
+	if err != nil {
+		return err
+	}
+	e := t.train
+	if e.hasHalo() {
+		for i := 1; i < len(t.model.Layers); i++ {
+			t.readers = append(t.readers, i)
+		}
+	}
+	if t.step, err = t.compileStep(true); err != nil {
+		return err
+	}
+	if t.start, err = learn.StartOf(e.store); err != nil {
+		return err
+	}
+	for _, nodes := range t.scored.nodes {
+		if len(nodes) == 0 && len(t.readers) > 0 && t.push == nil {
+			if t.push, err = t.compileStep(false); err != nil {
+				return err
+			}
+		}
+	}
+	t.validation = e
+	if e.sampled || t.view.Validation.Edges != t.view.Train.Edges {
+		if t.validation, err = t.engineFor(t.view.Validation, false); err != nil {
+			return err
+		}
+	}
+	v := t.validation
+	v.scored = scoredOf(t.view.Validation, v.clusters, t.graph.Labels)
+	v.targets, err = v.scored.newTargets(v.store, "validation", v.classes)
+	return err
+}
+
+// compileSampled makes room for samples.
+func (t *Trainer) compileSampled() (err error) {
+	phase := t.view.Train
+	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
+	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
+	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true, t.options); err != nil {
+		return err
+	}
+	t.targets, err = learn.NewPaddedTargets(t.train.store, "train", (len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
+	return err
+}
+
+// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
+// that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without learn the weights stay.
+func (t *Trainer) compileStep(learns bool) (*model.Exec, error) {
+	e := t.train
+	step := func(scope *model.Scope, delta, key, decay *Node) []*Node {
+		random := kernels.NewRandom(key, e.data.Kernel())
+		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(true, random), Features: e.data.Features(delta.Graph(), true), Random: random}
+		if t.options.Mask.KeepRate.Active() {
+			pass.Mask = delta
+		}
+		if t.options.Regulariser != nil {
+			pass = t.options.Regulariser.Apply(pass)
+		}
+		var own []*Node
+		if len(t.readers) > 0 {
+			pass.After = func(layer int, h *Node) *Node {
+				if layer == len(t.model.Layers)-1 {
+					return h
+				}
+				cached, err := e.room(layer+1, h.Shape().Dimensions[1])
+				if err != nil {
+					panic(err)
+				}
+				own = append(own, firstRows(h, e.shape.own))
+				return Concatenate([]*Node{own[len(own)-1], SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))}, 0)
+			}
+		}
+		all := t.model.Forward(pass)
+		if !learns {
+			// The pure-Go backend fails at programs whose last node is nobody's result.
+			return append(own, ReduceAllSum(all[len(all)-1]))
+		}
+		loss := t.targets.Loss(all[len(all)-1])
+		learn.Update(scope, loss, decay, t.options.LearningRate)
+		return append([]*Node{loss}, own...)
+	}
+	exec, err := model.NewExec(t.backend.Backend, e.store, step)
+	if err != nil {
+		return nil, fmt.Errorf("batches: %w", gomlx.Error(err))
+	}
+	if _, err := exec.Compile(shapes.Make(dtypes.Float32, e.shape.nodes, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)); err != nil {
+		exec.Finalize()
+		return nil, fmt.Errorf("batches: compiling for %s: %w", t.backend.ID, gomlx.Error(err))
+	}
+	return exec, nil
+}
+
+// draws are what is drawn anew for each epoch.
+type draws struct {
+	masks, keys, order *rand.PCG
+	delta              []float32 // of all nodes of the train graph
+}
+
+func (t *Trainer) newDraws(seed uint64) *draws {
+	return &draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"), make([]float32, t.train.phase.Edges.NumNodes())}
+}
+
+// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it. report, if not
+// nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
+func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+	defer gomlx.Guard(&err, "training")
+	if t.options.Checkpoint == "" {
+		return t.trial(ctx, seed, report)
+	}
+	free, err := t.own()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	err = safetensors.Guard(t.options.Checkpoint, func() error {
+		trial, err = t.trial(ctx, seed, report)
+		return err
+	})
+	return trial, err
+}
+
+func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+	begin := time.Now()
+	t.current = 0
+	draws := t.newDraws(seed)
+	if trial, err = t.resume(seed, draws); err != nil {
+		return nil, err
+	}
+	if trial == nil {
+		if err := t.start.Reset(t.train.store, seed, t.options.LearningRate); err != nil {
+			return nil, err
+		}
+		trial = &train.Trial{Seed: seed}
+	}
+	stopping := train.EarlyStopping{On: t.options.StopOn, Patience: t.options.Patience}
+	for _, e := range trial.History {
+		stopping.Observe(e)
+	}
+	if len(trial.History) > 0 && len(trial.History) < t.options.MaxEpochs && !stopping.Stop() {
+		if err := t.checkCaches(seed); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.openCaches(seed); err != nil {
+		return nil, err
+	}
+	if len(trial.History) == 0 {
+		if err := t.firstCaches(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for epoch := len(trial.History) + 1; epoch <= t.options.MaxEpochs && !stopping.Stop(); epoch++ {
+		measured, metrics, err := t.epoch(ctx, draws)
+		if err != nil {
+			return nil, fmt.Errorf("batches: epoch %d: %w", epoch, err)
+		}
+		trial.History = append(trial.History, measured)
+		if loss := measured.TrainLoss; math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return nil, fmt.Errorf("batches: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", epoch, loss, t.options.LearningRate)
+		}
+		if stopping.Observe(measured) {
+			trial.Validation = metrics
+			if trial.Weights, err = infer.WeightsOf(t.train.store); err != nil {
+				return nil, err
+			}
+		}
+		if t.options.Checkpoint != "" {
+			if err := t.save(trial, draws); err != nil {
+				return nil, err
+			}
+		}
+		if report != nil {
+			report(epoch, measured)
+		}
+	}
+	t.dropCaches(seed)
+	if trial.BestEpoch = stopping.BestEpoch(); trial.BestEpoch == 0 {
+		return nil, fmt.Errorf("batches: no validation loss in %d epochs was a number", len(trial.History))
+	}
+	if err := t.test(ctx, trial); err != nil {
+		return nil, err
+	}
+	trial.Seconds = time.Since(begin).Seconds()
+	return trial, nil
+}
+
+// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of others.
+func (t *Trainer) firstCaches(ctx context.Context) error {
+	if len(t.readers) == 0 {
+		return nil
+	}
+	if err := t.train.represent(ctx); err != nil {
+		return err
+	}
+	for _, i := range t.readers {
+		from := t.train.hidden[i]
+		copy(t.caches[0][i].Values, from.Values)
+		t.caches[0][i].Release()
+		from.Release()
+	}
+	return nil
+}
+
+// epoch trains on all batches once and validates.
+func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
+	t.options.Mask.Draw(rand.New(d.masks), d.delta)
+	if t.train.sampled {
+		measured.TrainLoss, err = t.sampled(ctx, d)
+	} else {
+		measured.TrainLoss, err = t.clustered(ctx, d)
+	}
+	if err != nil {
+		return measured, metrics, err
+	}
+	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
+	if t.validation != t.train {
+		if t.validation.weights, err = infer.WeightsOf(t.train.store); err != nil {
+			return measured, metrics, err
+		}
+	}
+	classes, loss, err := t.validation.evaluate(ctx)
+	if err != nil {
+		return measured, metrics, err
+	}
+	if metrics, err = t.score(t.view.Validation, classes); err != nil {
+		return measured, metrics, err
+	}
+	measured.ValidationLoss, measured.ValidationF1, measured.ValidationAccuracy = loss, metrics.MacroF1, metrics.Accuracy
+	return measured, metrics, nil
+}
+
+// clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
+func (t *Trainer) clustered(ctx context.Context, d *draws) (loss float64, err error) {
+	order := []int{0}
+	if !t.train.whole() {
+		order = rand.New(d.order).Perm(len(t.train.clusters))
+	}
+	for _, c := range order {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		of, err := t.one(c, d)
+		if err != nil {
+			return 0, err
+		}
+		loss += of * float64(len(t.scored.nodes[c]))
+	}
+	return loss / float64(t.scored.all), nil
+}
+
+// score measures the classes of all nodes of a phase.
+func (t *Trainer) score(phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+	predicted, labels := make([]int32, len(phase.Score)), make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		predicted[i], labels[i] = classes[v], t.graph.Labels[phase.Nodes[v]]
+	}
+	return stats.Evaluate(predicted, labels, t.graph.NumClasses())
+}
+
+// one trains on the batch of a cluster, and caches what it computed.
+func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
+	e, program := t.train, t.step
+	if len(t.scored.nodes[cluster]) == 0 {
+		if program = t.push; program == nil { // nothing to learn from, nothing to remember
+			return 0, nil
+		}
+	}
+	masks := t.options.Mask.KeepRate.Active()
+	var skip func(u int32) bool
+	if masks && !e.data.NeedsMasked() {
+		skip = func(u int32) bool { return d.delta[u] == 0 }
+	}
+	b, err := e.put(cluster, true, true, skip)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.scored.place(t.targets, cluster); err != nil {
+		return 0, err
+	}
+	for _, i := range t.readers {
+		if err := e.fill(i, b, false, t.caches[0][i]); err != nil {
+			return 0, err
+		}
+	}
+	delta := tensors.FromShape(shapes.Make(dtypes.Float32, e.shape.nodes, 1))
+	tensors.MustMutableFlatData(delta, func(flat []float32) {
+		for i, v := range b.own {
+			flat[i] = d.delta[v]
+		}
+		for i, v := range b.halo {
+			flat[e.shape.own+i] = d.delta[v]
+		}
+	})
+	keys := rand.New(d.keys)
+	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
+	if err != nil {
+		return 0, gomlx.Error(err)
+	}
+	defer infer.Finalize(outputs)
+	pushed := outputs
+	if program == t.step {
+		loss, pushed = float64(tensors.ToScalar[float32](outputs[0])), outputs[1:]
+	}
+	for at, i := range t.readers {
+		if err := e.spread(pushed[at], b, &t.caches[1][i], ""); err != nil {
+			return 0, err
+		}
+	}
+	return loss, nil
+}
+
+// test predicts the test graph by the trial's weights, and scores it.
+func (t *Trainer) test(ctx context.Context, trial *train.Trial) (err error) {
+	e := t.validation
+	if t.view.Test.Edges != t.view.Validation.Edges {
+		if e, err = t.engineFor(t.view.Test, false); err != nil {
+			return err
+		}
+		defer e.close()
+	}
+	e.weights = trial.Weights
+	defer func() { e.weights = nil }()
+	if trial.Predictions, _, err = e.evaluate(ctx); err != nil {
+		return err
+	}
+	trial.Test, err = t.score(t.view.Test, trial.Predictions)
+	return err
+}
+
+// Close frees the compiled programs, the data on the device and the files.
+func (t *Trainer) Close() {
+	for _, exec := range []*model.Exec{t.step, t.push} {
+		if exec != nil {
+			exec.Finalize()
+		}
+	}
+	t.closeCaches()
+	if t.validation != nil && t.validation != t.train {
+		t.validation.close()
+	}
+	if t.train != nil {
+		t.train.close()
+	}
+	if t.features != nil {
+		t.features.close()
+	}
+}

@@ -1,0 +1,169 @@
+// Package learn has what a training step is made of, whoever steps: the loss over scored nodes, Adam's update, and the values that
+// everything starts from.
+package learn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/kernels"
+)
+
+// Owns reports whether a variable is changed by training, unlike the data.
+func Owns(v *model.Variable) bool {
+	return !strings.HasPrefix(v.Path(), "/"+infer.DataScope+"/")
+}
+
+// fromGradients is what GoMLX's optimizers can do beyond optimizer.Interface.
+type fromGradients interface {
+	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
+}
+
+// Update adds Adam's step for the loss, with L2 on all weights: decay [].
+func Update(scope *model.Scope, loss, decay *Node, learningRate float64) {
+	graph := loss.Graph()
+	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
+	i := 0
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(graph) {
+			gradients[i] = Add(gradients[i], Mul(v.NodeValue(graph), decay))
+			i++
+		}
+	}
+	adam := optimizer.Adam().LearningRate(learningRate).Epsilon(1e-8).Done().(fromGradients)
+	adam.UpdateGraphWithGradients(scope.WithInitializer(initializer.Zero), gradients, loss.DType())
+}
+
+// learningRatePath is where GoMLX's optimizers keep the learning rate.
+func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
+
+// Start holds what the optimizer's own variables start from, by path.
+type Start map[string]*tensors.Tensor
+
+// StartOf copies the optimizer's variables of a store in which a step was compiled and never run.
+func StartOf(store *model.Store) (Start, error) {
+	start := Start{}
+	for v := range store.IterVariables() {
+		if Owns(v) && !infer.IsWeight(v) && v.HasValue() {
+			value, err := v.Value()
+			if err != nil {
+				return nil, gomlx.Error(err)
+			}
+			if start[v.Path()], err = value.LocalClone(); err != nil {
+				return nil, gomlx.Error(err)
+			}
+		}
+	}
+	if start[learningRatePath()] == nil {
+		return nil, fmt.Errorf("train: this version of GoMLX does not keep the learning rate in %s", learningRatePath())
+	}
+	return start, nil
+}
+
+// Reset gives weights their first values, drawn from the seed, and the optimizer its own.
+func (s Start) Reset(store *model.Store, seed uint64, learningRate float64) error {
+	for v := range store.IterVariables() {
+		if !Owns(v) {
+			continue
+		}
+		value := s[v.Path()]
+		if value != nil && v.Path() == learningRatePath() {
+			value = tensors.FromScalar(float32(learningRate))
+		}
+		var err error
+		switch {
+		case infer.IsWeight(v):
+			value, err = infer.FirstValue(store, v, seed)
+		case value != nil:
+			value, err = value.LocalClone()
+		default:
+			value = tensors.FromShape(v.Shape())
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.SetValue(value); err != nil {
+			return fmt.Errorf("train: variable %s: %w", v.Path(), gomlx.Error(err))
+		}
+	}
+	return nil
+}
+
+// Targets are the scored nodes of a graph and their labels, in variables.
+type Targets struct {
+	score, labels *model.Variable
+	weights       *model.Variable // [slots, 1]; nil: all scored nodes weigh alike
+	classes       int
+}
+
+// NewTargets makes the variables for as many nodes.
+func NewTargets(store *model.Store, name string, score, labels []int32, classes int) (*Targets, error) {
+	into := kernels.NewConstants(store, "/"+infer.DataScope+"/targets_"+name)
+	n := len(score)
+	return &Targets{classes: classes, score: into.Ints("score", score, n, 1), labels: into.Ints("label", labels, n, 1)}, into.Err()
+}
+
+// NewPaddedTargets makes variables in which [Targets.Replace] puts up to as many nodes as there are slots; none yet.
+func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
+	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), classes)
+	if err != nil {
+		return nil, err
+	}
+	into := kernels.NewConstants(store, "/"+infer.DataScope+"/targets_"+name)
+	t.weights = into.Floats("weight", make([]float32, slots), slots, 1)
+	return t, into.Err()
+}
+
+// Replace puts other nodes and labels in the place of these: as many, or up to as many where they are padded.
+func (t *Targets) Replace(score, labels []int32) error {
+	n := t.score.Shape().Dimensions[0]
+	if len(score) > n || len(score) < n && t.weights == nil {
+		return kernels.ErrNoFit
+	}
+	if t.weights != nil {
+		weights := make([]float32, n)
+		for i := range score {
+			weights[i] = 1 / float32(len(score))
+		}
+		if err := t.weights.SetValue(tensors.FromFlatDataAndDimensions(weights, n, 1)); err != nil {
+			return gomlx.Error(err)
+		}
+	}
+	padded := func(from []int32) *tensors.Tensor {
+		all := make([]int32, n)
+		copy(all, from)
+		return tensors.FromFlatDataAndDimensions(all, n, 1)
+	}
+	if err := t.score.SetValue(padded(score)); err != nil {
+		return gomlx.Error(err)
+	}
+	return gomlx.Error(t.labels.SetValue(padded(labels)))
+}
+
+// Rows picks the scored rows: logits [nodes, classes] → [scored, classes].
+func (t *Targets) Rows(logits *Node) *Node {
+	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
+}
+
+// Loss is the mean cross-entropy over the scored nodes.
+func (t *Targets) Loss(logits *Node) *Node {
+	if got := logits.Shape().Dimensions; got[1] != t.classes {
+		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
+	}
+	rows := t.Rows(logits)
+	labels := Squeeze(t.labels.NodeValue(logits.Graph()), 1)
+	picked := ReduceSum(Mul(LogSoftmax(rows, 1), OneHot(labels, t.classes, rows.DType())), 1)
+	if t.weights != nil {
+		return Neg(ReduceAllSum(Mul(picked, Squeeze(t.weights.NodeValue(logits.Graph()), 1))))
+	}
+	return Neg(ReduceAllMean(picked))
+}

@@ -1,0 +1,16 @@
+package mapped
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func allocate(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) { // by the file system
+		return zeros(f, size)
+	}
+	return err
+}

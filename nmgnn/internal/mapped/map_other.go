@@ -1,0 +1,43 @@
+//go:build !unix
+
+package mapped
+
+import (
+	"io"
+	"os"
+	"unsafe"
+)
+
+// open reads the file: there is no way to map one here. What is written is in the file after flush.
+func open(f *os.File, size int64) ([]byte, error) {
+	words := make([]int64, (size+7)/8) // aligned for all numbers
+	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
+	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return data, nil
+}
+
+func release([]byte) {}
+
+func flush(data []byte, f *os.File) error {
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func unmap([]byte) error { return nil }
+
+func reserve(f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != size {
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	return f.Truncate(size)
+}

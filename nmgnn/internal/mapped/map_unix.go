@@ -1,0 +1,43 @@
+//go:build unix
+
+package mapped
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func open(f *os.File, size int64) ([]byte, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}
+	}
+	return data, nil
+}
+
+func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) } // advice alone
+
+func flush(data []byte, f *os.File) error {
+	if err := unix.Msync(data, unix.MS_SYNC); err != nil {
+		return &os.PathError{Op: "msync", Path: f.Name(), Err: err}
+	}
+	return nil
+}
+
+func unmap(data []byte) error { return unix.Munmap(data) }
+
+// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room would end
+// the program.
+func reserve(f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != size {
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	return allocate(f, size)
+}

@@ -1,0 +1,20 @@
+//go:build unix
+
+package mapped
+
+import "os"
+
+// zeros writes what the file lacks.
+func zeros(f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	buffer := make([]byte, 1<<20)
+	for at := info.Size(); at < size; at += int64(len(buffer)) {
+		if _, err := f.WriteAt(buffer[:min(int64(len(buffer)), size-at)], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
