@@ -112,7 +112,7 @@ func Artifacts() []Artifact {
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
 		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
 		tableGIN("table-gin-citeseer", "citeseer", Sizes(), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
-		tableScores(), tableRegularisers(), tableModels(), tableTuned(), tableReddit(),
+		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(), tableReddit(),
 	}
 	for i := range all {
 		all[i].Claims = claimsOf(all[i])
