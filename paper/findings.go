@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nodemask/datasets"
@@ -65,7 +66,13 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	var tuned []string
 	for _, model := range multiverse.TunedModels() {
 		if id := tunedID + "/" + model; verdict[id].Effect != nil {
-			tuned = append(tuned, hyper.Title(model)+" "+said(id))
+			var on []string
+			for _, t := range e.tuned {
+				if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
+					on = append(on, title)
+				}
+			}
+			tuned = append(tuned, fmt.Sprintf("%s (%s) %s", hyper.Title(model), strings.Join(on, ", "), said(id)))
 		}
 	}
 	if len(tuned) > 0 {

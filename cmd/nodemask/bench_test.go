@@ -136,7 +136,7 @@ func TestBenchRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"--peers pyg: expected PYTHON=LIBRARY":                              {"--peers", "pyg"},
 		"--peers python=jax: expected PYTHON=LIBRARY":                       {"--peers", "python=jax"},
 		"expected at least 1 of each":                                       {"--rounds", "0"},
-		`unknown command "please" for "nodemask bench"`:                     {"please"},
+		`unknown command "please": see 'nodemask bench --help'`:             {"please"},
 		`"nowhere": no such data set: expected one of`:                      {"--data", "nowhere", "--peers", "python=pyg"},
 		"unknown flag: --round":                                             {"--round", "1"},
 		`invalid argument "1,x" for "--keep-rates" flag: expected a number`: {"--keep-rates", "1,x"},
