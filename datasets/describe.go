@@ -149,12 +149,11 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns what a description says in words, each with what it is about; Degrees and the sizes of Classes are left to pictures.
+// Facts returns what a description says in words, each with what it is about, but for Name and Source; Degrees and the sizes of Classes are left to pictures.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
-	add("source", "%s", d.Source)
 	if d.Format != "" {
 		add("format", "%s", d.Format)
 	}

@@ -65,7 +65,6 @@ func ExampleDescribe() {
 	// ╭───────────┬───────────────────────────────────────────────────────────────────────────────────╮
 	// │ name      │ undirected                                                                        │
 	// ├───────────┼───────────────────────────────────────────────────────────────────────────────────┤
-	// │ source    │ ../datasets/testdata/formats/undirected.json                                      │
 	// │ format    │ node-link JSON                                                                    │
 	// │ nodes     │ 8 (1 isolated, 2 unlabelled)                                                      │
 	// │ edges     │ 7 (8 pairs listed, 1 self-loops and 0 duplicates dropped)                         │

@@ -53,7 +53,7 @@ func newDescribeCommand(flags *dataFlags) *cobra.Command {
 
 // factsOf is what 'data info' and 'data describe' both say.
 func factsOf(d datasets.Description) plots.Table {
-	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2}
+	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2, Rows: [][]plots.Field{fields("source", d.Source)}}
 	for _, fact := range d.Facts() {
 		t.Rows = append(t.Rows, fields(fact[0], fact[1]))
 	}
