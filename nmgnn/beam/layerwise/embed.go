@@ -1,0 +1,312 @@
+// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam: each layer of
+// each node once, by k rounds of joins and sums over edges.
+//
+// [Embed] computes every node of a graph. Each step, that of reading the graph and that of each layer, is a pipeline of its own,
+// which writes its nodes to files: a step that is done is not done again when a run that was cut off starts anew. [Predict] computes nodes
+// that arrive later from a cache, in one pipeline.
+//
+// What a layer computes of a node is package rows. Sums over neighbours are combined where they are sent from, and those of nodes
+// with very many neighbours in two stages.
+package layerwise
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"nodemask/nmgnn/beam/rows"
+	"nodemask/nmgnn/cached"
+)
+
+// Options say how a graph is computed. Folders must be there for every worker, at the same path.
+type Options struct {
+	// Work is a folder for what is between steps. What is done there is not done again.
+	Work string
+	// Shards is how many files a step writes; 0: 8. A worker writes one at a time.
+	Shards int
+	// Hot is how many neighbours make a node's sum go in two stages; 0: 10,000.
+	Hot int
+	// Ways is how many shares the first stage has; 0: 16.
+	Ways int
+	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
+	Progress func(step string, before bool)
+	// Run runs a pipeline; nil: on the runner that Beam's flags choose.
+	Run func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for _, one := range []struct {
+		name        string
+		value       *int
+		usual, most int
+	}{{"shards", &o.Shards, 8, 1 << 17}, {"neighbours of a hot node", &o.Hot, 10_000, 1 << 30}, {"shares of a hot node", &o.Ways, 16, 1 << 16}} {
+		if *one.value == 0 {
+			*one.value = one.usual
+		}
+		if *one.value < 1 || *one.value > one.most {
+			return o, fmt.Errorf("layerwise: %s: %d: expected 1 to %d", one.name, *one.value, one.most)
+		}
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, bool) {}
+	}
+	if o.Run == nil {
+		o.Run = func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+			return beamx.RunWithMetrics(ctx, p)
+		}
+	}
+	return o, nil
+}
+
+// Output says what is written.
+type Output struct {
+	Folder string
+	// Layer is the one whose output is written, from 1 on; 0: the logits.
+	Layer int
+	// CSV writes CSV in place of Parquet.
+	CSV bool
+}
+
+// Counts is what was read. On runners that count nothing, all are 0.
+type Counts struct {
+	Nodes   int64 `json:"nodes"`
+	Edges   int64 `json:"edges"`   // different ones
+	Loops   int64 `json:"loops"`   // left out
+	Repeats int64 `json:"repeats"` // left out
+}
+
+// Register tells Beam what runs on workers. A program calls it once, before beam.Init.
+func Register() {
+	registerWire()
+	registerFunctions()
+}
+
+// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of a layer. The
+// columns are those of 'nodemask embed'.
+func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return Counts{}, err
+	}
+	if out.Layer < 0 || out.Layer > m.Settings.Layers {
+		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer, m.Settings.Layers)
+	}
+	model, saved, err := encodeModel(m)
+	if err != nil {
+		return Counts{}, err
+	}
+	key, err := keyOf(m, in, o)
+	if err != nil {
+		return Counts{}, err
+	}
+	folder := func(name string) string { return filepath.Join(o.Work, name) }
+	counts, err := step(ctx, o, key, "graph", func(s beam.Scope, into string) error {
+		buildGraph(s, saved, in, into, o)
+		return nil
+	})
+	if err != nil {
+		return counts, err
+	}
+	hot := map[string]bool{}
+	hotFiles, err := shardsIn(folder("graph"), "hot")
+	if err != nil {
+		return counts, err
+	}
+	for _, path := range hotFiles {
+		if err := readShard(ctx, path, func(row *hotRow) { hot[row.ID] = true }); err != nil {
+			return counts, err
+		}
+	}
+	last := "graph"
+	for i := range model.Layers() {
+		name := layerName(i + 1)
+		if _, err := step(ctx, o, key, name, func(s beam.Scope, into string) error {
+			nodes, err := load(s, folder(last), "rows", &loadNodesFn{})
+			if err != nil {
+				return err
+			}
+			near, err := load(s, folder("graph"), "near", &loadNearFn{})
+			if err != nil {
+				return err
+			}
+			g := graph{from: near, to: near, fan: spread{hot, uint32(o.Ways)}}
+			writeNodes(s, into, o.Shards, layer(s, saved, i, model.Attends(i), nodes, g))
+			return nil
+		}); err != nil {
+			return counts, err
+		}
+		last = name
+	}
+	shown := ""
+	if out.Layer > 0 {
+		shown = folder(layerName(out.Layer))
+	}
+	return counts, writeOutput(ctx, o, saved, folder(last), shown, out)
+}
+
+// layerName is the folder of a layer's output, counted from 1.
+func layerName(number int) string { return fmt.Sprintf("layer%d", number) }
+
+// load reads a folder's shards of a kind. Of none it makes an empty collection.
+func load(s beam.Scope, folder, kind string, read any) (beam.PCollection, error) {
+	files, err := shardsIn(folder, kind)
+	if err != nil {
+		return beam.PCollection{}, err
+	}
+	if len(files) == 0 {
+		files = []string{""} // a list needs one; readers pass over it
+	}
+	return beam.ParDo(s.Scope("load "+kind), read, filesOf(s, files)), nil
+}
+
+// doneFile is written when a step is done, and says of what.
+const doneFile = "done.json"
+
+type done struct {
+	Key    string `json:"key"`
+	Counts Counts `json:"counts"`
+}
+
+// step runs a pipeline that writes into a folder, unless that was done before.
+func step(ctx context.Context, o Options, key, name string, build func(s beam.Scope, into string) error) (Counts, error) {
+	folder := filepath.Join(o.Work, name)
+	var before done
+	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(raw, &before); err != nil || before.Key != key {
+			return Counts{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of shards: choose another folder, or delete it", folder)
+		}
+		o.Progress(name, true)
+		return before.Counts, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return Counts{}, err
+	}
+	if err := os.RemoveAll(folder); err != nil { // what a run that was cut off left
+		return Counts{}, err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return Counts{}, err
+	}
+	p, s := beam.NewPipelineWithRoot()
+	if err := build(s, folder); err != nil {
+		return Counts{}, err
+	}
+	result, err := o.Run(ctx, p)
+	if err != nil {
+		return Counts{}, pipelineError(ctx, name, err)
+	}
+	now := done{Key: key, Counts: countsOf(result)}
+	raw, err = json.Marshal(now)
+	if err != nil {
+		return Counts{}, err
+	}
+	err = replace(filepath.Join(folder, doneFile), func(w io.Writer) error {
+		_, err := w.Write(raw)
+		return err
+	})
+	if err == nil {
+		o.Progress(name, false)
+	}
+	return now.Counts, err
+}
+
+func countsOf(result beam.PipelineResult) (c Counts) {
+	if result == nil {
+		return c
+	}
+	for _, r := range result.Metrics().AllMetrics().Counters() {
+		for name, into := range map[string]*int64{"nodes": &c.Nodes, "edges": &c.Edges, "loops": &c.Loops, "repeats": &c.Repeats} {
+			if r.Name() == name && r.Namespace() == "nodemask" {
+				*into += r.Result()
+			}
+		}
+	}
+	return c
+}
+
+// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.
+func keyOf(m *cached.Model, in Input, o Options) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, m.Fingerprint(), o.Shards)
+	for _, path := range append(append([]string(nil), in.Nodes...), in.Edges...) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// encodeModel returns a model as rows computes it, and as workers are sent it.
+func encodeModel(m *cached.Model) (*rows.Model, []byte, error) {
+	r, err := rows.New(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(m); err != nil {
+		return nil, nil, fmt.Errorf("layerwise: the model: %w", err)
+	}
+	return r, b.Bytes(), nil
+}
+
+func decodeSaved(b []byte) (*cached.Model, error) {
+	m := &cached.Model{}
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {
+		return nil, faultf("the model that a worker was sent cannot be read: %w: run the same program everywhere", err)
+	}
+	return m, nil
+}
+
+func decodeModel(b []byte) (*rows.Model, error) {
+	m, err := decodeSaved(b)
+	if err != nil {
+		return nil, err
+	}
+	return rows.New(m)
+}
+
+// Errors of workers come back as text inside the text of others. Marks tell what part of it is ours.
+const (
+	faultBegin = "⟦"
+	faultEnd   = "⟧"
+)
+
+// fault marks an error of a worker.
+func fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s%w%s", faultBegin, err, faultEnd)
+}
+
+func faultf(format string, args ...any) error { return fault(fmt.Errorf(format, args...)) }
+
+// pipelineError is the error of a worker in that of a pipeline, or that one if there is none.
+func pipelineError(ctx context.Context, step string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	text := err.Error()
+	if begin := strings.Index(text, faultBegin); begin >= 0 {
+		if end := strings.Index(text[begin:], faultEnd); end >= 0 {
+			return errors.New(text[begin+len(faultBegin) : begin+end])
+		}
+	}
+	return fmt.Errorf("layerwise: %s: %w", step, err)
+}
