@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,7 +31,12 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	beam.Init()
 	beamlog.SetupLogging("error", "text")
-	slog.SetLogLoggerLevel(slog.LevelError)
+	if os.Getenv(killedModel) != "" {
+		if err := killed(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
