@@ -5,8 +5,8 @@
 // which writes its nodes to files: a step that is done is not done again when a run that was cut off starts anew. [Predict] computes nodes
 // that arrive later from a cache, in one pipeline.
 //
-// What a layer computes of a node is package rows. Sums over neighbours are combined where they are sent from, and those of nodes
-// with very many neighbours in two stages.
+// What a layer computes of a node is package rows. Sums over neighbours are added up where they are sent from, too, so that a node with
+// very many neighbours takes little more than others.
 package layerwise
 
 import (
@@ -35,12 +35,8 @@ import (
 type Options struct {
 	// Work is a folder for what is between steps. What is done there is not done again.
 	Work string
-	// Shards is how many files a step writes; 0: 8. A worker writes one at a time.
+	// Shards is how many files a step writes; 0: 8. A worker holds one in memory, and what is sent to it.
 	Shards int
-	// Hot is how many neighbours make a node's sum go in two stages; 0: 10,000.
-	Hot int
-	// Ways is how many shares the first stage has; 0: 16.
-	Ways int
 	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil: on the runner that Beam's flags choose.
@@ -48,17 +44,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	for _, one := range []struct {
-		name        string
-		value       *int
-		usual, most int
-	}{{"shards", &o.Shards, 8, 1 << 17}, {"neighbours of a hot node", &o.Hot, 10_000, 1 << 30}, {"shares of a hot node", &o.Ways, 16, 1 << 16}} {
-		if *one.value == 0 {
-			*one.value = one.usual
-		}
-		if *one.value < 1 || *one.value > one.most {
-			return o, fmt.Errorf("layerwise: %s: %d: expected 1 to %d", one.name, *one.value, one.most)
-		}
+	if o.Shards == 0 {
+		o.Shards = 8
+	}
+	if o.Shards < 1 || o.Shards > 1<<17 {
+		return o, fmt.Errorf("layerwise: %d shards: expected 1 to %d", o.Shards, 1<<17)
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, bool) {}
@@ -114,36 +104,22 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 	}
 	folder := func(name string) string { return filepath.Join(o.Work, name) }
 	counts, err := step(ctx, o, key, "graph", func(s beam.Scope, into string) error {
-		buildGraph(s, saved, in, into, o)
+		buildGraph(s, saved, in, into, o.Shards)
 		return nil
 	})
 	if err != nil {
 		return counts, err
 	}
-	hot := map[string]bool{}
-	hotFiles, err := shardsIn(folder("graph"), "hot")
+	shards, err := shardsIn(folder("graph"), o.Shards)
 	if err != nil {
 		return counts, err
-	}
-	for _, path := range hotFiles {
-		if err := readShard(ctx, path, func(row *hotRow) { hot[row.ID] = true }); err != nil {
-			return counts, err
-		}
 	}
 	last := "graph"
 	for i := range model.Layers() {
 		name := layerName(i + 1)
 		if _, err := step(ctx, o, key, name, func(s beam.Scope, into string) error {
-			nodes, err := load(s, folder(last), "rows", &loadNodesFn{})
-			if err != nil {
-				return err
-			}
-			near, err := load(s, folder("graph"), "near", &loadNearFn{})
-			if err != nil {
-				return err
-			}
-			g := graph{from: near, to: near, fan: spread{hot, uint32(o.Ways)}}
-			writeNodes(s, into, o.Shards, layer(s, saved, i, model.Attends(i), nodes, g))
+			f := stepFn{shardFn{o.Shards}, one{Saved: saved, Layer: i}, folder(last), folder("graph")}
+			shardLayer(s, f, model.Attends(i), into, shards)
 			return nil
 		}); err != nil {
 			return counts, err
@@ -160,16 +136,17 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 // layerName is the folder of a layer's output, counted from 1.
 func layerName(number int) string { return fmt.Sprintf("layer%d", number) }
 
-// load reads a folder's shards of a kind. Of none it makes an empty collection.
-func load(s beam.Scope, folder, kind string, read any) (beam.PCollection, error) {
-	files, err := shardsIn(folder, kind)
+// load reads a folder's nodes.
+func load(s beam.Scope, folder string, shards int) (beam.PCollection, error) {
+	there, err := shardsIn(folder, shards)
 	if err != nil {
 		return beam.PCollection{}, err
 	}
-	if len(files) == 0 {
-		files = []string{""} // a list needs one; readers pass over it
+	var files []string
+	for _, shard := range there {
+		files = append(files, filepath.Join(folder, shardName("rows", shard, shards)))
 	}
-	return beam.ParDo(s.Scope("load "+kind), read, filesOf(s, files)), nil
+	return beam.ParDo(s.Scope("load"), &loadNodesFn{}, filesOf(s, files)), nil
 }
 
 // doneFile is written when a step is done, and says of what.

@@ -83,7 +83,7 @@ func star(t testing.TB, leaves int) (*datasets.Graph, string) {
 	return readGraph(t, folder), folder
 }
 
-func TestANodeOfVeryManyNeighboursIsCombinedInStages(t *testing.T) {
+func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
 	const leaves = 100_000
 	g, folder := star(t, leaves)
 	require.Equal(t, leaves, g.Edges.Degree(0))
@@ -98,12 +98,9 @@ func TestANodeOfVeryManyNeighboursIsCombinedInStages(t *testing.T) {
 			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
 			require.NoError(t, err)
 			want := all[len(all)-1]
-			out, work := layerwise.Output{Folder: t.TempDir(), CSV: true}, t.TempDir()
-			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
+			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
 			require.NoError(t, err)
-			hot, err := filepath.Glob(filepath.Join(work, "graph", "hot-*"))
-			require.NoError(t, err)
-			require.Len(t, hot, 1, "the node is known to be hot")
 			got := written(t, out.Folder)
 			require.Len(t, got, g.NumNodes())
 			for _, v := range []int{0, 1, 2, 3, leaves} {

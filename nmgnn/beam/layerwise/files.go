@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -101,9 +101,6 @@ type (
 		ID   string   `parquet:"id"`
 		Near []string `parquet:"near,list"`
 	}
-	hotRow struct {
-		ID string `parquet:"id"`
-	}
 )
 
 func (r nodeRow) node() Node {
@@ -115,11 +112,21 @@ func shardName(kind string, shard, shards int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.parquet", kind, shard, shards)
 }
 
-// shardsIn returns a folder's shards of a kind.
-func shardsIn(folder, kind string) ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(escape(folder), kind+"-*-of-*.parquet"))
-	slices.Sort(found)
-	return found, err
+// shardsIn returns the shards of nodes that a folder has: those that have a node. It returns an error if there are none.
+func shardsIn(folder string, shards int) (there []int, err error) {
+	for shard := range shards {
+		_, err := os.Stat(filepath.Join(folder, shardName("rows", shard, shards)))
+		switch {
+		case err == nil:
+			there = append(there, shard)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	if len(there) == 0 {
+		return nil, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", folder)
+	}
+	return there, nil
 }
 
 // replace writes a file, whole or not at all.

@@ -2,7 +2,6 @@ package layerwise
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -87,127 +86,10 @@ func filesOf(s beam.Scope, files []string) beam.PCollection {
 	return beam.Reshuffle(s, beam.CreateList(s, files))
 }
 
-// adjacencyFn joins nodes with their neighbours.
-type adjacencyFn struct{ Hot int }
-
-// ProcessElement emits a node with its degree, its neighbours in chunks, and its id if it has very many.
-func (f *adjacencyFn) ProcessElement(ctx context.Context, id string, found func(*Node) bool, near func(*string) bool, emit func(string, Node), adjacent func(string, Near), hot func(string)) error {
-	var n, again Node
-	if !found(&n) {
-		return faultf("an edge names node %.80q, which no file of nodes has: add it there, or remove the edge", id)
-	}
-	if found(&again) {
-		return faultf("the id %.80q is there twice in the files of nodes: ids must differ", id)
-	}
-	var ids []string
-	for u := ""; near(&u); {
-		if u == "" {
-			continue
-		}
-		n.Row.Degree++
-		if ids = append(ids, u); len(ids) == chunk {
-			adjacent(id, Near{ids})
-			ids = nil
-		}
-	}
-	if len(ids) > 0 {
-		adjacent(id, Near{ids})
-	}
-	if n.Row.Degree >= f.Hot {
-		hot(id)
-	}
-	nodes.Inc(ctx, 1)
-	emit(id, n)
-	return nil
-}
-
 // shardFn gives a record the shard that it belongs to.
 type shardFn struct{ Shards int }
 
 func (f shardFn) of(id string) int { return int(hash(id) % uint32(f.Shards)) }
-
-// nodeShardFn is shardFn for nodes.
-type nodeShardFn struct{ shardFn }
-
-// ProcessElement emits a node with its shard.
-func (f *nodeShardFn) ProcessElement(id string, n Node, emit func(int, Record)) {
-	emit(f.of(id), Record{id, n})
-}
-
-// nearShardFn is shardFn for neighbours.
-type nearShardFn struct{ shardFn }
-
-// ProcessElement emits neighbours with their shard.
-func (f *nearShardFn) ProcessElement(id string, n Near, emit func(int, Adjacent)) {
-	emit(f.of(id), Adjacent{id, n.IDs})
-}
-
-// firstShardFn puts all in one shard.
-func firstShardFn(id string) (int, string) { return 0, id }
-
-// writeFn says where shards are written.
-type writeFn struct {
-	Folder string
-	Shards int
-}
-
-func (f writeFn) path(kind string, shard int) string {
-	return filepath.Join(f.Folder, shardName(kind, shard, f.Shards))
-}
-
-// writeNodesFn writes shards of nodes.
-type writeNodesFn struct{ writeFn }
-
-// ProcessElement writes a shard.
-func (f *writeNodesFn) ProcessElement(shard int, records func(*Record) bool) error {
-	return fault(writeShard(f.path("rows", shard), func(row *nodeRow) bool {
-		var r Record
-		if !records(&r) {
-			return false
-		}
-		*row = nodeRow{ID: r.ID, Label: r.Node.Label, Degree: int64(r.Node.Row.Degree), H: r.Node.Row.H, Scores: r.Node.Row.Scores}
-		return true
-	}))
-}
-
-// writeNearFn writes shards of neighbours.
-type writeNearFn struct{ writeFn }
-
-// ProcessElement writes a shard.
-func (f *writeNearFn) ProcessElement(shard int, records func(*Adjacent) bool) error {
-	return fault(writeShard(f.path("near", shard), func(row *nearRow) bool {
-		var a Adjacent
-		if !records(&a) {
-			return false
-		}
-		*row = nearRow{a.ID, a.Near}
-		return true
-	}))
-}
-
-// writeHotFn writes a shard of ids.
-type writeHotFn struct{ writeFn }
-
-// ProcessElement writes a shard.
-func (f *writeHotFn) ProcessElement(shard int, ids func(*string) bool) error {
-	return fault(writeShard(f.path("hot", shard), func(row *hotRow) bool { return ids(&row.ID) }))
-}
-
-// writeNodes writes KV<id, Node> to shards.
-func writeNodes(s beam.Scope, folder string, shards int, nodes beam.PCollection) {
-	s = s.Scope("write nodes")
-	beam.ParDo0(s, &writeNodesFn{writeFn{folder, shards}}, beam.GroupByKey(s, beam.ParDo(s, &nodeShardFn{shardFn{shards}}, nodes)))
-}
-
-// buildGraph reads a graph and writes it to shards: nodes with their degrees, neighbours, and the ids of nodes with very many.
-func buildGraph(s beam.Scope, m []byte, in Input, folder string, o Options) {
-	read := beam.ParDo(s.Scope("nodes"), &readNodesFn{Saved: m}, filesOf(s, in.Nodes))
-	all, near, hot := beam.ParDo3(s.Scope("adjacency"), &adjacencyFn{o.Hot}, beam.CoGroupByKey(s, read, different(s, in.Edges)))
-	writeNodes(s, folder, o.Shards, all)
-	s = s.Scope("write neighbours")
-	beam.ParDo0(s, &writeNearFn{writeFn{folder, o.Shards}}, beam.GroupByKey(s, beam.ParDo(s, &nearShardFn{shardFn{o.Shards}}, near)))
-	beam.ParDo0(s, &writeHotFn{writeFn{folder, 1}}, beam.GroupByKey(s, beam.ParDo(s, firstShardFn, hot)))
-}
 
 // loadNodesFn reads shards of nodes.
 type loadNodesFn struct{}
@@ -218,15 +100,4 @@ func (*loadNodesFn) ProcessElement(ctx context.Context, path string, emit func(s
 		return nil
 	}
 	return fault(readShard(ctx, path, func(row *nodeRow) { emit(row.ID, row.node()) }))
-}
-
-// loadNearFn reads shards of neighbours.
-type loadNearFn struct{}
-
-// ProcessElement emits a shard's neighbours.
-func (*loadNearFn) ProcessElement(ctx context.Context, path string, emit func(string, Near)) error {
-	if path == "" {
-		return nil
-	}
-	return fault(readShard(ctx, path, func(row *nearRow) { emit(row.ID, Near{row.Near}) }))
 }

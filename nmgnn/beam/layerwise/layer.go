@@ -2,8 +2,6 @@ package layerwise
 
 import (
 	"hash/fnv"
-	"strconv"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -50,13 +48,10 @@ func (f *sendFn) ProcessElement(id string, n Node, message func(string, Message)
 }
 
 // termFn sends a node's message to each neighbour that takes from it.
-type termFn struct {
-	one
-	Fan spread
-}
+type termFn struct{ one }
 
 // ProcessElement joins a node's message with the neighbours that it goes to.
-func (f *termFn) ProcessElement(id string, messages func(*Message) bool, nears func(*Near) bool, emit func(string, Term), hot func(string, Term)) {
+func (f *termFn) ProcessElement(id string, messages func(*Message) bool, nears func(*Near) bool, emit func(string, Term)) {
 	var m Message
 	if !messages(&m) {
 		return
@@ -65,7 +60,7 @@ func (f *termFn) ProcessElement(id string, messages func(*Message) bool, nears f
 	var near Near
 	for nears(&near) {
 		for _, v := range near.IDs {
-			f.Fan.emit(id, v, t, emit, hot)
+			emit(v, t)
 		}
 	}
 }
@@ -88,13 +83,10 @@ func (*askFn) ProcessElement(id string, targets func(*Target) bool, nears func(*
 }
 
 // scoreFn answers those who ask.
-type scoreFn struct {
-	one
-	Fan spread
-}
+type scoreFn struct{ one }
 
 // ProcessElement joins a node's message with what asks for it.
-func (f *scoreFn) ProcessElement(id string, messages func(*Message) bool, asks func(*Ask) bool, emit func(string, Term), hot func(string, Term)) {
+func (f *scoreFn) ProcessElement(id string, messages func(*Message) bool, asks func(*Ask) bool, emit func(string, Term)) {
 	var m Message
 	if !messages(&m) {
 		return
@@ -102,28 +94,8 @@ func (f *scoreFn) ProcessElement(id string, messages func(*Message) bool, asks f
 	sent := rows.Sent{Message: m.Values, Source: m.Source}
 	var a Ask
 	for asks(&a) {
-		f.Fan.emit(id, a.From, Term{Part: f.model.Term(f.Layer, sent, a.Target)}, emit, hot)
+		emit(a.From, Term{Part: f.model.Term(f.Layer, sent, a.Target)})
 	}
-}
-
-// spread gives terms of nodes with very many neighbours a key of their own for a share of the neighbours, so that several workers
-// add them up before one does.
-type spread struct {
-	Hot  map[string]bool
-	Ways uint32
-}
-
-func (s spread) emit(from, to string, t Term, emit, hot func(string, Term)) {
-	if !s.Hot[to] {
-		emit(to, t)
-		return
-	}
-	hot(to+"\x00"+strconv.Itoa(int(hash(from)%s.Ways)), t)
-}
-
-// gatherFn takes the share off a key.
-func gatherFn(key string, t Term) (string, Term) {
-	return key[:strings.LastIndexByte(key, 0)], t
 }
 
 func hash(id string) uint32 {
@@ -170,23 +142,18 @@ func (f *finishFn) ProcessElement(id string, t Term, emit func(string, Node)) er
 type graph struct {
 	from beam.PCollection // KV<id, Near>: by the node that sends, those that take
 	to   beam.PCollection // KV<id, Near>: by the node that takes, those that send
-	fan  spread
 }
 
 // layer computes the nodes behind a layer, KV<id, Node>, of those before it.
 func layer(s beam.Scope, m []byte, number int, attends bool, nodes beam.PCollection, g graph) beam.PCollection {
 	o := one{Saved: m, Layer: number}
 	messages, targets, own := beam.ParDo3(s.Scope("send"), &sendFn{o}, nodes)
-	var terms, hot beam.PCollection
+	var terms beam.PCollection
 	if attends {
 		asks := beam.ParDo(s.Scope("ask"), &askFn{}, beam.CoGroupByKey(s, targets, g.to))
-		terms, hot = beam.ParDo2(s.Scope("score"), &scoreFn{o, g.fan}, beam.CoGroupByKey(s, messages, asks))
+		terms = beam.ParDo(s.Scope("score"), &scoreFn{o}, beam.CoGroupByKey(s, messages, asks))
 	} else {
-		terms, hot = beam.ParDo2(s.Scope("term"), &termFn{o, g.fan}, beam.CoGroupByKey(s, messages, g.from))
+		terms = beam.ParDo(s.Scope("term"), &termFn{o}, beam.CoGroupByKey(s, messages, g.from))
 	}
-	all := []beam.PCollection{own, terms}
-	if len(g.fan.Hot) > 0 {
-		all = append(all, beam.ParDo(s.Scope("gather"), gatherFn, beam.CombinePerKey(s.Scope("share"), &sumFn{}, hot)))
-	}
-	return beam.ParDo(s.Scope("finish"), &finishFn{o}, beam.CombinePerKey(s.Scope("sum"), &sumFn{}, beam.Flatten(s, all...)))
+	return beam.ParDo(s.Scope("finish"), &finishFn{o}, beam.CombinePerKey(s.Scope("sum"), &sumFn{}, beam.Flatten(s, own, terms)))
 }

@@ -138,13 +138,13 @@ func writeOutput(ctx context.Context, o Options, saved []byte, last, shown strin
 		return err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	all, err := load(s, last, "rows", &loadNodesFn{})
+	all, err := load(s, last, o.Shards)
 	if err != nil {
 		return err
 	}
 	other := all
 	if shown != "" {
-		if other, err = load(s.Scope("shown"), shown, "rows", &loadNodesFn{}); err != nil {
+		if other, err = load(s.Scope("shown"), shown, o.Shards); err != nil {
 			return err
 		}
 	} else {

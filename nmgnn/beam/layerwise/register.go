@@ -8,21 +8,21 @@ import (
 )
 
 // registerFunctions registers all that runs on workers. What is called for each term of a sum, emitters and sums, is registered with its
-// types, so that Beam calls it without reflection. Functions that are called for each node are not: to compile
+// types, so that Beam calls it without reflection. Functions that are called for each node or shard are not: to compile
 // register.DoFn7x1 takes gigabytes.
 func registerFunctions() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[sendFn](), reflect.TypeFor[termFn](), reflect.TypeFor[askFn](), reflect.TypeFor[scoreFn](), reflect.TypeFor[finishFn](),
-		reflect.TypeFor[readNodesFn](), reflect.TypeFor[readEdgesFn](), reflect.TypeFor[adjacencyFn](), reflect.TypeFor[nodeShardFn](), reflect.TypeFor[nearShardFn](),
-		reflect.TypeFor[writeNodesFn](), reflect.TypeFor[writeNearFn](), reflect.TypeFor[writeHotFn](), reflect.TypeFor[loadNodesFn](), reflect.TypeFor[loadNearFn](),
+		reflect.TypeFor[readNodesFn](), reflect.TypeFor[readEdgesFn](), reflect.TypeFor[loadNodesFn](),
+		reflect.TypeFor[listNodesFn](), reflect.TypeFor[listEdgesFn](), reflect.TypeFor[graphFn](),
+		reflect.TypeFor[termsFn](), reflect.TypeFor[asksFn](), reflect.TypeFor[scoresFn](), reflect.TypeFor[rowsFn](),
 		reflect.TypeFor[resultFn](), reflect.TypeFor[tableFn](),
 		reflect.TypeFor[readCacheFn](), reflect.TypeFor[tieFn](), reflect.TypeFor[arriveFn](), reflect.TypeFor[keptFn](),
 	} {
 		beam.RegisterType(t)
 	}
-	beam.RegisterFunction(gatherFn)
+	beam.RegisterFunction(markFn)
 	beam.RegisterFunction(bothWaysFn)
-	beam.RegisterFunction(firstShardFn)
 	beam.RegisterFunction(noneFn)
 	register.Combiner1[Term](&sumFn{})
 
@@ -38,7 +38,10 @@ func registerFunctions() {
 	register.Emitter2[string, Tie]()
 	register.Emitter2[Pair, bool]()
 	register.Emitter2[int, Record]()
-	register.Emitter2[int, Adjacent]()
+	register.Emitter2[int, Terms]()
+	register.Emitter2[int, Askings]()
+	register.Emitter2[int, Records]()
+	register.Emitter2[int, Pairs]()
 	register.Iter1[bool]()
 	register.Iter1[string]()
 	register.Iter1[Node]()
@@ -49,5 +52,8 @@ func registerFunctions() {
 	register.Iter1[Tie]()
 	register.Iter1[Kept]()
 	register.Iter1[Record]()
-	register.Iter1[Adjacent]()
+	register.Iter1[Terms]()
+	register.Iter1[Askings]()
+	register.Iter1[Records]()
+	register.Iter1[Pairs]()
 }

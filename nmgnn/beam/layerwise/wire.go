@@ -35,13 +35,24 @@ type (
 		From   string
 		Target []float32
 	}
+	// Asking asks some neighbours of a node for their terms.
+	Asking struct {
+		Ask Ask
+		Of  []string
+	}
+	// Askings are many.
+	Askings struct{ All []Asking }
+	// Terms are parts of the sums of many nodes.
+	Terms struct {
+		IDs   []string
+		Parts []rows.Part
+	}
+	// Records are many nodes.
+	Records struct{ All []Record }
+	// Pairs are ends of many edges, of which the first are in one shard.
+	Pairs struct{ A, B []string }
 	// Near lists some neighbours of a node.
 	Near struct{ IDs []string }
-	// Adjacent lists some neighbours of a node, with its id.
-	Adjacent struct {
-		ID   string
-		Near []string
-	}
 	// Term is some of a sum over neighbours, and what the node itself keeps, if Own.
 	Term struct {
 		Own  bool
@@ -232,9 +243,17 @@ func writeTerm(w *writer, t Term) {
 		w.floats(t.Root.H)
 		w.floats(t.Root.Scores)
 	}
-	w.floats(t.Part.Values)
-	w.floats(t.Part.Top)
-	w.floats(t.Part.Weight)
+	writePart(w, t.Part)
+}
+
+func writePart(w *writer, p rows.Part) {
+	w.floats(p.Values)
+	w.floats(p.Top)
+	w.floats(p.Weight)
+}
+
+func readPart(r *reader) rows.Part {
+	return rows.Part{Values: r.floats(), Top: r.floats(), Weight: r.floats()}
 }
 
 func readTerm(r *reader) (t Term) {
@@ -242,7 +261,7 @@ func readTerm(r *reader) (t Term) {
 		t.Node = readNode(r)
 		t.Root = rows.Root{Degree: r.int(), Term: r.floats(), H: r.floats(), Scores: r.floats()}
 	}
-	t.Part = rows.Part{Values: r.floats(), Top: r.floats(), Weight: r.floats()}
+	t.Part = readPart(r)
 	return t
 }
 
@@ -295,13 +314,6 @@ func writeNear(w *writer, x Near) {
 
 func readNear(r *reader) Near { return Near{r.texts()} }
 
-func writeAdjacent(w *writer, x Adjacent) {
-	w.text(x.ID)
-	w.texts(x.Near)
-}
-
-func readAdjacent(r *reader) Adjacent { return Adjacent{r.text(), r.texts()} }
-
 func writePair(w *writer, x Pair) {
 	w.text(x.A)
 	w.text(x.B)
@@ -323,32 +335,102 @@ func writeRange(w *writer, x Range) {
 
 func readRange(r *reader) Range { return Range{r.int(), r.int()} }
 
+// list writes as many as there are, each by a function.
+func list[T any](w *writer, all []T, write func(*writer, T)) {
+	w.int(len(all))
+	for _, x := range all {
+		write(w, x)
+	}
+}
+
+// listed reads what list wrote. Each takes a byte or more.
+func listed[T any](r *reader, read func(*reader) T) []T {
+	n := r.int()
+	if n > len(r.b) {
+		r.b, r.err = nil, errWire
+		return nil
+	}
+	all := make([]T, 0, min(n, 1<<12))
+	for range n {
+		if r.err != nil {
+			return nil
+		}
+		all = append(all, read(r))
+	}
+	return all
+}
+
+func writeAsking(w *writer, a Asking) {
+	writeAsk(w, a.Ask)
+	w.texts(a.Of)
+}
+
+func readAsking(r *reader) Asking { return Asking{readAsk(r), r.texts()} }
+
+func writeAskings(w *writer, x Askings) { list(w, x.All, writeAsking) }
+func readAskings(r *reader) Askings     { return Askings{listed(r, readAsking)} }
+
+func writeTerms(w *writer, x Terms) {
+	w.texts(x.IDs)
+	list(w, x.Parts, writePart)
+}
+
+func readTerms(r *reader) Terms {
+	t := Terms{r.texts(), listed(r, readPart)}
+	if len(t.IDs) != len(t.Parts) {
+		r.err = errWire
+	}
+	return t
+}
+
+func writeRecords(w *writer, x Records) { list(w, x.All, writeRecord) }
+func readRecords(r *reader) Records     { return Records{listed(r, readRecord)} }
+
+func writePairs(w *writer, x Pairs) {
+	w.texts(x.A)
+	w.texts(x.B)
+}
+
+func readPairs(r *reader) Pairs {
+	p := Pairs{r.texts(), r.texts()}
+	if len(p.A) != len(p.B) {
+		r.err = errWire
+	}
+	return p
+}
+
 // Beam finds coders by the names of their functions, which closures and generic functions share.
 
-func encodeNode(x Node) []byte                  { return written(x, writeNode) }
-func decodeNode(b []byte) (Node, error)         { return read(b, readNode) }
-func encodeRecord(x Record) []byte              { return written(x, writeRecord) }
-func decodeRecord(b []byte) (Record, error)     { return read(b, readRecord) }
-func encodeMessage(x Message) []byte            { return written(x, writeMessage) }
-func decodeMessage(b []byte) (Message, error)   { return read(b, readMessage) }
-func encodeTarget(x Target) []byte              { return written(x, writeTarget) }
-func decodeTarget(b []byte) (Target, error)     { return read(b, readTarget) }
-func encodeAsk(x Ask) []byte                    { return written(x, writeAsk) }
-func decodeAsk(b []byte) (Ask, error)           { return read(b, readAsk) }
-func encodeNear(x Near) []byte                  { return written(x, writeNear) }
-func decodeNear(b []byte) (Near, error)         { return read(b, readNear) }
-func encodeAdjacent(x Adjacent) []byte          { return written(x, writeAdjacent) }
-func decodeAdjacent(b []byte) (Adjacent, error) { return read(b, readAdjacent) }
-func encodeTerm(x Term) []byte                  { return written(x, writeTerm) }
-func decodeTerm(b []byte) (Term, error)         { return read(b, readTerm) }
-func encodePair(x Pair) []byte                  { return written(x, writePair) }
-func decodePair(b []byte) (Pair, error)         { return read(b, readPair) }
-func encodeTie(x Tie) []byte                    { return written(x, writeTie) }
-func decodeTie(b []byte) (Tie, error)           { return read(b, readTie) }
-func encodeRange(x Range) []byte                { return written(x, writeRange) }
-func decodeRange(b []byte) (Range, error)       { return read(b, readRange) }
-func encodeKept(x Kept) []byte                  { return written(x, writeKept) }
-func decodeKept(b []byte) (Kept, error)         { return read(b, readKept) }
+func encodeNode(x Node) []byte                { return written(x, writeNode) }
+func decodeNode(b []byte) (Node, error)       { return read(b, readNode) }
+func encodeRecord(x Record) []byte            { return written(x, writeRecord) }
+func decodeRecord(b []byte) (Record, error)   { return read(b, readRecord) }
+func encodeMessage(x Message) []byte          { return written(x, writeMessage) }
+func decodeMessage(b []byte) (Message, error) { return read(b, readMessage) }
+func encodeTarget(x Target) []byte            { return written(x, writeTarget) }
+func decodeTarget(b []byte) (Target, error)   { return read(b, readTarget) }
+func encodeAsk(x Ask) []byte                  { return written(x, writeAsk) }
+func decodeAsk(b []byte) (Ask, error)         { return read(b, readAsk) }
+func encodeNear(x Near) []byte                { return written(x, writeNear) }
+func decodeNear(b []byte) (Near, error)       { return read(b, readNear) }
+func encodeTerm(x Term) []byte                { return written(x, writeTerm) }
+func decodeTerm(b []byte) (Term, error)       { return read(b, readTerm) }
+func encodePair(x Pair) []byte                { return written(x, writePair) }
+func decodePair(b []byte) (Pair, error)       { return read(b, readPair) }
+func encodeTie(x Tie) []byte                  { return written(x, writeTie) }
+func decodeTie(b []byte) (Tie, error)         { return read(b, readTie) }
+func encodeRange(x Range) []byte              { return written(x, writeRange) }
+func decodeRange(b []byte) (Range, error)     { return read(b, readRange) }
+func encodeKept(x Kept) []byte                { return written(x, writeKept) }
+func decodeKept(b []byte) (Kept, error)       { return read(b, readKept) }
+func encodeAskings(x Askings) []byte          { return written(x, writeAskings) }
+func decodeAskings(b []byte) (Askings, error) { return read(b, readAskings) }
+func encodeTerms(x Terms) []byte              { return written(x, writeTerms) }
+func decodeTerms(b []byte) (Terms, error)     { return read(b, readTerms) }
+func encodeRecords(x Records) []byte          { return written(x, writeRecords) }
+func decodeRecords(b []byte) (Records, error) { return read(b, readRecords) }
+func encodePairs(x Pairs) []byte              { return written(x, writePairs) }
+func decodePairs(b []byte) (Pairs, error)     { return read(b, readPairs) }
 
 // registerWire tells Beam how each type is encoded.
 func registerWire() {
@@ -358,10 +440,13 @@ func registerWire() {
 	beam.RegisterCoder(reflect.TypeFor[Target](), encodeTarget, decodeTarget)
 	beam.RegisterCoder(reflect.TypeFor[Ask](), encodeAsk, decodeAsk)
 	beam.RegisterCoder(reflect.TypeFor[Near](), encodeNear, decodeNear)
-	beam.RegisterCoder(reflect.TypeFor[Adjacent](), encodeAdjacent, decodeAdjacent)
 	beam.RegisterCoder(reflect.TypeFor[Term](), encodeTerm, decodeTerm)
 	beam.RegisterCoder(reflect.TypeFor[Pair](), encodePair, decodePair)
 	beam.RegisterCoder(reflect.TypeFor[Tie](), encodeTie, decodeTie)
 	beam.RegisterCoder(reflect.TypeFor[Range](), encodeRange, decodeRange)
 	beam.RegisterCoder(reflect.TypeFor[Kept](), encodeKept, decodeKept)
+	beam.RegisterCoder(reflect.TypeFor[Askings](), encodeAskings, decodeAskings)
+	beam.RegisterCoder(reflect.TypeFor[Terms](), encodeTerms, decodeTerms)
+	beam.RegisterCoder(reflect.TypeFor[Records](), encodeRecords, decodeRecords)
+	beam.RegisterCoder(reflect.TypeFor[Pairs](), encodePairs, decodePairs)
 }

@@ -128,7 +128,6 @@ func (f *common) out() (layerwise.Output, error) {
 func newEmbedCommand() *cobra.Command {
 	var f common
 	var data, work, layer string
-	var hot int
 	c := &cobra.Command{
 		Use:   "embed",
 		Short: "Compute every node of a graph, layer by layer",
@@ -146,7 +145,6 @@ class if it is known, predicted class, its probability, and the numbers of a lay
 	c.Flags().StringVar(&data, "data", "", "folder of the graph")
 	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
 	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
-	c.Flags().IntVar(&hot, "hot", 10_000, "neighbours from which on a node's sum goes in two stages")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := required(c, "model", "data", "work", "output"); err != nil {
 			return err
@@ -168,7 +166,7 @@ class if it is known, predicted class, its probability, and the numbers of a lay
 		if err != nil {
 			return misusef("--data %w", err)
 		}
-		counts, err := layerwise.Embed(c.Context(), m, in, out, layerwise.Options{Work: absolute(work), Shards: f.shards, Hot: hot, Progress: progress(c.ErrOrStderr())})
+		counts, err := layerwise.Embed(c.Context(), m, in, out, layerwise.Options{Work: absolute(work), Shards: f.shards, Progress: progress(c.ErrOrStderr())})
 		if err != nil {
 			return err
 		}
