@@ -55,7 +55,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Run == nil {
 		o.Run = func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
-			return beamx.RunWithMetrics(ctx, p)
+			return nil, beamx.Run(ctx, p)
 		}
 	}
 	return o, nil
@@ -70,7 +70,7 @@ type Output struct {
 	CSV bool
 }
 
-// Counts is what was read. On runners that count nothing, all are 0.
+// Counts is what was read.
 type Counts struct {
 	Nodes   int64 `json:"nodes"`
 	Edges   int64 `json:"edges"`   // different ones
@@ -130,24 +130,11 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 	if out.Layer > 0 {
 		shown = folder(layerName(out.Layer))
 	}
-	return counts, writeOutput(ctx, o, saved, folder(last), shown, out)
+	return counts, writeOutput(ctx, o, m, saved, folder(last), shown, out, shards)
 }
 
 // layerName is the folder of a layer's output, counted from 1.
 func layerName(number int) string { return fmt.Sprintf("layer%d", number) }
-
-// load reads a folder's nodes.
-func load(s beam.Scope, folder string, shards int) (beam.PCollection, error) {
-	there, err := shardsIn(folder, shards)
-	if err != nil {
-		return beam.PCollection{}, err
-	}
-	var files []string
-	for _, shard := range there {
-		files = append(files, filepath.Join(folder, shardName("rows", shard, shards)))
-	}
-	return beam.ParDo(s.Scope("load"), &loadNodesFn{}, filesOf(s, files)), nil
-}
 
 // doneFile is written when a step is done, and says of what.
 const doneFile = "done.json"
@@ -182,11 +169,14 @@ func step(ctx context.Context, o Options, key, name string, build func(s beam.Sc
 	if err := build(s, folder); err != nil {
 		return Counts{}, err
 	}
-	result, err := o.Run(ctx, p)
-	if err != nil {
+	if _, err := o.Run(ctx, p); err != nil {
 		return Counts{}, pipelineError(ctx, name, err)
 	}
-	now := done{Key: key, Counts: countsOf(result)}
+	counts, err := countsOf(folder)
+	if err != nil {
+		return Counts{}, err
+	}
+	now := done{Key: key, Counts: counts}
 	raw, err = json.Marshal(now)
 	if err != nil {
 		return Counts{}, err
@@ -201,18 +191,24 @@ func step(ctx context.Context, o Options, key, name string, build func(s beam.Sc
 	return now.Counts, err
 }
 
-func countsOf(result beam.PipelineResult) (c Counts) {
-	if result == nil {
-		return c
+// countsOf adds up what the shards of a step say that they counted. Runners' own counters may miss some.
+func countsOf(folder string) (c Counts, err error) {
+	files, err := filepath.Glob(filepath.Join(escape(folder), "counts-*.json"))
+	if err != nil {
+		return c, err
 	}
-	for _, r := range result.Metrics().AllMetrics().Counters() {
-		for name, into := range map[string]*int64{"nodes": &c.Nodes, "edges": &c.Edges, "loops": &c.Loops, "repeats": &c.Repeats} {
-			if r.Name() == name && r.Namespace() == "nodemask" {
-				*into += r.Result()
-			}
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return c, err
 		}
+		var one Counts
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return c, fmt.Errorf("%s: %w", path, err)
+		}
+		c.Nodes, c.Edges, c.Loops, c.Repeats = c.Nodes+one.Nodes, c.Edges+one.Edges, c.Loops+one.Loops, c.Repeats+one.Repeats
 	}
-	return c
+	return c, nil
 }
 
 // keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.

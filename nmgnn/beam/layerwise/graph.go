@@ -42,35 +42,18 @@ func (*readEdgesFn) ProcessElement(ctx context.Context, path string, emit func(P
 		if p.A > p.B {
 			p.A, p.B = p.B, p.A
 		}
-		if p.A == p.B {
-			loops.Inc(ctx, 1)
-		}
 		emit(p, true)
 		return nil
 	}))
 }
 
-// Counters of what is read.
-var (
-	loops   = beam.NewCounter("nodemask", "loops")
-	edges   = beam.NewCounter("nodemask", "edges")
-	repeats = beam.NewCounter("nodemask", "repeats")
-	nodes   = beam.NewCounter("nodemask", "nodes")
-)
-
 // bothWaysFn makes neighbours of the ends of different edges. Of a loop it makes "", which is no node's id, so that its node is
 // looked for.
-func bothWaysFn(ctx context.Context, p Pair, times func(*bool) bool, emit func(string, string)) {
-	n := int64(-1)
-	for is := false; times(&is); {
-		n++
-	}
+func bothWaysFn(p Pair, _ func(*bool) bool, emit func(string, string)) {
 	if p.A == p.B {
 		emit(p.A, "")
 		return
 	}
-	repeats.Inc(ctx, n)
-	edges.Inc(ctx, 1)
 	emit(p.A, p.B)
 	emit(p.B, p.A)
 }
@@ -90,14 +73,3 @@ func filesOf(s beam.Scope, files []string) beam.PCollection {
 type shardFn struct{ Shards int }
 
 func (f shardFn) of(id string) int { return int(hash(id) % uint32(f.Shards)) }
-
-// loadNodesFn reads shards of nodes.
-type loadNodesFn struct{}
-
-// ProcessElement emits a shard's nodes.
-func (*loadNodesFn) ProcessElement(ctx context.Context, path string, emit func(string, Node)) error {
-	if path == "" {
-		return nil
-	}
-	return fault(readShard(ctx, path, func(row *nodeRow) { emit(row.ID, row.node()) }))
-}

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"nodemask/internal/tidy"
 	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/beam/rows"
+	"nodemask/nmgnn/cached"
 )
 
 // extension is how the names of output files end.
@@ -54,7 +56,7 @@ func (o Output) name(shard, shards int) string {
 	return fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, o.extension())
 }
 
-// resultFn puts what is shown of a node, and its logits, into a record of its shard.
+// resultFn puts a node's logits into a record of its shard.
 type resultFn struct {
 	shardFn
 	Saved []byte
@@ -67,18 +69,16 @@ func (f *resultFn) Setup() (err error) {
 	return err
 }
 
-// ProcessElement emits a node with its logits in Scores.
-func (f *resultFn) ProcessElement(id string, last, shown func(*Node) bool, emit func(int, Record)) {
-	var n, layer Node
-	if !last(&n) {
-		return
-	}
-	logits := f.model.Logits(n.Row)
-	n.Row.Scores = logits
-	if n.Row.H = logits; shown(&layer) {
-		n.Row.H = layer.Row.H
-	}
-	emit(f.of(id), Record{id, n})
+// ProcessElement emits a node.
+func (f *resultFn) ProcessElement(id string, n Node, emit func(int, Record)) {
+	emit(f.of(id), Record{id, shownAs(f.model, n)})
+}
+
+// shownAs puts a node's logits where the table has both what is shown and what it is classified by.
+func shownAs(m *rows.Model, n Node) Node {
+	n.Row.Scores = m.Logits(n.Row)
+	n.Row.H = n.Row.Scores
+	return n
 }
 
 // tableFn writes shards of the output.
@@ -132,27 +132,54 @@ func shortest(x float32) float64 {
 	return y
 }
 
-// writeOutput writes the nodes behind the last layer, and of another layer if shown is its folder.
-func writeOutput(ctx context.Context, o Options, saved []byte, last, shown string, out Output) error {
+// outputFn writes shards of the output of a graph.
+type outputFn struct {
+	shardFn
+	one
+	Table       tableFn
+	Last, Shown string // folders of the last layer's nodes, and of those that are shown; "": the logits are
+}
+
+// ProcessElement writes a shard.
+func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
+	name := shardName("rows", shard, f.Shards)
+	shown := map[string][]float32{}
+	if f.Shown != "" {
+		if err := readShard(ctx, filepath.Join(f.Shown, name), func(row *nodeRow) { shown[strings.Clone(row.ID)] = row.H }); err != nil {
+			return fault(err)
+		}
+	}
+	var all []Record
+	err := readShard(ctx, filepath.Join(f.Last, name), func(row *nodeRow) {
+		r := Record{strings.Clone(row.ID), shownAs(f.model, row.node())}
+		r.Node.Label = strings.Clone(row.Label)
+		if f.Shown != "" {
+			r.Node.Row.H = shown[r.ID]
+		}
+		all = append(all, r)
+	})
+	if err != nil {
+		return fault(err)
+	}
+	i := 0
+	return f.Table.ProcessElement(shard, func(r *Record) bool {
+		if i == len(all) {
+			return false
+		}
+		*r = all[i]
+		i++
+		return true
+	})
+}
+
+// writeOutput writes the nodes behind the last layer, with what another layer has of them if shown is its folder.
+func writeOutput(ctx context.Context, o Options, m *cached.Model, saved []byte, last, shown string, out Output, shards []int) error {
 	if err := out.check(o.Shards); err != nil {
 		return err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	all, err := load(s, last, o.Shards)
-	if err != nil {
-		return err
-	}
-	other := all
-	if shown != "" {
-		if other, err = load(s.Scope("shown"), shown, o.Shards); err != nil {
-			return err
-		}
-	} else {
-		other = beam.ParDo(s, noneFn, all)
-	}
-	if err := results(s, saved, all, other, out, o, false); err != nil {
-		return err
-	}
+	f := &outputFn{shardFn{o.Shards}, one{Saved: saved}, tableFn{out, o.Shards, m.Classes, false}, last, shown}
+	beam.ParDo0(s.Scope("output"), f, beam.Reshuffle(s, beam.CreateList(s, shards)))
 	if _, err := o.Run(ctx, p); err != nil {
 		return pipelineError(ctx, "output", err)
 	}
@@ -160,17 +187,9 @@ func writeOutput(ctx context.Context, o Options, saved []byte, last, shown strin
 	return nil
 }
 
-// noneFn keeps nothing.
-func noneFn(string, Node, func(string, Node)) {}
-
-// results writes nodes, with the numbers of those of the same id in shown if there are any.
-func results(s beam.Scope, saved []byte, all, shown beam.PCollection, out Output, o Options, newcomers bool) error {
-	m, err := decodeModel(saved)
-	if err != nil {
-		return err
-	}
+// writeNewcomers writes nodes that arrived.
+func writeNewcomers(s beam.Scope, o Options, m *cached.Model, saved []byte, all beam.PCollection, out Output) {
 	s = s.Scope("output")
-	records := beam.ParDo(s, &resultFn{shardFn: shardFn{o.Shards}, Saved: saved}, beam.CoGroupByKey(s, all, shown))
-	beam.ParDo0(s, &tableFn{out, o.Shards, m.Classes, newcomers}, beam.GroupByKey(s, records))
-	return nil
+	records := beam.ParDo(s, &resultFn{shardFn: shardFn{o.Shards}, Saved: saved}, all)
+	beam.ParDo0(s, &tableFn{out, o.Shards, m.Classes, true}, beam.GroupByKey(s, records))
 }

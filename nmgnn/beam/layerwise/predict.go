@@ -58,9 +58,7 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 		senders := beam.Flatten(s, all, beam.ParDo(s.Scope("kept"), &keptFn{i}, used))
 		all = layer(s.Scope(layerName(i+1)), saved, i, model.Attends(i), senders, graph{from: from, to: to})
 	}
-	if err := results(s, saved, all, beam.ParDo(s, noneFn, all), out, o, true); err != nil {
-		return err
-	}
+	writeNewcomers(s, o, m, saved, all, out)
 	if _, err := o.Run(ctx, p); err != nil {
 		return pipelineError(ctx, "predicting", err)
 	}

@@ -13,17 +13,16 @@ import (
 func registerFunctions() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[sendFn](), reflect.TypeFor[termFn](), reflect.TypeFor[askFn](), reflect.TypeFor[scoreFn](), reflect.TypeFor[finishFn](),
-		reflect.TypeFor[readNodesFn](), reflect.TypeFor[readEdgesFn](), reflect.TypeFor[loadNodesFn](),
+		reflect.TypeFor[readNodesFn](), reflect.TypeFor[readEdgesFn](),
 		reflect.TypeFor[listNodesFn](), reflect.TypeFor[listEdgesFn](), reflect.TypeFor[graphFn](),
 		reflect.TypeFor[termsFn](), reflect.TypeFor[asksFn](), reflect.TypeFor[scoresFn](), reflect.TypeFor[rowsFn](),
-		reflect.TypeFor[resultFn](), reflect.TypeFor[tableFn](),
+		reflect.TypeFor[outputFn](), reflect.TypeFor[resultFn](), reflect.TypeFor[tableFn](),
 		reflect.TypeFor[readCacheFn](), reflect.TypeFor[tieFn](), reflect.TypeFor[arriveFn](), reflect.TypeFor[keptFn](),
 	} {
 		beam.RegisterType(t)
 	}
 	beam.RegisterFunction(markFn)
 	beam.RegisterFunction(bothWaysFn)
-	beam.RegisterFunction(noneFn)
 	register.Combiner1[Term](&sumFn{})
 
 	register.Emitter1[string]()

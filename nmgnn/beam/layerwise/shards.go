@@ -2,6 +2,9 @@ package layerwise
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,7 +138,7 @@ type graphFn struct {
 }
 
 // ProcessElement joins the nodes and edges of a shard.
-func (f *graphFn) ProcessElement(ctx context.Context, shard int, listed func(*Records) bool, pairs func(*Pairs) bool) error {
+func (f *graphFn) ProcessElement(shard int, listed func(*Records) bool, pairs func(*Pairs) bool) error {
 	near := map[string][]string{}
 	var p Pairs
 	for pairs(&p) {
@@ -155,12 +158,13 @@ func (f *graphFn) ProcessElement(ctx context.Context, shard int, listed func(*Re
 			all = append(all, r)
 		}
 	}
+	count := Counts{Nodes: int64(len(all))}
 	for v, ids := range near {
 		if !known[v] {
 			return faultf("an edge names node %.80q, which no file of nodes has: add it there, or remove the edge", v)
 		}
 		slices.Sort(ids)
-		near[v] = f.different(ctx, v, ids)
+		near[v] = count.different(v, ids)
 	}
 	i := 0
 	err := writeShard(filepath.Join(f.Folder, shardName("rows", shard, f.Shards)), func(row *nodeRow) bool {
@@ -175,9 +179,8 @@ func (f *graphFn) ProcessElement(ctx context.Context, shard int, listed func(*Re
 	if err != nil {
 		return fault(err)
 	}
-	nodes.Inc(ctx, int64(len(all)))
 	i, at := 0, 0
-	return fault(writeShard(filepath.Join(f.Folder, shardName("near", shard, f.Shards)), func(row *nearRow) bool {
+	err = writeShard(filepath.Join(f.Folder, shardName("near", shard, f.Shards)), func(row *nearRow) bool {
 		for ; i < len(all); i, at = i+1, 0 {
 			if ids := near[all[i].ID]; at < len(ids) {
 				end := min(at+chunk, len(ids))
@@ -187,17 +190,23 @@ func (f *graphFn) ProcessElement(ctx context.Context, shard int, listed func(*Re
 			}
 		}
 		return false
+	})
+	if err != nil {
+		return fault(err)
+	}
+	return fault(replace(filepath.Join(f.Folder, fmt.Sprintf("counts-%05d.json", shard)), func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(count)
 	}))
 }
 
 // different returns a node's neighbours without itself, each once, of a sorted list, and counts edges where they are seen from their
 // lesser end.
-func (f *graphFn) different(ctx context.Context, v string, ids []string) []string {
+func (c *Counts) different(v string, ids []string) []string {
 	listed := int64(0)
 	for _, u := range ids {
 		switch {
 		case u == v:
-			loops.Inc(ctx, 1)
+			c.Loops++
 		case v < u:
 			listed++
 		}
@@ -209,8 +218,8 @@ func (f *graphFn) different(ctx context.Context, v string, ids []string) []strin
 			once++
 		}
 	}
-	edges.Inc(ctx, once)
-	repeats.Inc(ctx, listed-once)
+	c.Edges += once
+	c.Repeats += listed - once
 	return ids
 }
 

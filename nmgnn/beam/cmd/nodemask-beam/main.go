@@ -112,7 +112,7 @@ func (f *common) add(c *cobra.Command) {
 	flags.StringVar(&f.model, "model", "", "model that 'nodemask train --save-model' wrote")
 	flags.StringVarP(&f.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.parquet and so on")
 	flags.StringVar(&f.format, "format", "parquet", "of the output: parquet or csv")
-	flags.IntVar(&f.shards, "shards", 8, "files that are written; a worker writes one at a time")
+	flags.IntVar(&f.shards, "shards", 8, "files that a step writes; a worker holds one in memory, and what is sent to it")
 }
 
 func (f *common) out() (layerwise.Output, error) {
@@ -170,10 +170,8 @@ class if it is known, predicted class, its probability, and the numbers of a lay
 		if err != nil {
 			return err
 		}
-		if counts != (layerwise.Counts{}) {
-			fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n", counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
-		}
-		return nil
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n", counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
+		return err
 	}
 	return c
 }
