@@ -22,6 +22,7 @@ func registerFunctions() {
 		beam.RegisterType(t)
 	}
 	beam.RegisterFunction(markFn)
+	beam.RegisterFunction(endFn)
 	beam.RegisterFunction(bothWaysFn)
 	register.Combiner1[Term](&sumFn{})
 

@@ -138,7 +138,11 @@ type graphFn struct {
 }
 
 // ProcessElement joins the nodes and edges of a shard.
-func (f *graphFn) ProcessElement(shard int, listed func(*Records) bool, pairs func(*Pairs) bool) error {
+func (f *graphFn) ProcessElement(shard int, listed func(*Records) bool, pairs func(*Pairs) bool) (int, bool, error) {
+	return shard, true, f.write(shard, listed, pairs)
+}
+
+func (f *graphFn) write(shard int, listed func(*Records) bool, pairs func(*Pairs) bool) error {
 	near := map[string][]string{}
 	var p Pairs
 	for pairs(&p) {
@@ -231,7 +235,7 @@ func rowOf(id string, n Node) nodeRow {
 func buildGraph(s beam.Scope, m []byte, in Input, folder string, shards int) {
 	all := beam.ParDo(s.Scope("nodes"), &listNodesFn{shardFn{shards}, readNodesFn{Saved: m}}, filesOf(s, in.Nodes))
 	pairs := beam.ParDo(s.Scope("edges"), &listEdgesFn{shardFn{shards}}, filesOf(s, in.Edges))
-	beam.ParDo0(s.Scope("graph"), &graphFn{shardFn{shards}, folder}, beam.CoGroupByKey(s, all, pairs))
+	end(s, beam.ParDo(s.Scope("graph"), &graphFn{shardFn{shards}, folder}, beam.CoGroupByKey(s, all, pairs)))
 }
 
 // stepFn is a part of a layer's step: the layer, the shards, and where the nodes before it and their neighbours are.
@@ -356,7 +360,11 @@ type rowsFn struct {
 }
 
 // ProcessElement adds up the terms of a shard's nodes, and computes them.
-func (f *rowsFn) ProcessElement(ctx context.Context, shard int, _ func(*bool) bool, terms func(*Terms) bool) error {
+func (f *rowsFn) ProcessElement(ctx context.Context, shard int, _ func(*bool) bool, terms func(*Terms) bool) (int, bool, error) {
+	return shard, true, f.write(ctx, shard, terms)
+}
+
+func (f *rowsFn) write(ctx context.Context, shard int, terms func(*Terms) bool) error {
 	sum := map[string]rows.Part{}
 	var t Terms
 	for terms(&t) {
@@ -388,6 +396,14 @@ func (f *rowsFn) ProcessElement(ctx context.Context, shard int, _ func(*bool) bo
 // markFn makes a key of a shard's number.
 func markFn(shard int) (int, bool) { return shard, true }
 
+// endFn takes what says that a shard is written.
+func endFn(int, func(*bool) bool) {}
+
+// end ends a pipeline behind what writes shards. While a function without output works, Prism's loops never rest.
+func end(s beam.Scope, written beam.PCollection) {
+	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
+}
+
 // shardLayer computes the nodes behind a layer and writes their shards.
 func shardLayer(s beam.Scope, f stepFn, attends bool, folder string, shards []int) {
 	all := beam.Reshuffle(s, beam.CreateList(s, shards))
@@ -400,5 +416,5 @@ func shardLayer(s beam.Scope, f stepFn, attends bool, folder string, shards []in
 	}
 	// A shard that no term goes to has nodes, too.
 	marks := beam.ParDo(s.Scope("mark"), markFn, all)
-	beam.ParDo0(s.Scope("rows"), &rowsFn{f, folder}, beam.CoGroupByKey(s, marks, terms))
+	end(s, beam.ParDo(s.Scope("rows"), &rowsFn{f, folder}, beam.CoGroupByKey(s, marks, terms)))
 }
