@@ -116,7 +116,7 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 // BenchmarkEmbed computes SAGE with two layers of 16 over stochastic block models of a mean degree of 10, and holds the logits to those of
 // one machine.
 func BenchmarkEmbed(b *testing.B) {
-	for _, nodes := range []int{10_000, 100_000, 300_000} {
+	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			g, err := datasets.SBM(datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
 			require.NoError(b, err)
