@@ -11,7 +11,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test vet lint torture third-party sbom vulncheck fuzz bench bench-peers test-cluster clean-setup
+.PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ demo: setup build ## set up, build, and train a GNN with and without node maskin
 
 test: reports build vet ## set up, build, check and test everything, notebooks too
 	go test -timeout 12m ./...
+
+# Not part of test: the first build takes minutes and makes programs of 80 MB, which nothing else here needs.
+test-beam: ## check and test the pipelines of Apache Beam in nmgnn/beam
+	cd nmgnn/beam && go vet ./... && go test -timeout 20m ./...
 
 vet: ## check with gofmt and go vet
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l */) || exit 1; [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }

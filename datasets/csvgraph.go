@@ -144,26 +144,46 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 func (n *csvNodes) read(accept func(id []byte) error) error {
 	t := n.table
 	features := NewFeatureBuilder(len(n.featureColumns))
-	row := make([]float32, len(n.featureColumns))
 	var index classes.Index
+	err := n.scan(func(id, label []byte, row []float32) error {
+		if err := accept(id); err != nil {
+			return err
+		}
+		v := len(n.ids)
+		if v >= maxNodes {
+			return fmt.Errorf("more than %d nodes", maxNodes)
+		}
+		n.ids = append(n.ids, string(id))
+		if first, again := n.index.Add(n.ids[v], int32(v)); again {
+			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
+		}
+		if n.labelColumn >= 0 {
+			n.labels = append(n.labels, index.Add(label))
+		}
+		features.Add(row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	n.index.Seal()
+	n.features = features.Finish()
+	n.classes = index.Finish(n.labels)
+	return t.Err()
+}
+
+// scan calls each for every line; its slices are overwritten by the next.
+func (n *csvNodes) scan(each func(id, label []byte, features []float32) error) error {
+	t := n.table
+	row := make([]float32, len(n.featureColumns))
 	for t.Next() {
 		id := t.Fields[n.idColumn]
 		if len(id) == 0 {
 			return t.Errorf("the id is empty: every node needs one")
 		}
-		if err := accept(id); err != nil {
-			return t.Errorf("%w", err)
-		}
-		v := len(n.ids)
-		if v >= maxNodes {
-			return t.Errorf("more than %d nodes", maxNodes)
-		}
-		n.ids = append(n.ids, string(id))
-		if first, again := n.index.Add(n.ids[v], int32(v)); again {
-			return t.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
-		}
+		var label []byte
 		if n.labelColumn >= 0 {
-			n.labels = append(n.labels, index.Add(t.Fields[n.labelColumn]))
+			label = t.Fields[n.labelColumn]
 		}
 		for i, column := range n.featureColumns {
 			var err error
@@ -171,12 +191,42 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
 		}
-		features.Add(row)
+		if err := each(id, label, row); err != nil {
+			return t.Errorf("%w", err)
+		}
 	}
-	n.index.Seal()
-	n.features = features.Finish()
-	n.classes = index.Finish(n.labels)
 	return t.Err()
+}
+
+// ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers that keep no
+// graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are overwritten by the next line.
+// Errors, those of each too, name the file and the line.
+func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
+	t, closeTable, err := openCSV(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer closeTable()
+	n, err := newCSVNodes(t, t.Find("label"))
+	if err != nil {
+		return err
+	}
+	return n.scan(each)
+}
+
+// ScanEdges is [ScanNodes] for edges.csv.
+func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
+	t, closeTable, err := openCSV(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer closeTable()
+	return readCSVPairs(t, func(source, target []byte) error {
+		if err := each(source, target); err != nil {
+			return t.Errorf("%w", err)
+		}
+		return nil
+	})
 }
 
 // parseFeature reads a finite number. Converting a short []byte to string for strconv allocates nothing.

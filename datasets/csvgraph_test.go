@@ -232,3 +232,23 @@ func ExampleReadCSV() {
 	fmt.Println(g.NodeIDs, g.Labels, g.Classes, g.Edges.Neighbours(1))
 	// Output: [ann bob cy] [0 1 -1] [cat dog] [0 2]
 }
+
+func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
+	folder := t.TempDir()
+	nodes, edges := filepath.Join(folder, csvNodesFile), filepath.Join(folder, csvEdgesFile)
+	require.NoError(t, os.WriteFile(nodes, []byte(tinyNodes), 0o600))
+	require.NoError(t, os.WriteFile(edges, []byte(tinyEdges), 0o600))
+	var lines []string
+	require.NoError(t, ScanNodes(t.Context(), nodes, func(id, label []byte, features []float32) error {
+		lines = append(lines, fmt.Sprintf("%s,%s,%v", id, label, features))
+		return nil
+	}))
+	require.Equal(t, []string{"ann,cat,[1 0]", "bob,,[0 0]", "cy,ant,[0.5 -0.2]"}, lines)
+	err := ScanEdges(t.Context(), edges, func(source, target []byte) error {
+		if string(source) == "cy" {
+			return fmt.Errorf("%s is not wanted", source)
+		}
+		return nil
+	})
+	require.ErrorContains(t, err, "edges.csv: line 4: cy is not wanted")
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,18 +129,7 @@ func readLabels(t *table, c *column) ([]int32, []string, error) {
 	var name []byte
 	err := t.each(c, func(_ int, b batch) error {
 		for i := range b.len() {
-			name = name[:0]
-			switch {
-			case b.null(i):
-			case c.kind == text:
-				name = b.values[i].ByteArray()
-			case c.kind == whole:
-				name = strconv.AppendInt(name, b.int(i), 10)
-			default:
-				if x := b.float(i); !math.IsNaN(x) {
-					name = strconv.AppendFloat(name, x, 'f', -1, 64)
-				}
-			}
+			name = b.text(name[:0], i, c.kind)
 			labels = append(labels, index.Add(name))
 		}
 		return nil

@@ -1,0 +1,242 @@
+// Command nodemask-beam runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/spf13/cobra"
+
+	"nodemask/nmgnn/beam/layerwise"
+	"nodemask/nmgnn/cached"
+)
+
+// misuse marks an error as the caller's. It ends the command with exit code 2; any other ends it with 1.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+
+func main() {
+	// A worker that a runner starts is this program with flags of Beam's alone: then beam.Init never returns.
+	layerwise.Register()
+	if len(os.Args) > 1 && os.Args[1] == "--worker" || len(os.Args) > 1 && os.Args[1] == "--worker=true" {
+		flag.Parse()
+		beam.Init()
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	root := newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "nodemask-beam:", err)
+	var m misuse
+	if errors.As(err, &m) {
+		return 2
+	}
+	return 1
+}
+
+func newRootCommand() *cobra.Command {
+	var verbose bool
+	root := &cobra.Command{
+		Use:   "nodemask-beam",
+		Short: "Run saved models over graphs that are too large for one machine, as pipelines of Apache Beam",
+		Long: `Run saved models over graphs that are too large for one machine, as pipelines of Apache Beam.
+
+Without further flags pipelines run in this process, on Prism. --runner and Beam's other flags choose another runner. All files and
+folders must be there for every worker, at the same path.`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			level := "error"
+			if verbose {
+				level = "info"
+			}
+			beamlog.SetupLogging(level, "text")
+			beam.Init()
+		},
+	}
+	root.PersistentFlags().BoolVar(&verbose, "verbose", false, "log what the runner does")
+	// Beam's flags, of which help shows the one that most need.
+	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
+	flag.CommandLine.VisitAll(func(f *flag.Flag) {
+		if f.Name != "runner" {
+			_ = root.PersistentFlags().MarkHidden(f.Name) // it is there
+		}
+	})
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
+	root.AddCommand(newEmbedCommand(), newPredictCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
+	return root
+}
+
+// required returns an error that names the first of the flags that is missing.
+func required(c *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if !c.Flags().Changed(name) {
+			return misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
+		}
+	}
+	return nil
+}
+
+// common are flags of both commands.
+type common struct {
+	model, output, format string
+	shards                int
+}
+
+func (f *common) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.model, "model", "", "model that 'nodemask train --save-model' wrote")
+	flags.StringVarP(&f.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.parquet and so on")
+	flags.StringVar(&f.format, "format", "parquet", "of the output: parquet or csv")
+	flags.IntVar(&f.shards, "shards", 8, "files that a step writes; a worker holds one in memory, and what is sent to it")
+}
+
+func (f *common) out() (layerwise.Output, error) {
+	if f.format != "parquet" && f.format != "csv" {
+		return layerwise.Output{}, misusef("--format %s: expected parquet or csv", f.format)
+	}
+	if f.shards < 1 {
+		return layerwise.Output{}, misusef("--shards %d: expected 1 or more", f.shards)
+	}
+	return layerwise.Output{Folder: absolute(f.output), CSV: f.format == "csv"}, nil
+}
+
+func newEmbedCommand() *cobra.Command {
+	var f common
+	var data, work, layer string
+	c := &cobra.Command{
+		Use:   "embed",
+		Short: "Compute every node of a graph, layer by layer",
+		Long: `Compute every node of a graph, layer by layer.
+
+The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv, or the same in Parquet: nodes have an id, a
+label, which may be missing, and features; edges have a source and a target. A row of the output is what 'nodemask embed' writes: id,
+class if it is known, predicted class, its probability, and the numbers of a layer.
+
+--work keeps what each step has written: started again after it was cut off, the command goes on behind the last step that was done.`,
+		Example: "  nodemask-beam embed --model m.safetensors --data graph --work work --output out",
+		Args:    cobra.NoArgs,
+	}
+	f.add(c)
+	c.Flags().StringVar(&data, "data", "", "folder of the graph")
+	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
+	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := required(c, "model", "data", "work", "output"); err != nil {
+			return err
+		}
+		out, err := f.out()
+		if err != nil {
+			return err
+		}
+		m, err := cached.LoadModel(f.model)
+		if err != nil {
+			return err
+		}
+		if layer != "logits" {
+			if out.Layer, err = strconv.Atoi(layer); err != nil || out.Layer < 1 || out.Layer > m.Settings.Layers {
+				return misusef("--layer %s: expected logits, or 1 to %d", layer, m.Settings.Layers)
+			}
+		}
+		in, err := layerwise.Find(data)
+		if err != nil {
+			return misusef("--data %w", err)
+		}
+		counts, err := layerwise.Embed(c.Context(), m, in, out, layerwise.Options{Work: absolute(work), Shards: f.shards, Progress: progress(c.ErrOrStderr())})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n", counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
+		return err
+	}
+	return c
+}
+
+// progress tells of steps.
+func progress(w io.Writer) func(string, bool) {
+	begin := time.Now()
+	return func(step string, before bool) {
+		if before {
+			fmt.Fprintf(w, "%s: done before\n", step)
+		} else {
+			fmt.Fprintf(w, "%s: %.1f s\n", step, time.Since(begin).Seconds())
+		}
+		begin = time.Now()
+	}
+}
+
+func newPredictCommand() *cobra.Command {
+	var f common
+	var cache, nodes, edges string
+	var apart bool
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "Predict nodes that arrive after training, from a saved model and its cache",
+		Long: `Predict nodes that arrive after training, from a saved model and its cache, in one pipeline.
+
+Files are those of 'nodemask predict', CSV or Parquet, one each or several by a pattern. A row of the output has the id, the predicted class,
+its probability, how many train nodes ("neighbours") and new nodes ("arrivals") it was computed from, and the logits.`,
+		Example: "  nodemask-beam predict --model m.safetensors --cache cache.safetensors --nodes 'new-nodes-*.csv' --edges 'new-edges-*.csv' --output out",
+		Args:    cobra.NoArgs,
+	}
+	f.add(c)
+	c.Flags().StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
+	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
+	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
+	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := required(c, "model", "cache", "nodes", "edges", "output"); err != nil {
+			return err
+		}
+		out, err := f.out()
+		if err != nil {
+			return err
+		}
+		m, err := cached.LoadModel(f.model)
+		if err != nil {
+			return err
+		}
+		a := layerwise.Arrivals{Cache: absolute(cache), Apart: apart}
+		if a.Nodes, err = layerwise.Expand(nodes); err != nil {
+			return misusef("--nodes %w", err)
+		}
+		if a.Edges, err = layerwise.Expand(edges); err != nil {
+			return misusef("--edges %w", err)
+		}
+		return layerwise.Predict(c.Context(), m, a, out, layerwise.Options{Shards: f.shards})
+	}
+	return c
+}
+
+// absolute is a path as other processes find it.
+func absolute(path string) string {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return whole
+}
