@@ -319,7 +319,7 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	require.NoError(t, os.WriteFile(report, []byte(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src file: 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; connect-src 'none'">
 <title>reports</title></head><body><main><div data-nodemask-live><p id="still">a picture</p></div>
-<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00 ± 1.00</td>
+<table><tr><th>GIN</th><td title="10 trials; more" data-cell='{"data":"sbm:nodes=120,classes=3,degree=6,seed=1","model":"gin","setting":"inductive","train":50,"choices":{"hidden":"8"}}'>79.00<small> ± 1.00</small><br/><small>80.10 −1.10</small></td>
 <td id="fruit" title="10 trials" data-cell='{"data":"fruit","model":"gin","setting":"transductive","train":50,"choices":{"hidden":"4","epochs":"5"}}'>50.00</td>
 <td id="elsewhere" title="10 trials" data-cell='{"data":"citeseer","model":"gin","setting":"transductive","train":50,"choices":{}}'>60.00</td></tr></table>
 <img alt="a chart" width="400" height="200" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>" data-places='[{"left":25,"top":50,"name":"GIN, 0.5: 79.00","cell":"{\"data\":\"sbm:nodes=120,classes=3,degree=6,seed=1\",\"model\":\"gin\",\"setting\":\"inductive\",\"train\":50,\"choices\":{\"hidden\":\"8\",\"keep\":\"0.5\"}}"}]'>

@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 4eec4161b4a6468bc36db16ad5314db14e38eaa76a17927ddb4ab27e97729a51.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 df5b343701f76d5e4ecde0a18999bcf63be9d3526e81115b8d05dc9e2268d165.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -25,6 +25,16 @@ function buttons(picture, here) {
   return all
 }
 
+// first is the first line of an entry: the number itself, without what stands below it.
+function first(entry) {
+  let text = ''
+  for (const node of entry.childNodes) {
+    if (node.nodeName === 'BR') break
+    text += node.textContent
+  }
+  return text.trim()
+}
+
 export class Entries {
   // beside are the data sets that lie beside the page: entries of others that the program does not hold stay as they are.
   constructor(engine, beside) {
@@ -76,7 +86,7 @@ export class Entries {
     this.cell = JSON.parse(entry.dataset.cell)
     find('.nm-what').textContent = words(this.cell)
     const point = entry.classList.contains('nm-point')
-    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${entry.textContent.trim()}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
+    find('.nm-recorded').textContent = point ? `In the figure: ${entry.title}.` : `In the table: ${first(entry)}${entry.title ? ` (${entry.title.split(';')[0]})` : ''}.`
     find('.nm-status').textContent = ''
     this.chart.draw([])
     this.list()
