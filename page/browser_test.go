@@ -232,7 +232,7 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.drop(`[['friends.txt', 'ann bob\nbob cleo\n']]`)
 	b.until(`document.querySelector('#about').textContent.includes('3 nodes, 2 edges, 0 features, 0 classes: it can be looked at')`)
 	b.click("#go")
-	b.until(`document.querySelector('#status').textContent.includes('it can be looked at, not trained on')`)
+	b.until(`document.querySelector('#status').textContent.includes('training needs features, and at least two classes')`)
 	b.until(idle)
 
 	b.set("#data", "sbm")
