@@ -27,7 +27,7 @@ say() { printf '%s %s\n' "$(date +%T)" "$*"; }
 fail() {
 	echo "try-slurm: $*" >&2
 	squeue --array >&2 || true
-	tail -n 5 "$folder"/log/*.log "$folder"/work/*.log >&2 || true
+	tail -n 5 "$folder"/log/*.log "$folder"/runs/*.log >&2 || true
 	exit 1
 }
 
@@ -63,7 +63,7 @@ trap stop EXIT
 trap 'exit 1' INT TERM
 
 # The cluster. Credentials of a job that is requeued expire after 10 s in place of 2 minutes, which it would wait.
-mkdir "$folder"/{log,state,spool-one,spool-two,work}
+mkdir "$folder"/{log,state,spool-one,spool-two,runs}
 host=$(hostname -s)
 cat >"$folder/slurm.conf" <<CONF
 ClusterName=try
@@ -100,10 +100,10 @@ await 60 nodes || fail "the nodes did not come up"
 say "$(slurmctld -V): two nodes are up"
 
 # The project as one sees it from a folder of one's own.
-work=$folder/work
-ln -s "$project/bin" "$project/docker" "$work"
-[ ! -e "$project/.nodemask" ] || ln -s "$project/.nodemask" "$work"
-cd "$work"
+runs=$folder/runs
+ln -s "$project/bin" "$project/docker" "$runs"
+[ ! -e "$project/.nodemask" ] || ln -s "$project/.nodemask" "$runs"
+cd "$runs"
 export SHARDS=$shares
 
 send() { sbatch --parsable --array="$1" --cpus-per-task=1 --mem=2G docker/slurm-array.sh "${arguments[@]}"; }

@@ -132,7 +132,7 @@ func (b Bars) SVG() ([]byte, error) {
 		behind := at(bar.Value)
 		if bar.Mark != nil {
 			marks.WriteString(polyline([]point{{at(*bar.Mark), centre - barRow/2 + 1}, {at(*bar.Mark), centre + barRow/2 - 1}}))
-			if d := at(*bar.Mark) - behind; d >= 0 && d < numbers+yTickLabel { // the number stands behind the stroke, not on it
+			if gap := at(*bar.Mark) - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
 				behind = at(*bar.Mark)
 			}
 		}

@@ -125,9 +125,10 @@ mkdir -p $folder
 if command -v flock >/dev/null; then
     exec 8>$folder/setup.lock
     flock 8
-    rm -rf "$folder"/setup.??????????
+    find "$folder" -maxdepth 1 -type d -name "setup.*" -exec rm -rf {} +
 fi
-scratch=$(mktemp -d "$PWD/$folder/setup.XXXXXXXXXX")
+scratch=$PWD/$folder/setup.$$
+rm -rf "$scratch" && mkdir "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 case $asked in
 official) install_official ;;

@@ -47,7 +47,7 @@ func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	}
 	code, _, diagnostics := nodemask(t, quickTrain(dir, "--memory", "1MB")...)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, diagnostics, "expected at most 1 MiB: allow more memory, or sample neighbours")
+	assert.Contains(t, diagnostics, "expected at most 1 MB: allow more memory, or sample neighbours")
 }
 
 func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {

@@ -18,6 +18,12 @@ func Get() (Left, bool) {
 	return least(all)
 }
 
+// Resident returns how many bytes of memory this process has in use; 0 where the system does not say.
+func Resident() int64 {
+	kilobytes, _ := numberOf(os.DirFS("/"), "proc/self/status", "VmRSS:")
+	return kilobytes << 10
+}
+
 // Addresses returns how many bytes of addresses this process may have, if they are limited ("ulimit -v").
 func Addresses() (bytes int64, limited bool) {
 	var l unix.Rlimit

@@ -1,17 +1,15 @@
 package batches
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"runtime"
-	"strconv"
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 )
 
 // Estimate is what training in batches is expected to take.
@@ -26,18 +24,10 @@ type Estimate struct {
 // String says it in a line.
 func (e Estimate) String() string {
 	if e.Batches == 1 {
-		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
+		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
 	}
 	return fmt.Sprintf("%d batches, of at most %d nodes, %d with those next to them, and %d edges: about %s of memory (%s before)",
-		e.Batches, e.Own, e.Nodes, e.Edges, Size(e.Bytes), Size(e.Now))
-}
-
-// Size returns a number of bytes with its unit.
-func Size(bytes int64) string {
-	if bytes < 1<<30 {
-		return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
+		e.Batches, e.Own, e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
 }
 
 // What a program takes, in bytes; measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was
@@ -73,15 +63,15 @@ func estimate(s shape, features int, p hyper.Parameters) int64 {
 }
 
 // choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
-func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) (Estimate, error) {
+func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
-	now := resident()
+	now := memory.Resident()
 	var best Estimate
 	for {
-		e := estimateFor(b, x, view, p, o)
-		e.Now, e.Bytes = now, now+e.Bytes
+		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
+		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(b), 1e18))
 		if o.Memory == 0 || e.Bytes <= o.Memory {
-			return e, nil
+			return e, fits(e)
 		}
 		if best.Bytes == 0 || e.Bytes < best.Bytes {
 			best = e
@@ -90,10 +80,19 @@ func choose(b *backend.Backend, x datasets.Features, view *datasets.View, p hype
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
 			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
-				Size(best.Bytes), best.Batches, Size(now), Size(o.Memory))
+				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
 		o.Clusters = min(2*o.Clusters, nodes)
 	}
+}
+
+// fits returns an error if training is expected to take more memory than there is.
+func fits(e Estimate) error {
+	left, known := memory.Get()
+	if !known || e.Bytes-e.Now <= left.Bytes {
+		return nil
+	}
+	return fmt.Errorf("batches: %v, and %s has %s left: ask for more batches, or allow less memory, and their number follows", e, left.Of, memory.Text(left.Bytes))
 }
 
 func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) Estimate {
@@ -132,18 +131,4 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 		e.Bytes -= e.Bytes / 8 // nothing is compiled
 	}
 	return e
-}
-
-// resident returns how much memory the program has in use.
-func resident() int64 {
-	if content, err := os.ReadFile("/proc/self/statm"); err == nil {
-		if fields := bytes.Fields(content); len(fields) > 1 {
-			if pages, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
-				return pages * int64(os.Getpagesize())
-			}
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.Sys - m.HeapReleased)
 }

@@ -43,7 +43,7 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil
 	}
-	last := i == len(e.model.Layers)-1
+	last := e.last(i)
 	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
 		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g, false)}
 		var all []*Node

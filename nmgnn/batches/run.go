@@ -44,7 +44,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 			}
 			o.Options = train.OptionsOf(x.Parameters, view)
 			o.Clusters = clusters
-			said, err := choose(b, x.Graph.Features, view, x.Parameters, &o)
+			said, err := choose(b, x, view, &o)
 			if err != nil {
 				return results, err
 			}

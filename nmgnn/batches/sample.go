@@ -5,13 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 )
 
 // sampleShape is room for any sample of so many neighbours a layer around the largest of a number of batches.
@@ -116,14 +113,11 @@ func draw(r *rand.Rand, n, k int) []int {
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
 func (t *Trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
-	e, random, keys := t.train, rand.New(d.order), rand.New(d.keys)
+	e, random := t.train, rand.New(d.order)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))
 	size := (len(score) + t.options.Clusters - 1) / t.options.Clusters
-	var skip func(u int32) bool
-	if t.options.Mask.KeepRate.Active() && !e.data.NeedsMasked() {
-		skip = func(u int32) bool { return d.delta[u] == 0 }
-	}
+	skip := t.skip(d)
 	for chosen := range slices.Chunk(order, size) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -141,15 +135,9 @@ func (t *Trainer) sampled(ctx context.Context, d *draws) (loss float64, err erro
 		if err := t.targets.Replace(positions, labels); err != nil {
 			return 0, err
 		}
-		delta := tensors.FromShape(shapes.Make(dtypes.Float32, e.shape.nodes, 1))
-		tensors.MustMutableFlatData(delta, func(flat []float32) {
-			for i, v := range b.own {
-				flat[i] = d.delta[v]
-			}
-		})
-		outputs, err := t.step.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
+		outputs, err := t.call(t.step, b, d)
 		if err != nil {
-			return 0, gomlx.Error(err)
+			return 0, err
 		}
 		loss += float64(tensors.ToScalar[float32](outputs[0])) * float64(len(seeds))
 		infer.Finalize(outputs)

@@ -261,8 +261,8 @@ func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int,
 			return nil, fmt.Errorf("batches: epoch %d: %w", epoch, err)
 		}
 		trial.History = append(trial.History, measured)
-		if loss := measured.TrainLoss; math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return nil, fmt.Errorf("batches: epoch %d: the training loss is %v: the learning rate %v may be too high, or the features too large", epoch, loss, t.options.LearningRate)
+		if train.Diverged(trial.History) {
+			break
 		}
 		if stopping.Observe(measured) {
 			trial.Validation = metrics
@@ -280,8 +280,9 @@ func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int,
 		}
 	}
 	t.dropCaches(seed)
-	if trial.BestEpoch = stopping.BestEpoch(); trial.BestEpoch == 0 {
-		return nil, fmt.Errorf("batches: no validation loss in %d epochs was a number", len(trial.History))
+	trial.BestEpoch = stopping.BestEpoch()
+	if err := t.options.Fault(trial.History, trial.BestEpoch); err != nil {
+		return nil, err
 	}
 	if err := t.test(ctx, trial); err != nil {
 		return nil, err
@@ -371,12 +372,7 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 			return 0, nil
 		}
 	}
-	masks := t.options.Mask.KeepRate.Active()
-	var skip func(u int32) bool
-	if masks && !e.data.NeedsMasked() {
-		skip = func(u int32) bool { return d.delta[u] == 0 }
-	}
-	b, err := e.put(cluster, true, true, skip)
+	b, err := e.put(cluster, true, true, t.skip(d))
 	if err != nil {
 		return 0, err
 	}
@@ -388,19 +384,9 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 			return 0, err
 		}
 	}
-	delta := tensors.FromShape(shapes.Make(dtypes.Float32, e.shape.nodes, 1))
-	tensors.MustMutableFlatData(delta, func(flat []float32) {
-		for i, v := range b.own {
-			flat[i] = d.delta[v]
-		}
-		for i, v := range b.halo {
-			flat[e.shape.own+i] = d.delta[v]
-		}
-	})
-	keys := rand.New(d.keys)
-	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
+	outputs, err := t.call(program, b, d)
 	if err != nil {
-		return 0, gomlx.Error(err)
+		return 0, err
 	}
 	defer infer.Finalize(outputs)
 	pushed := outputs
@@ -413,6 +399,30 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 		}
 	}
 	return loss, nil
+}
+
+// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs all.
+func (t *Trainer) skip(d *draws) func(u int32) bool {
+	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
+		return nil
+	}
+	return func(u int32) bool { return d.delta[u] == 0 }
+}
+
+// call runs a program on a batch that is in place, with the epoch's mask and the next dropout.
+func (t *Trainer) call(program *model.Exec, b batch, d *draws) ([]*tensors.Tensor, error) {
+	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
+	tensors.MustMutableFlatData(delta, func(flat []float32) {
+		for i, v := range b.own {
+			flat[i] = d.delta[v]
+		}
+		for i, v := range b.halo {
+			flat[t.train.shape.own+i] = d.delta[v]
+		}
+	})
+	keys := rand.New(d.keys)
+	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
+	return outputs, gomlx.Error(err)
 }
 
 // test predicts the test graph by the trial's weights, and scores it.

@@ -27,8 +27,28 @@ func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
 		return 0
 	}
 	p, f := x.Parameters, x.Graph.Features
-	nodes, entries, classes := float64(x.Graph.NumNodes()), float64(len(x.Graph.Edges.Indices)), float64(x.Graph.NumClasses())
-	weights, outputs, in := 0.0, 0.0, float64(f.Width)
+	nodes, entries := float64(x.Graph.NumNodes()), float64(len(x.Graph.Edges.Indices))
+	_, outputs := x.numbers(b)
+	features := 3 * float64(f.Rows) * float64(f.Width)
+	if f.IsSparse() {
+		features = 4 * 2 * float64(len(f.Values)) // columns and values, the other way round too, for several graphs
+	}
+	job := x.WeightMemory(b) + numberBytes*(outputCopies*nodes*outputs+entryCopies*entries*float64(max(p.Heads, 1))+features)
+	if b.Plugin == "" {
+		return goBytes + float64(jobs)*job
+	}
+	return xlaBytes + float64(jobs)*(xlaJobBytes+job)
+}
+
+// WeightMemory estimates how many bytes the weights take while they are trained.
+func (x Experiment) WeightMemory(b *backend.Backend) float64 {
+	weights, _ := x.numbers(b)
+	return numberBytes * weightCopies * weights
+}
+
+// numbers returns how many weights the model has, and how many numbers its layers compute for each node.
+func (x Experiment) numbers(b *backend.Backend) (weights, outputs float64) {
+	p, in, classes := x.Parameters, float64(x.Graph.Features.Width), float64(x.Graph.NumClasses())
 	scores := classes * scoreCopies / outputCopies
 	if b.Plugin != "" && x.Setting == datasets.Inductive {
 		scores = classes * fewScoreCopies / outputCopies
@@ -54,15 +74,7 @@ func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
 	if p.Readout != "" {
 		weights, outputs = weights+in*classes, outputs+scores
 	}
-	features := 3 * float64(f.Rows) * float64(f.Width)
-	if f.IsSparse() {
-		features = 4 * 2 * float64(len(f.Values)) // columns and values, the other way round too, for several graphs
-	}
-	job := numberBytes * (weightCopies*weights + outputCopies*nodes*outputs + entryCopies*entries*float64(max(p.Heads, 1)) + features)
-	if b.Plugin == "" {
-		return goBytes + float64(jobs)*job
-	}
-	return xlaBytes + float64(jobs)*(xlaJobBytes+job)
+	return weights, outputs
 }
 
 // checkMemory returns an error if there is less memory left than the experiment takes with so many jobs: the system would end the

@@ -42,12 +42,9 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	if err != nil {
 		return nil, err
 	}
-	if diverged(history) {
-		return nil, t.divergence(history)
-	}
 	best := stopped[0]
-	if math.IsNaN(best.Best.ValidationLoss) { // F1 and accuracy are numbers even where what a class was told from is none
-		return nil, fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best.BestEpoch, t.remedy())
+	if err := t.options.Fault(history, best.BestEpoch); err != nil {
+		return nil, err
 	}
 	trial = &Trial{Seed: seed, History: history, BestEpoch: best.BestEpoch, Validation: best.Validation, Weights: best.Weights}
 	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
@@ -95,7 +92,7 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 			return nil, nil, fmt.Errorf("train: epoch %d: %w", epoch, err)
 		}
 		history = append(history, measured[0])
-		if diverged(history) {
+		if Diverged(history) {
 			break
 		}
 		var weights []infer.Weight // of this epoch, if anybody keeps them
@@ -123,28 +120,31 @@ func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report 
 	}
 	for i := range stopped {
 		if stopped[i].BestEpoch = stopping[i].BestEpoch(); stopped[i].BestEpoch == 0 {
-			if diverged(history) {
-				return nil, nil, t.divergence(history)
-			}
-			return nil, nil, fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), t.remedy())
+			return nil, nil, t.options.Fault(history, 0)
 		}
 	}
 	return history, stopped, nil
 }
 
-// diverged reports whether the last epoch's training loss is no number any more.
-func diverged(history []Epoch) bool {
+// Diverged reports whether the last epoch's training loss is no number any more: no later epoch could be better.
+func Diverged(history []Epoch) bool {
 	loss := last(history).TrainLoss
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-func (t *Trainer) divergence(history []Epoch) error {
-	return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, t.remedy())
-}
-
-// remedy is what to do about numbers that grew beyond all bounds.
-func (t *Trainer) remedy() string {
-	return fmt.Sprintf("the learning rate %v may be too high, or the features too large", t.options.LearningRate)
+// Fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what to do; nil if
+// it gives one.
+func (o Options) Fault(history []Epoch, best int) error {
+	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
+	switch {
+	case Diverged(history):
+		return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
+	case best == 0:
+		return fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), remedy)
+	case math.IsNaN(history[best-1].ValidationLoss): // F1 and accuracy are numbers even where what a class was told from is none
+		return fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
+	}
+	return nil
 }
 
 // oneEpoch trains for an epoch and returns what was measured on each validation graph.

@@ -32,9 +32,9 @@ def prctl(option, value):
         return False
 
 
-def processes_with(folder):
-    """The processes of the kernel whose folder this is, by their environment."""
-    found, entry = [], f"{FOLDER}={folder}".encode()
+def processes_with(variable, value):
+    """The processes that have this in their environment, but for the caller; none where there is no /proc."""
+    found, entry = [], f"{variable}={value}".encode()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if int(process.name) != os.getpid() and entry in (process / "environ").read_bytes().split(b"\0"):
@@ -47,7 +47,7 @@ def processes_with(folder):
 def end_processes(folder):
     """Ends the processes of a kernel, and those that they start meanwhile."""
     for _ in range(100):
-        left = processes_with(folder)
+        left = processes_with(FOLDER, folder)
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)

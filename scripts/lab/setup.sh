@@ -94,9 +94,10 @@ mkdir -p .nodemask
 if command -v flock >/dev/null; then
     exec 9>.nodemask/lab.lock
     flock 9
-    rm -rf .nodemask/lab-setup.?????????? .nodemask/tmp.??????????
+    rm -rf .nodemask/lab-setup.* .nodemask/tmp.*
 fi
-scratch=$(mktemp -d "$PWD/.nodemask/lab-setup.XXXXXXXXXX")
+scratch=$PWD/.nodemask/lab-setup.$$
+rm -rf "$scratch" && mkdir "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 
 scripts/setup.sh

@@ -75,7 +75,9 @@ class Kernel(unittest.TestCase):
 STAND_IN = """
 import os, pathlib, subprocess, sys, tempfile
 pathlib.Path(tempfile.gettempdir(), "gonb_1").mkdir()
-subprocess.Popen(["sleep", "1000"], start_new_session=True)
+waits = "import signal; print('up', flush=True); signal.pause()"
+# While the system loads a program, its environment reads as empty.
+subprocess.Popen([sys.executable, "-I", "-c", waits], start_new_session=True, stdout=subprocess.PIPE).stdout.readline()
 print(os.getpid(), flush=True)
 sys.stdin.read()
 """

@@ -5,7 +5,6 @@
 
 import argparse
 import asyncio
-import ctypes
 import fcntl
 import os
 import pathlib
@@ -35,11 +34,7 @@ def arguments():
 def end_with_parent():
     """Has the kernel end this process when the one that started it ends: make may be killed."""
     parent = os.getppid()
-    try:
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
-    except (AttributeError, OSError):
-        return
-    if os.getppid() != parent:
+    if execute.guard.prctl(execute.guard.SET_PDEATHSIG, signal.SIGTERM) and os.getppid() != parent:
         sys.exit(128 + signal.SIGTERM)
 
 

@@ -17,6 +17,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 from sources import Fault, read, write_whole
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+import kernel as guard
+
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Readings?|EveryReading|WhatMatters|Calibration|Specification|Artifact|Claims|Summary|Source|"
@@ -24,7 +27,6 @@ SHOWS = re.compile(
 )
 # Lines that say nothing by themselves: rulers, exit statuses, and the heading that the go command gives the errors of a cell.
 NO_REASON = re.compile(r"-----|exit status|# gonb_[0-9a-f]+$")
-MARK = "NODEMASK_NOTEBOOK_RUN"
 # What the results of a notebook depend on beside itself.
 ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS")
 NOT_SOURCE = {".git", ".nodemask", "bin", "reports", "notebooks", "docs", "docker", "scripts", "tools", "testdata"}
@@ -86,22 +88,10 @@ def check_outputs(name, notebook):
             raise LostOutput(f"{name}, cell {number}: nothing came out of it (tag it 'silent' if that is as it should be)")
 
 
-def processes_with(mark):
-    """The processes whose environment says that they belong to a run."""
-    found, entry = [], f"{MARK}={mark}".encode()
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if int(process.name) != os.getpid() and entry in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-        except OSError:
-            continue  # it has ended, or is someone else's
-    return found
-
-
 async def end_leftovers(mark, patience=30.0):
     """Waits for the processes of a run to end, and ends those that do not. Returns how many those were."""
     until = time.monotonic() + patience
-    while (left := processes_with(mark)) and time.monotonic() < until:
+    while (left := guard.processes_with(guard.RUN, mark)) and time.monotonic() < until:
         await asyncio.sleep(0.05)
     for pid in left:
         try:
@@ -121,7 +111,7 @@ async def run_once(path, timeout):
     )
     problem = None
     try:
-        await client.async_execute(env={**os.environ, MARK: mark}, stderr=subprocess.DEVNULL)
+        await client.async_execute(env={**os.environ, guard.RUN: mark}, stderr=subprocess.DEVNULL)
     except CellTimeoutError:
         problem = Fault(f"{path.name}: a cell took longer than {timeout} s; --timeout allows more")
     except DeadKernelError:

@@ -392,7 +392,7 @@ class Runs(unittest.TestCase):
 
     @unittest.skipUnless(sys.platform == "linux", "needs /proc")
     def test_leftover_processes_are_ended(self):
-        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, execute.MARK: "test"})
+        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, execute.guard.RUN: "test"})
         self.addCleanup(process.stdin.close)
         self.addCleanup(process.stdout.close)
         # Popen returns while the system may still be loading the program; until that is done, its environment reads as empty.

@@ -90,16 +90,6 @@ folders must be there for every worker, at the same path.`,
 	return root
 }
 
-// required returns an error that names the first of the flags that is missing.
-func required(c *cobra.Command, names ...string) error {
-	for _, name := range names {
-		if !c.Flags().Changed(name) {
-			return misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
-		}
-	}
-	return nil
-}
-
 // common are flags of both commands.
 type common struct {
 	model, output, format string
@@ -115,14 +105,21 @@ func (f *common) add(c *cobra.Command) {
 	flags.IntVar(&f.shards, "shards", 8, "files that a step writes; a worker holds one in memory, and what is sent to it")
 }
 
-func (f *common) out() (layerwise.Output, error) {
+// load checks that these flags, and others that the command needs, are there, and reads the model.
+func (f *common) load(c *cobra.Command, needed ...string) (m *cached.Model, out layerwise.Output, err error) {
+	for _, name := range append([]string{"model", "output"}, needed...) {
+		if !c.Flags().Changed(name) {
+			return nil, out, misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
+		}
+	}
 	if f.format != "parquet" && f.format != "csv" {
-		return layerwise.Output{}, misusef("--format %s: expected parquet or csv", f.format)
+		return nil, out, misusef("--format %s: expected parquet or csv", f.format)
 	}
 	if f.shards < 1 {
-		return layerwise.Output{}, misusef("--shards %d: expected 1 or more", f.shards)
+		return nil, out, misusef("--shards %d: expected 1 or more", f.shards)
 	}
-	return layerwise.Output{Folder: absolute(f.output), CSV: f.format == "csv"}, nil
+	m, err = cached.LoadModel(f.model)
+	return m, layerwise.Output{Folder: absolute(f.output), CSV: f.format == "csv"}, err
 }
 
 func newEmbedCommand() *cobra.Command {
@@ -146,14 +143,7 @@ class if it is known, predicted class, its probability, and the numbers of a lay
 	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
 	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := required(c, "model", "data", "work", "output"); err != nil {
-			return err
-		}
-		out, err := f.out()
-		if err != nil {
-			return err
-		}
-		m, err := cached.LoadModel(f.model)
+		m, out, err := f.load(c, "data", "work")
 		if err != nil {
 			return err
 		}
@@ -209,14 +199,7 @@ its probability, how many train nodes ("neighbours") and new nodes ("arrivals") 
 	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
 	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := required(c, "model", "cache", "nodes", "edges", "output"); err != nil {
-			return err
-		}
-		out, err := f.out()
-		if err != nil {
-			return err
-		}
-		m, err := cached.LoadModel(f.model)
+		m, out, err := f.load(c, "cache", "nodes", "edges")
 		if err != nil {
 			return err
 		}
