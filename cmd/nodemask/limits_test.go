@@ -6,11 +6,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+func TestWithoutAHomeNothingIsLoggedBeforeTheCommandBegins(t *testing.T) {
+	without := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "HOME=") })
+	for _, env := range [][]string{without, append(slices.Clone(without), "HOME=")} {
+		c := exec.Command(os.Args[0], "-test.run=^$") // all packages of the command are initialised in it, too
+		c.Env = env
+		out, err := c.CombinedOutput()
+		require.NoError(t, err)
+		require.NotContains(t, string(out), "home directory")
+	}
+}
 
 func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
 	if os.Getenv("NODEMASK_TORTURE") != "1" || runtime.GOOS != "linux" {

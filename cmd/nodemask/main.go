@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/record"
@@ -32,6 +33,10 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
+	if err := home.Restore(); err != nil {
+		fmt.Fprintln(os.Stderr, "nodemask:", err)
+		os.Exit(1)
+	}
 	if limit, limited := memory.Addresses(); limited && limit < addresses {
 		fmt.Fprintf(os.Stderr, "nodemask: this process may have %s of addresses (ulimit -v), and Go's threads need %s: raise the limit\n", memory.Text(limit), memory.Text(addresses))
 		os.Exit(1)

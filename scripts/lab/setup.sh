@@ -57,7 +57,7 @@ sizes() {
 }
 
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
-# gonb looks for goimports there is cellimports, which calls it.
+# gonb looks for goimports and go there are cellimports and cellgo, which call them.
 install_tools() {
     local tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
     { echo "${tools[@]}" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
@@ -81,6 +81,7 @@ warm_cache() {
     GOFLAGS=$flags step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
     GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" scripts/build.sh .nodemask/bin/nodemask ./cmd/nodemask
     CGO_ENABLED=0 step "cellimports cannot be built" scripts/build.sh "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
+    CGO_ENABLED=0 step "cellgo cannot be built" scripts/build.sh "$lab/bin/go" ./scripts/lab/cellgo -ldflags=-s
 }
 
 command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"

@@ -54,6 +54,10 @@ class Kernel(unittest.TestCase):
         self.addCleanup(kernel.end)
         kernel.times(time_cells.CELLS[0])
         kernel.times("var g errgroup.Group\nfmt.Println(g.Wait())")  # no package of the project: goimports looks for it
+        with self.assertRaises(SystemExit) as failed:
+            kernel.times("fmt.Println(undefinedName)")
+        self.assertIn("undefined: undefinedName", str(failed.exception))
+        self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
         kernel.client.complete('nb.Fig', 6, reply=True, timeout=60)  # gopls answers, and has read the project by then
         kernel.client.inspect("nb.Figure", 5, reply=True, timeout=60)
         time.sleep(2)

@@ -25,8 +25,8 @@ SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Readings?|EveryReading|WhatMatters|Calibration|Specification|Artifact|Claims|Summary|Source|"
     r"TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
 )
-# Lines that say nothing by themselves: rulers, exit statuses, and the heading that the go command gives the errors of a cell.
-NO_REASON = re.compile(r"-----|exit status|# gonb_[0-9a-f]+$")
+# Lines that say nothing by themselves: rulers and exit statuses.
+NO_REASON = re.compile(r"-----|exit status")
 # What the results of a notebook depend on beside itself.
 ENVIRONMENT = ("GOMLX_BACKEND", "NODEMASK_SMALL", "NODEMASK_DATA", "PJRT_PLUGIN_LIBRARY_PATH", "XLA_FLAGS")
 NOT_SOURCE = {".git", ".nodemask", "bin", "reports", "notebooks", "docs", "docker", "scripts", "tools", "testdata"}

@@ -351,9 +351,9 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(sources.Fault, "n.ipynb, cell 1: no such file"):
             self.check(cell("!cat x", printed("no such file\nexit status 1\n", "stderr")))
 
-    def test_the_heading_of_compile_errors_is_no_reason(self):
+    def test_the_compilers_first_line_is_the_reason(self):
         with self.assertRaisesRegex(sources.Fault, r"cell 1: ./main.go:3:1: undefined: x$"):
-            self.check(cell("%%\nx", printed("# gonb_45aaa29b\n./main.go:3:1: undefined: x\nexit status 1\n", "stderr")))
+            self.check(cell("%%\nx", printed("./main.go:3:1: undefined: x\nexit status 1\n", "stderr")))
 
     def test_runs_into_one_folder_take_turns_and_halves_go(self):
         with tempfile.TemporaryDirectory() as name:

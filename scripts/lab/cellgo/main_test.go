@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestOnlyTheNameOfACellsPackageIsLeftOut(t *testing.T) {
+	for said, want := range map[string]string{
+		"# gonb_45aaa29b\n./main.go:7:2: undefined: x\n": "./main.go:7:2: undefined: x\n",
+		"# nodemask/nb\n# gonb_x\n# gonb_45\nlast":       "# nodemask/nb\n# gonb_x\nlast",
+		"":                           "",
+		"a # gonb_45aaa29b\n\nb\r\n": "a # gonb_45aaa29b\n\nb\r\n",
+	} {
+		var out bytes.Buffer
+		require.NoError(t, withoutName(&out, bytes.NewBufferString(said)))
+		assert.Equal(t, want, out.String())
+	}
+}
+
+func TestItIsTheGoCommandInAllElse(t *testing.T) {
+	dir := t.TempDir()
+	built, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "go"), ".").CombinedOutput()
+	require.NoError(t, err, string(built))
+	cell := filepath.Join(dir, "cell")
+	require.NoError(t, os.Mkdir(cell, 0o777))
+	for name, text := range map[string]string{"go.mod": "module gonb_45aaa29b\n", "main.go": "package main\n\nfunc main() { x() }\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(cell, name), []byte(text), 0o666))
+	}
+	as := func(folders string, args ...string) (string, int) {
+		c := exec.Command(filepath.Join(dir, "bin", "go"), args...)
+		c.Dir, c.Env = cell, append(os.Environ(), "PATH="+folders, "GOFLAGS=", "GOWORK=off")
+		out, _ := c.CombinedOutput() // its code tells
+		return string(out), c.ProcessState.ExitCode()
+	}
+	path := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
+	want, err := exec.Command("go", "version").Output()
+	require.NoError(t, err)
+	out, code := as(path, "version")
+	assert.Equal(t, string(want), out)
+	assert.Zero(t, code)
+	out, code = as(path, "build", "-o", "program")
+	assert.Equal(t, "./main.go:3:15: undefined: x\n", out)
+	assert.Equal(t, 1, code)
+	_, code = as(path, "no-such-command")
+	assert.Equal(t, 2, code)
+	out, code = as(filepath.Join(dir, "bin"), "version")
+	assert.Equal(t, "cellgo: no go command in PATH: install Go and run 'make setup-lab'\n", out)
+	assert.Equal(t, 1, code)
+}
