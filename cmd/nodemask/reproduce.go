@@ -131,9 +131,14 @@ func sayUnopened(w io.Writer) func(*measure.UnopenedError) error {
 		if errors.As(err, new(misuse)) {
 			return err
 		}
-		fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(err.Error()))
+		sayLeft(w, err)
 		return nil
 	}
+}
+
+// sayLeft says why trials are left out.
+func sayLeft(w io.Writer, why error) {
+	fmt.Fprintf(w, "%s\nall other trials run now; the exit code will be 1\n", plain(why.Error()))
 }
 
 func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
@@ -157,8 +162,22 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
-	count, far := 0, 0
+	count, far, left := 0, 0, 0
 	opened := map[string]*backend.Backend{}
+	unopened := map[string]bool{} // data sets
+	var read struct {             // that of the record before
+		data  string
+		graph *datasets.Graph
+	}
+	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
+		if read.graph == nil || data != read.data {
+			if g, err = f.open(ctx, data); err != nil {
+				return nil, err
+			}
+			read.data, read.graph = data, g
+		}
+		return read.graph, nil
+	}
 	for lines.Scan() {
 		count++
 		old, err := record.ParseRecord(lines.Bytes())
@@ -172,7 +191,19 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 			}
 			opened[old.Backend] = b
 		}
-		again, differences, err := measure.Again(c.Context(), b, f.open, old)
+		if !unopened[old.Data] {
+			if _, err := open(c.Context(), old.Data); errors.Is(err, context.Canceled) || errors.As(err, new(misuse)) {
+				return err
+			} else if err != nil {
+				sayLeft(c.ErrOrStderr(), err)
+				unopened[old.Data] = true
+			}
+		}
+		if unopened[old.Data] {
+			left++
+			continue
+		}
+		again, differences, err := measure.Again(c.Context(), b, open, old)
 		if err != nil {
 			return err
 		}
@@ -193,8 +224,8 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 		return fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
 	case count == 0:
 		return misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them", f.again)
-	case far > 0:
-		return fmt.Errorf("%d of %d trials came out otherwise", far, count)
+	case far > 0 || left > 0:
+		return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -132,6 +133,30 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	code, _, _ = nodemask(t, "reproduce", "--again", file)
 	require.Equal(t, 2, code)
+}
+
+func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
+	t.Setenv("NODEMASK_DATA", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
+	require.Zero(t, code, diagnostics)
+	var trial record.Record
+	require.NoError(t, json.Unmarshal([]byte(out), &trial))
+	var lines []byte
+	for _, data := range []string{"citeseer", "sbm:nodes=100,classes=2", "citeseer"} {
+		trial.Data = data
+		trial.Cell = trial.CellOf().Key()
+		line, err := trial.Line()
+		require.NoError(t, err)
+		lines = append(append(lines, bytes.TrimSpace(line)...), '\n')
+	}
+	file := filepath.Join(t.TempDir(), "records.jsonl")
+	require.NoError(t, os.WriteFile(file, lines, 0o666))
+	code, out, diagnostics = nodemask(t, "reproduce", "--again", file)
+	require.Equal(t, 1, code, diagnostics)
+	require.Contains(t, out, "seed 1: the same to the last digit")
+	require.Equal(t, 1, strings.Count(diagnostics, "ind.citeseer.x is not there"), diagnostics)
+	require.Contains(t, diagnostics, "of 3 trials, 0 came out otherwise and 2 could not be run")
 }
 
 func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
