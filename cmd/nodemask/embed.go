@@ -16,6 +16,7 @@ import (
 	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
 
@@ -76,6 +77,9 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
+		return err
+	}
+	if err := (train.Experiment{Graph: g, Parameters: m.Settings}).CheckInference(b); err != nil {
 		return err
 	}
 	all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{})

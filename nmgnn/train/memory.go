@@ -15,6 +15,7 @@ const (
 	numberBytes                    = 4
 	weightCopies                   = 5 // weights, their gradients, Adam's two moments and the best ones so far
 	outputCopies                   = 5 // what a layer returns, its gradient, and in between
+	keptCopies                     = 2 // what a layer returns: on the device, and here
 	entryCopies                    = 8
 	scoreCopies                    = 4 // of the logits, which a loss is computed from
 	fewScoreCopies                 = 2 // the same with XLA where the train graph is but a part
@@ -44,6 +45,29 @@ func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
 func (x Experiment) WeightMemory(b *backend.Backend) float64 {
 	weights, _ := x.numbers(b)
 	return numberBytes * weightCopies * weights
+}
+
+// CheckInference returns an error if there is less memory left than one pass over the graph takes, of which all that layers compute is
+// kept. Of the experiment, it reads Graph and Parameters.
+func (x Experiment) CheckInference(b *backend.Backend) error {
+	left, known := memory.Get()
+	if !known {
+		return nil
+	}
+	return x.inferenceFits(b, left)
+}
+
+func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
+	if b.ID == "xla:cuda" {
+		return nil
+	}
+	_, outputs := x.numbers(b)
+	need := numberBytes * keptCopies * float64(x.Graph.NumNodes()) * outputs
+	if need <= float64(left.Bytes) {
+		return nil
+	}
+	return fmt.Errorf("train: what %d layers of width %d compute of %d nodes takes about %s of memory, and %s leaves %s: take a smaller graph, or part of it",
+		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.Text(int64(min(need, 9e18))), left.Of, memory.Text(left.Bytes))
 }
 
 // numbers returns how many weights the model has, and how many numbers its layers compute for each node.

@@ -50,6 +50,14 @@ func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
 	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), "take fewer jobs: one takes ")
 }
 
+func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small()}
+	x.Parameters.Hidden, x.Parameters.Layers, x.Parameters.Readout = 1<<16, 2, ""
+	all := int64(2 * 4 * x.Graph.NumNodes() * (1<<16 + 1)) // and the logits
+	require.NoError(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 11 / 10}))
+	require.ErrorContains(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 9 / 10, Of: "this machine"}), "of memory, and this machine leaves")
+}
+
 func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
 	if _, known := memory.Get(); !known {
 		t.Skip("skipped: this system does not say how much memory is left")
