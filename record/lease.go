@@ -44,11 +44,12 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		// Whoever had it before has removed the file: then this lock is on a file that others no longer find.
+		// Some file systems do not even tell of it.
 		ours, err := f.Stat()
-		if err != nil {
+		if err != nil && tries >= leaseTries {
 			return nil, errors.Join(err, f.Close())
 		}
-		if there, err := os.Stat(path); err == nil && os.SameFile(ours, there) {
+		if there, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(ours, there) {
 			return &Lease{f}, nil
 		}
 		if err := f.Close(); err != nil {
@@ -66,6 +67,9 @@ func (l *Lease) Release() error {
 		if err = os.Remove(path); err == nil {
 			_ = os.Remove(filepath.Dir(path)) // unless others have leases there
 		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return errors.Join(err, l.file.Close())
 }

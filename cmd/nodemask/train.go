@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -222,7 +223,23 @@ func samePlace(a, b string) bool {
 		return false
 	}
 	y, err := os.Stat(filepath.Dir(b))
-	return err == nil && os.SameFile(x, y) && filepath.Base(a) == filepath.Base(b)
+	if err != nil || !os.SameFile(x, y) {
+		return false
+	}
+	return filepath.Base(a) == filepath.Base(b) || sameName(filepath.Dir(a), filepath.Base(a), filepath.Base(b))
+}
+
+// sameName reports whether a folder takes two names for one, as where upper and lower case are not told apart.
+func sameName(folder, a, b string) bool {
+	before := filepath.Join(folder, fmt.Sprintf(".nodemask-%d-", rand.Uint64()))
+	probe, err := os.OpenFile(before+a, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	x, err := probe.Stat()
+	_ = probe.Close()
+	y, missing := os.Stat(before + b)
+	return os.Remove(before+a) == nil && err == nil && missing == nil && os.SameFile(x, y)
 }
 
 // save writes the model of the best trial, and its cache if that is asked for: both or, if that fails, neither.
