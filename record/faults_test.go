@@ -120,6 +120,21 @@ func TestWhateverFailsNoRecordIsLostOrDoubled(t *testing.T) {
 	}
 }
 
+func TestResultsAreNotAddedWhereFilesCannotBeLocked(t *testing.T) {
+	for _, step := range []string{"reproduce", "merge"} {
+		folder := t.TempDir()
+		said, ended := faults.Test{Step: step, Prepare: prepare}.Under(t, folder, "flock:error=ENOLCK")
+		require.Error(t, ended, step)
+		require.Contains(t, said, " cannot be locked (no locks available): expected a file system that can")
+		require.Equal(t, map[uint64]bool{1: true}, seedsOf(t, folder), "the record that was kept")
+		entries, err := os.ReadDir(filepath.Join(folder, "results"))
+		require.NoError(t, err)
+		for _, e := range entries {
+			require.NotContains(t, e.Name(), ".part", "nothing is left")
+		}
+	}
+}
+
 // start runs a step in a process of its own.
 func start(t *testing.T, step, folder string) *exec.Cmd {
 	t.Helper()

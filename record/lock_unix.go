@@ -3,7 +3,9 @@
 package record
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,7 +14,7 @@ import (
 func lock(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR {
-			return err
+			return lockError(f, err)
 		}
 	}
 }
@@ -27,7 +29,16 @@ func tryLock(f *os.File) (bool, error) {
 			return false, nil
 		case unix.EINTR:
 		default:
-			return false, err
+			return false, lockError(f, err)
 		}
 	}
+}
+
+// lockError says what to do where files cannot be locked, as on some network file systems.
+func lockError(f *os.File, err error) error {
+	switch err {
+	case unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP:
+		return fmt.Errorf("files in %s cannot be locked (%w): expected a file system that can, so that no record is lost: name a folder on a disk of this machine", filepath.Dir(f.Name()), err)
+	}
+	return err
 }

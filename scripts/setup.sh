@@ -124,8 +124,8 @@ mkdir -p $folder
 # Set-ups take turns: the second finds what the first installed. What one that was killed has left goes.
 if command -v flock >/dev/null; then
     exec 8>$folder/setup.lock
-    flock 8
-    find "$folder" -maxdepth 1 -type d -name "setup.*" -exec rm -rf {} +
+    # Without locks, as on some network file systems, nothing is swept, and one set-up at a time may run.
+    if flock 8; then find "$folder" -maxdepth 1 -type d -name "setup.*" -exec rm -rf {} +; fi
 fi
 scratch=$PWD/$folder/setup.$$
 rm -rf "$scratch" && mkdir "$scratch"

@@ -115,6 +115,16 @@ type place struct {
 	when        int
 }
 
+// Under does the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns what it said and how it ended.
+func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
+	t.Helper()
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("skipped: strace is not installed")
+	}
+	f.Prepare(t, folder)
+	return f.run(t, folder, inject)
+}
+
 // places are the calls of a log that are about the folder.
 func (f Test) places(t *testing.T, folder, log string) (found []place) {
 	t.Helper()

@@ -105,7 +105,10 @@ def make(parent, connection):
     """A folder of this kernel's own, and its lock."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     file = open(folder / "new", "w")
-    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks: no kernel sweeps there
     if connection:
         (folder / CONNECTION).symlink_to(os.path.abspath(connection))
     os.rename(folder / "new", folder / LOCK)  # none sees it before it is locked

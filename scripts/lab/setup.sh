@@ -94,8 +94,8 @@ mkdir -p .nodemask
 # Two set-ups at once would write into one folder: the second waits. What one that was killed has left goes; 0.3 called it tmp.
 if command -v flock >/dev/null; then
     exec 9>.nodemask/lab.lock
-    flock 9
-    rm -rf .nodemask/lab-setup.* .nodemask/tmp.*
+    # Without locks, as on some network file systems, nothing is swept, and one set-up at a time may run.
+    if flock 9; then rm -rf .nodemask/lab-setup.* .nodemask/tmp.*; fi
 fi
 scratch=$PWD/.nodemask/lab-setup.$$
 rm -rf "$scratch" && mkdir "$scratch"

@@ -47,6 +47,8 @@ def take_turn(results):
     except BlockingIOError:
         print("reports: waiting for another run to end", file=sys.stderr)
         fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:  # a file system without locks: one run at a time may write there, and who has left a half is not known
+        return lock
     for part in (*results.glob("*.part"), *results.glob(".*.part")):
         part.unlink()
     return lock
