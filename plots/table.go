@@ -102,6 +102,7 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //     and the footer is its last row.
 //   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
 //   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
+//     Letters that the fonts of pdfLaTeX lack need LuaLaTeX or XeLaTeX.
 //   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A table
 //     with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
 func (t Table) Render(f Format) (string, error) {

@@ -71,6 +71,11 @@ GAT \textbar{} masked & 1 & $-$0.2 \\
 `, render(t, scores(), plots.FormatLaTeX))
 }
 
+func TestLaTeXMakesNoQuotesOrDashesOfText(t *testing.T) {
+	table := plots.Table{Header: []string{"``a'' --b-- ---c ,,d -e"}}
+	assert.Contains(t, render(t, table, plots.FormatLaTeX), `\textasciigrave{}\textasciigrave{}a'{}'{} -{}-{}b-{}-{} -{}-{}-c ,{},{}d -e \\`)
+}
+
 func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
 	table := plots.Table{Header: []string{`a&b%c$d#e_f{g}h~i^j\k`}}
 	assert.Contains(t, render(t, table, plots.FormatLaTeX), `a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
