@@ -63,10 +63,16 @@ settle() {
     mv "$1" "$folder/" 2>/dev/null || [[ -e $folder/$(basename "$1")/installed ]]
 }
 
-# is_installed compares the note that a finished set-up leaves in its folder $2 with what is to be installed.
-is_installed() { cmp -s "$1" "$2/installed"; }
+# note leaves in the finished folder $1 what was installed, $2, and checksums of the plugin.
+note() { (cd "$1" && cksum ./*.so >sums) && cp "$2" "$1/installed"; }
 
-is_official() { [[ -e $cpu ]] && grep -qs '^official' $folder/pjrt/installed; }
+# is_whole compares a folder's plugin with the checksums that were noted.
+is_whole() { [[ -e $1/sums ]] && (cd "$1" && cksum ./*.so 2>/dev/null | cmp -s - sums); }
+
+# is_installed compares what a finished set-up noted in its folder $2 with what is to be installed, $1.
+is_installed() { cmp -s "$1" "$2/installed" && is_whole "$2"; }
+
+is_official() { grep -qs '^official' $folder/pjrt/installed && is_whole $folder/pjrt; }
 
 install_cpu() {
     local pins=scripts/pjrt-cpu.requirements.txt
@@ -76,7 +82,7 @@ install_cpu() {
     fetch $pins "$scratch/wheel" "XLA for the CPU (63 MB)"
     mkdir "$scratch/pjrt"
     mv "$scratch"/wheel/lammps_jax_pjrt_cpu/*.so "$scratch"/wheel/*.dist-info/licenses "$scratch/pjrt/"
-    cp $pins "$scratch/pjrt/installed"
+    note "$scratch/pjrt" $pins
     settle "$scratch/pjrt"
     say "installed $cpu"
 }
@@ -90,7 +96,7 @@ install_cuda() {
     ln -sfn pjrt-cuda/nvidia $folder/nvidia
     # XLA looks for ptxas and libdevice in nvidia/bin and nvidia/nvvm; the wheels have them one folder deeper.
     ln -s cu13/bin cu13/nvvm "$scratch/pjrt-cuda/nvidia/"
-    cp $pins "$scratch/pjrt-cuda/installed"
+    note "$scratch/pjrt-cuda" $pins
     settle "$scratch/pjrt-cuda"
     say "installed $cuda"
 }
@@ -100,7 +106,8 @@ install_official() {
     say "fetching XLA for the CPU with go-xla's installer, once"
     go build -o "$scratch/pjrtinstall" ./scripts/pjrtinstall
     "$scratch/pjrtinstall" "$scratch/pjrt" || exit 1
-    echo "official: go-xla's installer" >"$scratch/pjrt/installed"
+    echo "official: go-xla's installer" >"$scratch/official"
+    note "$scratch/pjrt" "$scratch/official"
     settle "$scratch/pjrt"
     say "installed $cpu"
 }

@@ -44,13 +44,15 @@ func killedAt(t *testing.T, n int, project, script string, environment ...string
 	return nil
 }
 
-func TestASetUpThatIsKilledAtAnyCommandIsDoneByTheNext(t *testing.T) {
+// setUp returns a project that has what set-up needs, with the fake Python in its environment.
+func setUp(t *testing.T) (project string, environment []string) {
+	t.Helper()
 	if _, err := exec.LookPath("flock"); err != nil || runtime.GOOS+runtime.GOARCH != "linuxamd64" {
 		t.Skip("skipped: set-up installs this plugin, and sweeps, on Linux x86-64 with flock")
 	}
 	root, err := checkout.Root()
 	require.NoError(t, err)
-	project := filepath.Join(t.TempDir(), "ein Ordner, ä")
+	project = filepath.Join(t.TempDir(), "ein Ordner, ä")
 	tools := filepath.Join(t.TempDir(), "tools")
 	for _, folder := range []string{filepath.Join(project, "scripts"), tools} {
 		require.NoError(t, os.MkdirAll(folder, 0o777))
@@ -61,10 +63,38 @@ func TestASetUpThatIsKilledAtAnyCommandIsDoneByTheNext(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(project, "scripts", name), content, 0o777))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(tools, "python3"), []byte(fakePython), 0o777))
-	environment := []string{"PATH=" + tools + ":" + os.Getenv("PATH"), "CGO_ENABLED=1", "PJRT="}
+	return project, []string{"PATH=" + tools + ":" + os.Getenv("PATH"), "CGO_ENABLED=1", "PJRT="}
+}
+
+func TestADamagedPluginIsInstalledAnewByTheNextSetUp(t *testing.T) {
+	project, environment := setUp(t)
+	plugin := filepath.Join(project, ".nodemask", "pjrt", "pjrt_c_api_cpu_plugin.so")
+	for _, damage := range []func() error{
+		func() error { return os.WriteFile(plugin, []byte("plug!n\n"), 0o777) },
+		func() error { return os.Remove(plugin) },
+		func() error { return os.Truncate(plugin, 3) },
+		func() error { return os.Remove(filepath.Join(filepath.Dir(plugin), "sums")) },
+	} {
+		require.NoError(t, killedAt(t, 0, project, "scripts/setup.sh", environment...))
+		before, err := os.Stat(plugin)
+		require.NoError(t, err)
+		require.NoError(t, killedAt(t, 0, project, "scripts/setup.sh", environment...))
+		again, err := os.Stat(plugin)
+		require.NoError(t, err)
+		require.True(t, os.SameFile(before, again), "one that is whole stays")
+		require.NoError(t, damage())
+		require.NoError(t, killedAt(t, 0, project, "scripts/setup.sh", environment...))
+		content, err := os.ReadFile(plugin)
+		require.NoError(t, err)
+		require.Equal(t, "plugin\n", string(content))
+	}
+}
+
+func TestASetUpThatIsKilledAtAnyCommandIsDoneByTheNext(t *testing.T) {
+	project, environment := setUp(t)
 	plugin := filepath.Join(project, ".nodemask", "pjrt")
 	whole := func() bool {
-		for _, name := range []string{"installed", "licenses", "pjrt_c_api_cpu_plugin.so"} {
+		for _, name := range []string{"installed", "sums", "licenses", "pjrt_c_api_cpu_plugin.so"} {
 			if _, err := os.Stat(filepath.Join(plugin, name)); err != nil {
 				return false
 			}

@@ -35,7 +35,7 @@ func checkPlugin(path string) error {
 	}
 	defer f.Close()
 	if why := pluginFault(f, info.Size()); why != "" {
-		return fmt.Errorf("%s %s: remove it and run 'make setup'", filepath.Base(path), why)
+		return fmt.Errorf("%s %s: replace it, or run 'make setup' if that installed it", filepath.Base(path), why)
 	}
 	return nil
 }
