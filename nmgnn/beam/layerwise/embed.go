@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -159,10 +160,7 @@ func step(ctx context.Context, o Options, key, name string, build func(s beam.Sc
 	case !errors.Is(err, fs.ErrNotExist):
 		return Counts{}, err
 	}
-	if err := os.RemoveAll(folder); err != nil { // what a run that was cut off left
-		return Counts{}, err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := claim(folder); err != nil {
 		return Counts{}, err
 	}
 	p, s := beam.NewPipelineWithRoot()
@@ -189,6 +187,32 @@ func step(ctx context.Context, o Options, key, name string, build func(s beam.Sc
 		o.Progress(name, false)
 	}
 	return now.Counts, err
+}
+
+// begunFile marks a folder as a step's, so that nobody else's is emptied.
+const begunFile = "begun"
+
+// claim makes a folder for a step, or empties what a run that was cut off has left of it.
+func claim(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	there, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	begun := slices.ContainsFunc(there, func(e fs.DirEntry) bool { return e.Name() == begunFile })
+	for _, e := range there {
+		if !begun {
+			return fmt.Errorf("%s: %s is there, which no step has written: choose another work folder", folder, e.Name())
+		}
+		if e.Name() != begunFile {
+			if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
 // countsOf adds up what the shards of a step say that they counted. Runners' own counters may miss some.

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 
 	"nodemask/datasets"
 	pq "nodemask/datasets/parquet"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/beam/rows"
 )
 
@@ -130,16 +130,11 @@ func shardsIn(folder string, shards int) (there []int, err error) {
 }
 
 // replace writes a file, whole or not at all.
-func replace(path string, write func(w io.Writer) error) (err error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Cleanup()) }()
-	if err := write(f); err != nil {
+func replace(path string, write func(w io.Writer) error) error {
+	if err := wholefile.Write(path, 0o644, write); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return f.CloseAtomicallyReplace()
+	return nil
 }
 
 // Rows written at once, and rows that are held in memory before they are written.

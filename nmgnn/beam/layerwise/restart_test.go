@@ -131,3 +131,17 @@ func TestAFolderOfOtherWorkIsRefused(t *testing.T) {
 	_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work})
 	require.ErrorContains(t, err, "nodes-00000-of-00008.parquet: a file of another run")
 }
+
+func TestAFolderThatNoStepHasWrittenIsLeftAlone(t *testing.T) {
+	work := t.TempDir()
+	folder := filepath.Join(work, "graph") // what a step's folder is called, too
+	require.NoError(t, os.CopyFS(folder, os.DirFS(oddFiles(t))))
+	m := testCases()[0].model(t, readGraph(t, folder))
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work})
+	require.ErrorContains(t, err, "which no step has written: choose another work folder")
+	again, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	require.Equal(t, in, again, "the graph is still there")
+}
