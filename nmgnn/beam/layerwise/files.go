@@ -1,9 +1,11 @@
 package layerwise
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -107,9 +109,9 @@ func (r nodeRow) node() Node {
 	return Node{Label: r.Label, Row: rows.Row{Degree: int(r.Degree), H: r.H, Scores: r.Scores}}
 }
 
-// shardName is what a shard is called: rows-00003-of-00008.parquet.
+// shardName is what a shard is called: rows-00003-of-00008.shard.
 func shardName(kind string, shard, shards int) string {
-	return fmt.Sprintf("%s-%05d-of-%05d.parquet", kind, shard, shards)
+	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, shards)
 }
 
 // shardsIn returns the shards of nodes that a folder has: those that have a node. It returns an error if there are none.
@@ -143,35 +145,49 @@ const (
 	rowsInMind = 16 << 10
 )
 
+// A shard is Parquet with its checksum behind it: Parquet has checksums of pages, and none of what tells where they are.
+const sumBytes = 4
+
+var sumTable = crc32.MakeTable(crc32.Castagnoli)
+
 // writeShard writes a file of the rows that next returns, until it returns false.
 func writeShard[T any](path string, next func(row *T) bool) error {
 	return replace(path, func(w io.Writer) error {
-		out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy))
-		var buffer []T
-		written := 0
-		for {
-			var row T
-			more := next(&row)
-			if more {
-				buffer = append(buffer, row)
+		sum := crc32.New(sumTable)
+		if err := writeRows(io.MultiWriter(w, sum), next); err != nil {
+			return err
+		}
+		_, err := w.Write(sum.Sum(nil))
+		return err
+	})
+}
+
+func writeRows[T any](w io.Writer, next func(row *T) bool) error {
+	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy))
+	var buffer []T
+	written := 0
+	for {
+		var row T
+		more := next(&row)
+		if more {
+			buffer = append(buffer, row)
+		}
+		if len(buffer) == rowsAtOnce || !more {
+			if _, err := out.Write(buffer); err != nil {
+				return err
 			}
-			if len(buffer) == rowsAtOnce || !more {
-				if _, err := out.Write(buffer); err != nil {
+			if written += len(buffer); written >= rowsInMind {
+				if err := out.Flush(); err != nil {
 					return err
 				}
-				if written += len(buffer); written >= rowsInMind {
-					if err := out.Flush(); err != nil {
-						return err
-					}
-					written = 0
-				}
-				buffer = buffer[:0]
+				written = 0
 			}
-			if !more {
-				return out.Close()
-			}
+			buffer = buffer[:0]
 		}
-	})
+		if !more {
+			return out.Close()
+		}
+	}
 }
 
 // readShard calls each for every row of a file that [writeShard] wrote. What it is given is overwritten by the next.
@@ -193,7 +209,11 @@ func readShard[T any](ctx context.Context, path string, each func(row *T)) (err 
 	if err != nil {
 		return err
 	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	size := info.Size() - sumBytes
+	if err := checkSum(f, size); err != nil {
+		return err
+	}
+	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return err
 	}
@@ -214,4 +234,22 @@ func readShard[T any](ctx context.Context, path string, each func(row *T)) (err 
 			return ctx.Err()
 		}
 	}
+}
+
+// checkSum compares the first bytes of a shard with the checksum behind them.
+func checkSum(f io.ReaderAt, size int64) error {
+	if size < 0 {
+		return errors.New("it is cut short")
+	}
+	sum, noted := crc32.New(sumTable), make([]byte, sumBytes)
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+		return err
+	}
+	if _, err := f.ReadAt(noted, size); err != nil {
+		return err
+	}
+	if !bytes.Equal(noted, sum.Sum(nil)) {
+		return fmt.Errorf("checksum %x: expected %x", sum.Sum(nil), noted)
+	}
+	return nil
 }
