@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 		"sgat1 nodemask go", "sgat1 pyg", "sgat0.5 nodemask go", "sgat0.5 pyg"}, got)
 	started := logLines(t, log)[0]
 	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ --dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
+	asked := slices.IndexFunc(logLines(t, log), func(line string) bool { return strings.Contains(line, "train 3") })
+	assert.Equal(t, 4, asked, "both libraries are there for both keep rates of GIN before any has a turn")
 	left, err := os.ReadDir(temporary)
 	require.NoError(t, err)
 	assert.Empty(t, left, "the folder for peers is removed")
