@@ -166,7 +166,8 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 	double worth = entries && some ? VISIT * ((double)m / (double)entries) * ((double)all / (double)some) * (double)all : (double)all;
 	a.block = worth < (double)fits ? fits : worth < (double)most ? (int64_t)worth : most;
 	if (a.block > 0 && all * row > 4 * BLOCK && worth <= 4 * (double)a.block) {
-		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, 4);
+		// What is heard of some rows is kept for a while: in pieces that a thread's heap has room for.
+		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, heard ? 8 : 4);
 		return NULL;
 	}
 	for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
