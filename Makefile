@@ -92,7 +92,7 @@ bench: setup build ## time training epochs (BENCH="--data cora --models gin": le
 PEERS := .nodemask/peers
 bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)
 	scripts/peers/setup.sh $(PEERS)
-	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
+	bin/nodemask bench --backends xla:cpu --peers $(PEERS)/torch/bin/python=torch-csr,$(PEERS)/torch/bin/python=pyg,$(PEERS)/torch/bin/python=pyg-compile$$([ ! -e $(PEERS)/dgl/installed ] || echo ,$(PEERS)/dgl/bin/python=dgl) $(BENCH)
 
 # Kubernetes' own schemas are inside kubectl-validate, which takes a while to build the first time.
 test-cluster: build ## check docker/: scripts, Kubernetes' schemas, and a Slurm cluster of its own (as root; Debian's shellcheck, slurm-wlm, munge)

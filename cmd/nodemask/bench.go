@@ -43,8 +43,9 @@ func newBenchCommand() *cobra.Command {
 		Long: `Time training epochs, beside those of other libraries.
 
 Each contender is a process of its own that trains the same model on the same split, transductively with 10 % of the
-nodes to train on. They take turns, a few epochs each, while the others wait: whatever else the machine does hits all
-alike. Times are in milliseconds, the median over all rounds with the least behind it.`,
+nodes to train on. Those of a data set and a model, all keep rates among them, take turns, a few epochs each, while the
+others wait: whatever else the machine does hits all alike, and all are in memory. Times are in milliseconds, the median
+over all rounds with the least behind it.`,
 		Example: `  nodemask bench --models gin --data cora
   nodemask bench --backends xla:cpu --peers .nodemask/peers/torch/bin/python=pyg,.nodemask/peers/torch/bin/python=torch-csr`,
 		Args: misuseArgs(cobra.NoArgs),
@@ -69,7 +70,7 @@ alike. Times are in milliseconds, the median over all rounds with the least behi
 
 // peerModels are the models that each library's program trains.
 var peerModels = map[string][]string{
-	"pyg": {"gin", "gat", "sgat"}, "pyg-csr": {"gin"}, "dgl": {"gin", "gat"}, "torch-spmm": {"gin"}, "torch-csr": {"gin", "gat", "sgat"},
+	"pyg": {"gin", "gat", "sgat"}, "pyg-csr": {"gin"}, "pyg-compile": {"gin", "gat", "sgat"}, "dgl": {"gin", "gat"}, "torch-spmm": {"gin"}, "torch-csr": {"gin", "gat", "sgat"},
 }
 
 func (f *benchFlags) check() error {
@@ -90,7 +91,7 @@ func (f *benchFlags) check() error {
 	}
 	for _, p := range f.peers {
 		if _, library, found := strings.Cut(p, "="); !found || peerModels[library] == nil {
-			return misusef("--peers %s: expected PYTHON=LIBRARY, with one of pyg, pyg-csr, dgl, torch-spmm, torch-csr", p)
+			return misusef("--peers %s: expected PYTHON=LIBRARY, with one of pyg, pyg-csr, pyg-compile, dgl, torch-spmm, torch-csr", p)
 		}
 	}
 	if f.rounds < 1 || f.epochs < 1 || f.threads < 1 {
@@ -117,24 +118,26 @@ func (f *benchFlags) run(c *cobra.Command) error {
 			defer os.RemoveAll(folder)
 		}
 		for _, m := range f.models {
+			var lanes []*race.Lane
 			for _, keepRate := range f.keepRates {
-				lanes, err := f.lanes(self, data, folder, m, keepRate)
+				some, err := f.lanes(self, data, folder, m, keepRate)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %d contenders\n", data, m, keepRate, len(lanes))
-				for _, l := range lanes {
-					l.Ready = func(l *race.Lane) {
-						if l.Backend != "" {
-							fmt.Fprintf(c.ErrOrStderr(), "backend: %s\n", l.Backend)
-						}
+				lanes = append(lanes, some...)
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rates %v: %d contenders\n", data, m, f.keepRates, len(lanes))
+			for _, l := range lanes {
+				l.Ready = func(l *race.Lane) {
+					if l.Backend != "" {
+						fmt.Fprintf(c.ErrOrStderr(), "backend: %s\n", l.Backend)
 					}
 				}
-				if err := race.Run(c.Context(), lanes, f.rounds, f.epochs, race.Silence); err != nil {
-					return err
-				}
-				lines = append(lines, lanes...)
 			}
+			if err := race.Run(c.Context(), lanes, f.rounds, f.epochs, race.Silence); err != nil {
+				return err
+			}
+			lines = append(lines, lanes...)
 		}
 	}
 	return f.print(c.OutOrStdout(), lines)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,9 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 		got = append(got, fmt.Sprint(line["model"], line["keep_rate"], " ", line["library"]))
 		assert.NotContains(t, line, "error")
 		assert.Len(t, line["train_ms"], 6)
+		if strings.HasPrefix(line["library"].(string), "nodemask") {
+			assert.Len(t, line["train_cpu_ms"], 2, "one a turn")
+		}
 		assert.Len(t, line["validate_ms"], 6)
 		assert.Positive(t, line["peak_mb"])
 		assert.Positive(t, line["first_epoch_s"])
@@ -106,6 +110,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 		"sgat1 nodemask go", "sgat1 pyg", "sgat0.5 nodemask go", "sgat0.5 pyg"}, got)
 	started := logLines(t, log)[0]
 	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ --dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
+	asked := slices.IndexFunc(logLines(t, log), func(line string) bool { return strings.Contains(line, "train 3") })
+	assert.Equal(t, 4, asked, "both libraries are there for both keep rates of GIN before any has a turn")
 	left, err := os.ReadDir(temporary)
 	require.NoError(t, err)
 	assert.Empty(t, left, "the folder for peers is removed")

@@ -30,6 +30,7 @@ type Lane struct {
 	FirstEpoch float64   `json:"first_epoch_s"` // compile included
 	Train      []float64 `json:"train_ms"`
 	Validate   []float64 `json:"validate_ms"`
+	TrainCPU   []float64 `json:"train_cpu_ms,omitempty"` // of all cores, an epoch, in each turn: of use where other programs run too
 	PeakMB     float64   `json:"peak_mb"`
 	Error      string    `json:"error,omitempty"`
 
@@ -51,6 +52,7 @@ type answer struct {
 	Backend    string    `json:"backend"`
 	FirstEpoch float64   `json:"first_epoch_s"`
 	Ms         []float64 `json:"ms"`
+	CPU        float64   `json:"cpu_ms"`
 	PeakMB     float64   `json:"rss_mb"`
 	Error      string    `json:"error"`
 }
@@ -86,6 +88,9 @@ func Run(ctx context.Context, lanes []*Lane, rounds, epochs int, silence time.Du
 				}
 				if a := l.ask(ctx, turn.name, epochs, silence); a != nil {
 					*turn.into = append(*turn.into, a.Ms...)
+					if turn.name == "train" && a.CPU > 0 {
+						l.TrainCPU = append(l.TrainCPU, a.CPU)
+					}
 					l.PeakMB = a.PeakMB
 				}
 			}

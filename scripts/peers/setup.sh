@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the virtual environments that the baselines run in: DIR/torch (pyg, pyg-csr, torch-spmm, torch-csr) and DIR/dgl.
+# Makes the virtual environments that the baselines run in: DIR/torch (pyg, pyg-csr, pyg-compile, torch-spmm, torch-csr) and DIR/dgl.
 # setup.sh [DIR]; DIR is .nodemask/peers unless given. What cannot be installed is said; without torch and PyG the exit
 # code is 1. $PYTHON names the Python, 3.11 by preference: DGL has wheels up to that.
 set -euo pipefail

@@ -42,87 +42,106 @@ INLINE v8 FN(sums)(const v8 *a) {
 
 INLINE float FN(sum)(v8 a) { return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])); }
 
-// Adds the rows of h of entries i … to-1, 8·n columns from column c on, to y, or sets y to their sum. Eight columns have one weight,
+// Loads and stores the first some of eight numbers; the others are 0, and left alone.
+INLINE v8 FN(load_some)(const float *p, int some) {
+#if WIDE
+	return (v8)_mm256_maskload_ps(p, (__m256i)((i8){0, 1, 2, 3, 4, 5, 6, 7} < some));
+#else
+	v8 x = FN(all)(0);
+	for (int k = 0; k < some; k++)
+		x[k] = p[k];
+	return x;
+#endif
+}
+
+INLINE void FN(store_some)(float *p, v8 x, int some) {
+	for (int k = 0; k < some; k++)
+		p[k] = x[k];
+}
+
+// Adds the rows of h of entries i … to-1 to y, or sets y to their sum: n times eight columns from column c on, of the last eight only
+// some, if that is not 0. n is known where this is compiled in, so that sums stay in registers. Eight columns have one weight,
 // weights[entry·heads + head].
-#define TILE(n)                                                                                                        \
-	INLINE void FN(tile##n)(const times_args *a, int64_t i, int64_t to, int64_t c, int add, float *y) {                \
-		v8 s[n];                                                                                                       \
-		int64_t share = a->width / a->heads;                                                                           \
-		for (int k = 0; k < n; k++)                                                                                    \
-			s[k] = add ? FN(load)(y + c + 8 * k) : FN(all)(0);                                                         \
-		if (!a->weights) {                                                                                             \
-			for (; i < to; i++) {                                                                                      \
-				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
-				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += FN(load)(h + 8 * k);                       \
-			}                                                                                                          \
-		} else if (a->heads == 1) {                                                                                    \
-			for (; i < to; i++) {                                                                                      \
-				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
-				v8 w = FN(all)(a->weights[a->positions ? a->positions[i] : i]);                                        \
-				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += w * FN(load)(h + 8 * k);                   \
-			}                                                                                                          \
-		} else if (share == 8) {                                                                                       \
-			for (; i < to; i++) {                                                                                      \
-				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
-				const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;        \
-				_Pragma("GCC unroll 8") for (int k = 0; k < n; k++) s[k] += FN(all)(w[k]) * FN(load)(h + 8 * k);       \
-			}                                                                                                          \
-		} else {                                                                                                       \
-			for (; i < to; i++) {                                                                                      \
-				const float *h = a->h + (int64_t)a->columns[i] * a->width + c;                                         \
-				const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;                \
-				for (int k = 0; k < n; k++)                                                                            \
-					s[k] += FN(all)(w[(c + 8 * k) / share]) * FN(load)(h + 8 * k);                                     \
-			}                                                                                                          \
-		}                                                                                                              \
-		for (int k = 0; k < n; k++)                                                                                    \
-			FN(store)(y + c + 8 * k, s[k]);                                                                            \
+INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int n, int some, int add, float *y) {
+	v8 s[8];
+	int64_t share = a->width / a->heads;
+	y += c;
+#define COLUMNS _Pragma("GCC unroll 8") for (int k = 0; k < n; k++)
+#define PART(p) (some && k == n - 1 ? FN(load_some)((p) + 8 * k, some) : FN(load)((p) + 8 * k))
+	COLUMNS s[k] = add ? PART(y) : FN(all)(0);
+	if (!a->weights) {
+		for (; i < to; i++) {
+			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
+			COLUMNS s[k] += PART(h);
+		}
+	} else if (a->heads == 1) {
+		for (; i < to; i++) {
+			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
+			v8 w = FN(all)(a->weights[a->positions ? a->positions[i] : i]);
+			COLUMNS s[k] += w * PART(h);
+		}
+	} else if (share == 8) {
+		for (; i < to; i++) {
+			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
+			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;
+			COLUMNS s[k] += FN(all)(w[k]) * PART(h);
+		}
+	} else {
+		for (; i < to; i++) {
+			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
+			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;
+			COLUMNS s[k] += FN(all)(w[(c + 8 * k) / share]) * PART(h);
+		}
 	}
+	COLUMNS {
+		if (some && k == n - 1)
+			FN(store_some)(y + 8 * k, s[k], some);
+		else
+			FN(store)(y + 8 * k, s[k]);
+	}
+#undef COLUMNS
+#undef PART
+}
 
-TILE(8)
-TILE(4)
-TILE(2)
-TILE(1)
-#undef TILE
-
+// As many columns as there are left in one pass over the entries, up to 64.
 INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
-	int64_t c = 0, share = a->width / a->heads;
+	int64_t share = a->width / a->heads;
 	if (share % 8 == 0 || a->heads == 1) {
-		for (; c + 64 <= a->width; c += 64)
-			FN(tile8)(a, i, to, c, add, y);
-		if (c + 32 <= a->width) {
-			FN(tile4)(a, i, to, c, add, y);
-			c += 32;
+		for (int64_t c = 0; c < a->width; c += 64) {
+			int64_t left = a->width - c < 64 ? a->width - c : 64;
+			switch (left) {
+			case 64: FN(tile)(a, i, to, c, 8, 0, add, y); continue;
+			case 32: FN(tile)(a, i, to, c, 4, 0, add, y); continue;
+			case 16: FN(tile)(a, i, to, c, 2, 0, add, y); continue;
+			case 8: FN(tile)(a, i, to, c, 1, 0, add, y); continue;
+			}
+			int some = (left - 1) % 8 + 1;
+			switch ((left + 7) / 8) {
+			case 1: FN(tile)(a, i, to, c, 1, some, add, y); break;
+			case 2: FN(tile)(a, i, to, c, 2, some, add, y); break;
+			case 3: FN(tile)(a, i, to, c, 3, some, add, y); break;
+			case 4: FN(tile)(a, i, to, c, 4, some, add, y); break;
+			case 5: FN(tile)(a, i, to, c, 5, some, add, y); break;
+			case 6: FN(tile)(a, i, to, c, 6, some, add, y); break;
+			case 7: FN(tile)(a, i, to, c, 7, some, add, y); break;
+			case 8: FN(tile)(a, i, to, c, 8, some, add, y); break;
+			}
 		}
-		if (c + 16 <= a->width) {
-			FN(tile2)(a, i, to, c, add, y);
-			c += 16;
-		}
-		if (c + 8 <= a->width) {
-			FN(tile1)(a, i, to, c, add, y);
-			c += 8;
-		}
+		return;
 	}
 	if (!add)
-		for (int64_t k = c; k < a->width; k++)
+		for (int64_t k = 0; k < a->width; k++)
 			y[k] = 0;
-	if (c == a->width)
-		return;
 	for (; i < to; i++) {
 		const float *h = a->h + (int64_t)a->columns[i] * a->width;
 		if (!a->weights) {
-			for (int64_t k = c; k < a->width; k++)
+			for (int64_t k = 0; k < a->width; k++)
 				y[k] += h[k];
 			continue;
 		}
 		const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;
-		if (a->heads == 1) {
-			for (int64_t k = c; k < a->width; k++)
-				y[k] += w[0] * h[k];
-		} else {
-			for (int64_t k = c; k < a->width; k++)
-				y[k] += w[k / share] * h[k];
-		}
+		for (int64_t k = 0; k < a->width; k++)
+			y[k] += w[k / share] * h[k];
 	}
 }
 
@@ -165,17 +184,77 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 	}
 }
 
-// The same, one block of rows of h after the other. Entries are added in the same order.
+// Returns the first of the ascending columns i … to-1 that is not below end; to if there is none.
+INLINE int64_t FN(first_from)(const int32_t *columns, int64_t i, int64_t to, int64_t end) {
+#if WIDE
+	for (__m256i bound = _mm256_set1_epi32((int32_t)end); i + 8 <= to; i += 8) {
+		int below = _mm256_movemask_ps((__m256)_mm256_cmpgt_epi32(bound, _mm256_loadu_si256((const __m256i *)(columns + i))));
+		if (below != 255)
+			return i + __builtin_ctz(~below);
+	}
+#endif
+	while (i < to && columns[i] < end)
+		i++;
+	return i;
+}
+
+// Starts loading size bytes into the cache, 256 at most. Addresses of nothing do no harm.
+INLINE void FN(soon)(const void *p, int64_t size) {
+	for (int64_t at = 0; at < size && at < 256; at += 64)
+		__builtin_prefetch((const char *)p + at);
+}
+
+// Takes the entries of rows from … to-1 that are heard out of a, without branches. It returns 0 if there is no memory for them.
+INLINE int FN(take_heard)(times_args *a, int64_t from, int64_t to) {
+	int64_t entries = a->offsets[to] - a->offsets[from], n = 0;
+	int32_t *offsets = malloc((to - from + 1 + (a->weights ? 2 : 1) * (entries + 1)) * sizeof *offsets);
+	if (!offsets)
+		return 0;
+	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + 1;
+	for (int64_t r = from; r < to; r++) {
+		offsets[r - from] = (int32_t)n;
+		int wanted = !a->wanted || a->wanted[r] != 0;
+		for (int64_t i = a->offsets[r], end = a->offsets[r + 1]; wanted && i < end; i++) {
+			columns[n] = a->columns[i];
+			if (a->weights)
+				positions[n] = a->positions ? a->positions[i] : (int32_t)i;
+			n += a->heard[a->columns[i]] != 0;
+		}
+	}
+	offsets[to - from] = (int32_t)n;
+	a->offsets = offsets;
+	a->columns = columns;
+	a->positions = a->weights ? positions : NULL;
+	a->y += from * a->width;
+	a->heard = a->wanted = NULL;
+	return 1;
+}
+
+// The same, one block of rows of h after the other. Entries are added in the same order. A visit to a row is short, and begins with what
+// is in no cache: so its numbers are asked for some visits earlier.
 static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to) {
-	const times_args *a = args;
+	enum { AHEAD = 8 };
+	times_args some = *(const times_args *)args;
+	const times_args *a = &some;
+	int32_t *heard = NULL;
+	if (some.heard) {
+		if (!FN(take_heard)(&some, from, to)) {
+			FN(times)(args, from, to);
+			return;
+		}
+		heard = (int32_t *)some.offsets;
+		to -= from;
+		from = 0;
+	}
 	int32_t *next = malloc((to - from) * sizeof *next);
 	if (!next) {
-		FN(times)(args, from, to);
+		FN(times)(a, from, to);
+		free(heard);
 		return;
 	}
 	memcpy(next, a->offsets + from, (to - from) * sizeof *next);
 	memset(a->y + from * a->width, 0, (to - from) * a->width * sizeof *a->y);
-	int64_t left = a->offsets[to] - a->offsets[from];
+	int64_t left = a->offsets[to] - a->offsets[from], size = a->width * (int64_t)sizeof *a->y;
 	for (int64_t r = from; a->wanted && r < to; r++)
 		if (a->wanted[r] == 0) {
 			left -= a->offsets[r + 1] - a->offsets[r];
@@ -183,20 +262,20 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 		}
 	for (int64_t end = a->block; left > 0; end += a->block) {
 		for (int64_t r = from; r < to; r++) {
-			int64_t i = next[r - from], j = i, row = a->offsets[r + 1];
-			while (j < row && a->columns[j] < end)
-				j++;
+			if (r + AHEAD < to) {
+				FN(soon)(a->columns + next[r + AHEAD - from], 256);
+				FN(soon)(a->y + (r + AHEAD) * a->width, size);
+			}
+			int64_t i = next[r - from], j = FN(first_from)(a->columns, i, a->offsets[r + 1], end);
 			if (j == i)
 				continue;
-			if (a->heard)
-				FN(heard_row)(a, i, j, 1, a->y + r * a->width);
-			else
-				FN(times_row)(a, i, j, 1, a->y + r * a->width);
+			FN(times_row)(a, i, j, 1, a->y + r * a->width);
 			next[r - from] = (int32_t)j;
 			left -= j - i;
 		}
 	}
 	free(next);
+	free(heard);
 }
 
 INLINE void FN(reduce_row)(const reduce_args *a, int64_t r, float empty, int greatest) {
