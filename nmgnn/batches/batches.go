@@ -38,7 +38,7 @@ type Options struct {
 	Checkpoint string
 	// Identity tells checkpoints of other data or settings apart.
 	Identity string
-	// Release is called when a batch has read what it needs of the features: see [Spill]. nil: nothing is.
+	// Release is called when a batch has read something of the graph: see [Spill]. nil: nothing is.
 	Release func()
 
 	clusters map[*csr.Graph][][]int32 // that are known already

@@ -103,6 +103,7 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
 		hidden: make([]*mapped.Array[float32], len(m.Layers))}
+	e.places.release = o.Release
 	filler := plan.Kernel != kernels.FusedKernel
 	if sample == nil {
 		e.shape = shapeOf(phase, clusters, features, filler)
@@ -189,25 +190,35 @@ func (e *engine) gather(b batch) datasets.Features {
 
 func (e *engine) gatherInto(b batch, rows []float32) {
 	w := e.features.Width
-	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
+	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] }, e.release)
 }
 
-// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node.
-func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
-	at := 0
+// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node. release
+// is called each time that some rows were read; it may be nil.
+func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
+	at, read := 0, 0
+	put := func(v int32) {
+		copy(rows[at:], row(v))
+		at += width
+		if read += width; read >= numbersAtOnce && release != nil {
+			release()
+			read = 0
+		}
+	}
 	if own {
 		for _, v := range b.own {
-			copy(rows[at:], row(v))
-			at += width
+			put(v)
 		}
 	}
 	clear(rows[at : e.shape.own*width])
 	at = e.shape.own * width
 	for _, v := range b.halo {
-		copy(rows[at:], row(v))
-		at += width
+		put(v)
 	}
 	clear(rows[at:])
+	if release != nil {
+		release()
+	}
 }
 
 // put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with features if
@@ -217,6 +228,9 @@ func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) b
 		return batch{own: e.clusters[0]}, nil
 	}
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
+	if e.release != nil {
+		e.release()
+	}
 	return b, e.place(b, features, gradients)
 }
 
@@ -245,9 +259,6 @@ func (e *engine) place(b batch, features, gradients bool) error {
 	if !features {
 		return nil
 	}
-	if e.release != nil {
-		defer e.release()
-	}
 	if !e.features.IsSparse() {
 		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
 			return err
@@ -270,8 +281,7 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32]) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	return kernels.Fill(e.rows[i], func(rows []float32) {
-		e.eachRow(b, own, rows, width, func(v int32) []float32 { return from.Values[int(v)*width:][:width] })
-		from.Release()
+		e.eachRow(b, own, rows, width, func(v int32) []float32 { return from.Values[int(v)*width:][:width] }, from.Release)
 	})
 }
 
@@ -287,6 +297,9 @@ func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[flo
 	return gomlx.Error(tensors.ConstFlatData(output, func(flat []float32) {
 		for i, v := range b.own {
 			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
+			if i%rowsAtOnce == 0 {
+				(*into).Release()
+			}
 		}
 		(*into).Release()
 	}))

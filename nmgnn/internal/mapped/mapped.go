@@ -69,6 +69,21 @@ func (a *Array[T]) Release() {
 	}
 }
 
+// atOnce is how many numbers Copy copies before it gives memory back.
+const atOnce = 1 << 22
+
+// Copy copies numbers to the start of the array, and holds few of them in memory at a time. release does for them what
+// [Array.Release] does for the array; nil: nothing.
+func (a *Array[T]) Copy(from []T, release func()) {
+	for at := 0; at < len(from); at += atOnce {
+		copy(a.Values[at:], from[at:min(at+atOnce, len(from))])
+		a.Release()
+		if release != nil {
+			release()
+		}
+	}
+}
+
 // Sync returns when all that was written is on the disk.
 func (a *Array[T]) Sync() error {
 	if len(a.bytes) == 0 {
