@@ -376,7 +376,8 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 			return 0, nil
 		}
 	}
-	b, err := e.put(cluster, true, true, t.skip(d))
+	skip := t.skip(d)
+	b, err := e.put(cluster, true, true, skip)
 	if err != nil {
 		return 0, err
 	}
@@ -384,7 +385,7 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 		return 0, err
 	}
 	for _, i := range t.readers {
-		if err := e.fill(i, b, false, t.caches[0][i]); err != nil {
+		if err := e.fill(i, b, false, t.caches[0][i], skip); err != nil {
 			return 0, err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"nodemask/nmgnn/kernels/fused"
 )
 
-// blockNumbers are dropped at a time: 32 MiB.
-const blockNumbers = 8 << 20
+// DroppedBytes is how many bytes of numbers a [Dropped] makes at a time, at most.
+const DroppedBytes = 32 << 20
 
 // Dropped is a large dense matrix of which dropout drops entries. Where package fused does that, no copy of the matrix is made: a
 // product with it drops some rows, multiplies them, and goes on to the next.
@@ -21,7 +21,7 @@ type Dropped struct {
 
 // DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
-	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: blockNumbers, fused: r.fused && x.Rank() == 2}
+	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused && x.Rank() == 2}
 }
 
 // Node returns the matrix with entries dropped.

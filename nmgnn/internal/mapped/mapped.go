@@ -61,10 +61,13 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
+// Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than using it.
+const small = 16 << 20
+
 // Release tells the system that what was read or written will not be needed soon: it may take the memory, and reads it again
-// from the file.
+// from the file. Nothing happens to small arrays.
 func (a *Array[T]) Release() {
-	if a != nil && len(a.bytes) > 0 {
+	if a != nil && len(a.bytes) >= small {
 		release(a.bytes)
 	}
 }
