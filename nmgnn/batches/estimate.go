@@ -82,6 +82,10 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	now := memory.Resident()
 	var best Estimate
 	for {
+		if needsMore(x.Graph.Features, view.Train, x.Parameters, *o, now) {
+			o.Clusters *= 2
+			continue
+		}
 		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
 		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(b), 1e18))
 		if o.Memory == 0 || e.Bytes <= o.Memory {
@@ -98,6 +102,18 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 		}
 		o.Clusters = min(2*o.Clusters, nodes)
 	}
+}
+
+// needsMore reports whether o.Memory asks for more batches whatever the clusters are, so that finding them would be for nothing: batches
+// have their own nodes at least.
+func needsMore(x datasets.Features, train datasets.Phase, p hyper.Parameters, o Options, now int64) bool {
+	nodes, batches := train.Edges.NumNodes(), o.Clusters
+	fixed := now + int64(nodes)*perPlace
+	if o.Memory <= fixed || len(o.Sample) > 0 || 2*batches > nodes {
+		return false
+	}
+	own := shape{own: nodes / batches, nodes: nodes / batches, edges: int(train.Edges.NumEdges()) / batches, values: len(x.Values) / batches}
+	return fixed+estimate(own, x.Width, p, 0) > o.Memory
 }
 
 // fits returns an error if training is expected to take more memory than there is.
