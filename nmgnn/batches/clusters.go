@@ -121,7 +121,7 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 				moved++
 			}
 		}
-		if moved*1000 < len(part) {
+		if moved*100 < len(part) {
 			break
 		}
 	}

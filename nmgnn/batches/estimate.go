@@ -100,7 +100,12 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
-		o.Clusters = min(2*o.Clusters, nodes)
+		// A batch has at least the share of what larger ones had.
+		fixed := now + int64(nodes)*perPlace
+		needed := e.Bytes - fixed
+		for o.Clusters = min(2*o.Clusters, nodes); o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && float64(needed)*float64(e.Batches)/float64(o.Clusters) > float64(o.Memory-fixed); {
+			o.Clusters *= 2
+		}
 	}
 }
 
