@@ -166,7 +166,7 @@ trial, with its share of loading and compiling, which other programs disturb les
 	flags.IntVar(&f.trials, "trials", 1, "trials of each line, with seeds from 1 on")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		f.ways = strings.Split(*ways, ";")
+		f.data, f.ways = withParameters(f.data), strings.Split(*ways, ";")
 		if f.epochs < 1 {
 			return misusef("--epochs %d: expected at least 1", f.epochs)
 		}
@@ -176,6 +176,18 @@ trial, with its share of loading and compiling, which other programs disturb les
 		return f.run(c)
 	}
 	return c
+}
+
+// withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
+func withParameters(data []string) (names []string) {
+	for _, d := range data {
+		if last := len(names) - 1; last >= 0 && strings.Contains(names[last], ":") && strings.Contains(d, "=") && !strings.ContainsAny(d, ":/") {
+			names[last] += "," + d
+			continue
+		}
+		names = append(names, d)
+	}
+	return names
 }
 
 // trialLine is what bench batches reads of a trial.
