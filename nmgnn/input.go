@@ -31,16 +31,26 @@ func Dense(h *Node) Input { return dense{node: h} }
 
 type dense struct {
 	node       *Node
-	transposed *Node           // nil: automatic differentiation transposes
-	positions  *model.Variable // nil: row by row
-	large      bool            // no transposed copy is to be made, not even for a moment
+	transposed *Node            // nil: automatic differentiation transposes
+	positions  *model.Variable  // nil: row by row
+	large      bool             // no copy is to be made, transposed or with entries dropped, not even for a moment
+	dropped    *kernels.Dropped // the node with entries dropped; nil: none are
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
 func (d dense) Width() int    { return d.node.Shape().Dimensions[1] }
-func (d dense) Node() *Node   { return d.node }
+
+func (d dense) Node() *Node {
+	if d.dropped != nil {
+		return d.dropped.Node()
+	}
+	return d.node
+}
 
 func (d dense) Times(w *Node) *Node {
+	if d.dropped != nil {
+		return d.dropped.Times(w)
+	}
 	times := func(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
 	if d.large {
 		// (vᵀ·X)ᵀ is Xᵀ·v: of the two, XLA copies the first factor in another order.
@@ -62,8 +72,13 @@ func (d dense) Dropout(r *kernels.Random, rate float64) Input {
 	if r == nil || rate == 0 {
 		return d
 	}
+	if d.large && d.dropped == nil {
+		dropped := r.DropoutOf(d.node, rate)
+		d.dropped = &dropped
+		return d
+	}
 	if d.positions == nil && d.transposed == nil {
-		d.node = r.Dropout(d.node, rate)
+		d.node, d.dropped = r.Dropout(d.Node(), rate), nil
 		return d
 	}
 	return d.scale(r.Next().Keep(kernels.Positions(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate))
@@ -73,7 +88,7 @@ func (d dense) ScaleRows(factors *Node) Input { return d.scale(StopGradient(fact
 
 // scale multiplies by factors [nodes, width or 1], in both orders alike.
 func (d dense) scale(factors *Node) Input {
-	d.node = Mul(d.node, factors)
+	d.node, d.dropped = Mul(d.Node(), factors), nil
 	if d.transposed != nil {
 		d.transposed = Mul(d.transposed, TransposeAllAxes(factors, 1, 0))
 	}

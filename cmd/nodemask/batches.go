@@ -23,6 +23,7 @@ import (
 	"nodemask/nmgnn/train"
 	"nodemask/plots"
 	"nodemask/record"
+	"nodemask/stats"
 )
 
 // batchFlags are the flags of train for graphs larger than memory.
@@ -136,6 +137,7 @@ type benchBatchesFlags struct {
 	model      string
 	backend    string
 	epochs     int
+	trials     int
 	markdown   bool
 }
 
@@ -147,8 +149,9 @@ func newBenchBatchesCommand() *cobra.Command {
 		Long: `Compare training on whole graphs, in clusters with cached representations, and on sampled neighbours: macro F1, seconds and the most
 memory that the process had.
 
-Each line is one trial in a process of its own, one after the other, transductively with 10 % of the nodes to train on. Seconds are
-those of the trial, and those of the processor for the whole process, loading included, which other programs disturb less.`,
+Each line is a process of its own that trains transductively, with 10 % of the nodes to train on: a number of trials, one after the
+other. F1 is their mean and standard deviation, epochs are their mean. Seconds are those of a trial, and those of the processor for a
+trial, with its share of loading and compiling, which other programs disturb less. The peak is the process's.`,
 		Example: `  nodemask bench batches --data pubmed --ways "--batches 1;--batches 4;--batches 4 --sample 10,10" --epochs 50 --markdown`,
 		Args:    misuseArgs(cobra.NoArgs),
 	}
@@ -160,21 +163,37 @@ those of the trial, and those of the processor for the whole process, loading in
 	flags.StringVar(&f.model, "model", "gin", "model")
 	flags.StringVar(&f.backend, "backend", "xla:cpu", backendHelp)
 	flags.IntVar(&f.epochs, "epochs", 1000, "most epochs of a trial")
+	flags.IntVar(&f.trials, "trials", 1, "trials of each line, with seeds from 1 on")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		f.ways = strings.Split(*ways, ";")
+		f.data, f.ways = withParameters(f.data), strings.Split(*ways, ";")
 		if f.epochs < 1 {
 			return misusef("--epochs %d: expected at least 1", f.epochs)
+		}
+		if f.trials < 1 {
+			return misusef("--trials %d: expected at least 1", f.trials)
 		}
 		return f.run(c)
 	}
 	return c
 }
 
+// withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
+func withParameters(data []string) (names []string) {
+	for _, d := range data {
+		if last := len(names) - 1; last >= 0 && strings.Contains(names[last], ":") && strings.Contains(d, "=") && !strings.ContainsAny(d, ":/") {
+			names[last] += "," + d
+			continue
+		}
+		names = append(names, d)
+	}
+	return names
+}
+
 // trialLine is what bench batches reads of a trial.
 type trialLine struct {
 	MacroF1 float64 `json:"macro_f1"`
-	Epochs  int     `json:"epochs"`
+	Epochs  float64 `json:"epochs"`
 	Seconds float64 `json:"seconds"`
 }
 
@@ -183,14 +202,14 @@ func (f *benchBatchesFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t := plots.Table{ID: "bench-batches", TextColumns: 2, Header: []string{"data", "", "keep rate", "macro F1 %", "epochs", "seconds", "of a processor", "peak MB"}}
+	t := plots.Table{ID: "table-sampling", TextColumns: 2, Header: []string{"data", "", "keep rate", "macro F1 %", "epochs", "seconds", "of a processor", "peak MB"}}
 	for _, data := range f.data {
 		if len(t.Rows) > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
 		}
 		for _, way := range f.ways {
 			for _, keepRate := range f.keepRates {
-				row, err := f.trial(c.Context(), self, data, strings.TrimSpace(way), keepRate)
+				row, err := f.line(c.Context(), self, data, strings.TrimSpace(way), keepRate)
 				if err != nil {
 					return err
 				}
@@ -210,9 +229,9 @@ func (f *benchBatchesFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// trial runs one in a process of its own.
-func (f *benchBatchesFlags) trial(ctx context.Context, self, data, way string, keepRate float64) ([]string, error) {
-	arguments := []string{"train", "--backend", f.backend, "--data", data, "--model", f.model, "--setting", "transductive", "--train", "10", "--trials", "1",
+// line runs trials in a process of their own, and returns what the table says of them.
+func (f *benchBatchesFlags) line(ctx context.Context, self, data, way string, keepRate float64) ([]string, error) {
+	arguments := []string{"train", "--backend", f.backend, "--data", data, "--model", f.model, "--setting", "transductive", "--train", "10", "--trials", fmt.Sprint(f.trials),
 		"--keep-rate", fmt.Sprint(keepRate), "--max-epochs", fmt.Sprint(f.epochs), "--json"}
 	arguments = append(arguments, strings.Fields(way)...)
 	var out, problems bytes.Buffer
@@ -221,10 +240,17 @@ func (f *benchBatchesFlags) trial(ctx context.Context, self, data, way string, k
 	if err := command.Run(); err != nil {
 		return nil, fmt.Errorf("nodemask %s: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(problems.String()))
 	}
-	var line trialLine
-	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
-		return nil, fmt.Errorf("nodemask %s printed %.80q: %w", strings.Join(arguments, " "), out.String(), err)
+	var scores []float64
+	var epochs, seconds float64
+	for decoder := json.NewDecoder(&out); len(scores) < f.trials; {
+		var trial trialLine
+		if err := decoder.Decode(&trial); err != nil {
+			return nil, fmt.Errorf("nodemask %s: trial %d of %d: %w", strings.Join(arguments, " "), len(scores)+1, f.trials, err)
+		}
+		scores = append(scores, trial.MacroF1)
+		epochs, seconds = epochs+trial.Epochs, seconds+trial.Seconds
 	}
 	processor, peak := race.Used(command.ProcessState)
-	return []string{fmt.Sprintf("%.2f", line.MacroF1), fmt.Sprint(line.Epochs), fmt.Sprintf("%.1f", line.Seconds), fmt.Sprintf("%.1f", processor.Seconds()), fmt.Sprintf("%.0f", peak)}, nil
+	each := float64(f.trials)
+	return []string{stats.Summarize(scores).Text(2), fmt.Sprintf("%.0f", epochs/each), fmt.Sprintf("%.1f", seconds/each), fmt.Sprintf("%.1f", processor.Seconds()/each), fmt.Sprintf("%.0f", peak)}, nil
 }

@@ -79,6 +79,7 @@ func (f *benchFlags) check() error {
 			return misuse{didYouMean(fmt.Errorf("--models %s: known are %s", m, strings.Join(hyper.Models(), ", ")), m, hyper.Models())}
 		}
 	}
+	f.data = withParameters(f.data)
 	for _, data := range f.data {
 		if _, err := datasets.Locate(data, datasets.OpenOptions{}); err != nil {
 			return dataError(err)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	switch {
 	case log == "":
 		os.Exit(m.Run())
-	case os.Args[1] == "bench": // one of ours, started by 'nodemask bench' in a test
+	case os.Args[1] == "bench" || os.Args[1] == "train": // one of ours, started by 'nodemask bench' in a test
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(racetest.Contender(log, os.Args[1:]))

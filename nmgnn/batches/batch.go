@@ -27,6 +27,21 @@ type places struct {
 	of    []int32 // of each node of the graph; -1: not in the batch
 	halo  []int32
 	local csr.Graph
+
+	release func() // when some rows of the graph were read; nil: never
+	entries int    // read since then
+}
+
+// row returns a node's neighbours, and gives back the memory of those read before it now and then.
+func (p *places) row(g *csr.Graph, v int32) []int32 {
+	row := g.Neighbours(v)
+	if p.release != nil {
+		if p.entries += len(row); p.entries >= numbersAtOnce {
+			p.release()
+			p.entries = 0
+		}
+	}
+	return row
 }
 
 const nowhere, next = -1, -2
@@ -40,7 +55,7 @@ func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (h
 	}
 	halo = p.halo[:0]
 	for _, v := range own {
-		for _, u := range g.Neighbours(v) {
+		for _, u := range p.row(g, v) {
 			switch p.of[u] {
 			case nowhere:
 				if skip != nil && skip(u) {
@@ -78,8 +93,8 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	for i, v := range own {
 		l.Offsets[i] = int64(len(l.Indices))
 		// Columns ascend: own nodes first, then the others.
-		outside := 0
-		for _, u := range g.Neighbours(v) {
+		outside, row := 0, p.row(g, v)
+		for _, u := range row {
 			switch at := p.of[u]; {
 			case at >= int32(s.own):
 				outside++
@@ -87,7 +102,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 				l.Indices = append(l.Indices, at)
 			}
 		}
-		for _, u := range g.Neighbours(v) {
+		for _, u := range row {
 			if outside == 0 {
 				break
 			}

@@ -38,18 +38,22 @@ type Options struct {
 	Checkpoint string
 	// Identity tells checkpoints of other data or settings apart.
 	Identity string
-	// Release is called when a batch has read what it needs of the features: see [Spill]. nil: nothing is.
+	// Release is called when a batch has read something of the graph: see [Spill]. nil: nothing is.
 	Release func()
 
 	clusters map[*csr.Graph][][]int32 // that are known already
+	keepNone bool                     // batches are cut anew each time
 }
+
+// divided reports whether a batch is less than the graph.
+func (o Options) divided() bool { return o.Clusters > 1 || len(o.Sample) > 0 }
 
 // check returns an error for what cannot be trained in batches.
 func (o Options) check(layers int) error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("batches: %d clusters: expected 1 or more", o.Clusters)
 	}
-	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && (o.Clusters > 1 || len(o.Sample) > 0) {
+	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && o.divided() {
 		return fmt.Errorf("batches: DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {

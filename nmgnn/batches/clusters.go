@@ -13,11 +13,11 @@ const (
 	rounds = 8    // of moving nodes, at most
 )
 
-// Clusters divides the nodes of a graph into parts, each node in one, such that few edges join two of them: blocks of a
-// breadth-first search, from which nodes move to the part that most of their neighbours are in as long as that has room (label
-// propagation with bounded sizes; Meyerhenke, Sanders and Schulz 2014). No part is larger than 5 % above the mean, rounded up, and
-// none is empty: there are no more parts than nodes. Nodes of a part ascend. It takes time linear in edges; equal graphs have equal
-// clusters.
+// Clusters divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes begin as groups of
+// their own, and move to the group that most of their neighbours are in, as long as that has room (label propagation with bounded
+// sizes; Meyerhenke, Sanders and Schulz 2014). Groups in the order of a breadth-first search are divided into blocks, from which nodes
+// move on in the same way. No part is larger than 5 % above the mean, rounded up, and none is empty: there are no more parts than
+// nodes. Nodes of a part ascend. It takes time linear in edges; equal graphs have equal clusters.
 func Clusters(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -28,11 +28,15 @@ func Clusters(g *csr.Graph, parts int) [][]int32 {
 		}
 		return [][]int32{all}
 	}
-	part := make([]int32, n)
-	for i, v := range searched(g) {
+	part, order := make([]int32, n), searched(g)
+	for v := range part {
+		part[v] = int32(v)
+	}
+	move(g, order, part, n, (n+parts-1)/parts, 0)
+	for i, v := range together(order, part) {
 		part[v] = int32(int64(i) * int64(parts) / int64(n))
 	}
-	move(g, part, parts)
+	move(g, order, part, parts, int(math.Ceil(spare*float64(n)/float64(parts))), 1)
 	clusters := make([][]int32, parts)
 	for v, p := range part {
 		clusters[p] = append(clusters[p], int32(v))
@@ -62,17 +66,36 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// move moves nodes to the parts of their neighbours until few move.
-func move(g *csr.Graph, part []int32, parts int) {
+// together lists the nodes of each part one after the other, the parts in the order of their first nodes.
+func together(order, part []int32) []int32 {
+	next := make([]int32, len(part)) // of each part: how many nodes it has, then the place of its next one
+	for _, p := range part {
+		next[p]++
+	}
+	all, end, begun := make([]int32, len(order)), int32(0), make([]bool, len(part))
+	for _, v := range order {
+		p := part[v]
+		if !begun[p] {
+			begun[p] = true
+			next[p], end = end, end+next[p]
+		}
+		all[next[p]] = v
+		next[p]++
+	}
+	return all
+}
+
+// move moves nodes, in an order, to the parts of their neighbours until few move. Parts have at most largest nodes, and keep at least
+// so many as least says.
+func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	sizes := make([]int, parts)
 	for _, p := range part {
 		sizes[p]++
 	}
-	largest := int(math.Ceil(spare * float64(len(part)) / float64(parts)))
 	near, seen := make([]int32, parts), []int32(nil) // neighbours of a node in each part, and the parts that have some
 	for range rounds {
 		moved := 0
-		for v := range int32(len(part)) {
+		for _, v := range order {
 			for _, u := range g.Neighbours(v) {
 				p := part[u]
 				if near[p] == 0 {
@@ -91,14 +114,14 @@ func move(g *csr.Graph, part []int32, parts int) {
 				near[p] = 0
 			}
 			seen = seen[:0]
-			if best != own && sizes[own] > 1 {
+			if best != own && sizes[own] > least {
 				part[v] = best
 				sizes[own]--
 				sizes[best]++
 				moved++
 			}
 		}
-		if moved*1000 < len(part) {
+		if moved*100 < len(part) {
 			break
 		}
 	}

@@ -29,6 +29,9 @@ type engine struct {
 	folder   string // for what is computed over all nodes
 	release  func() // when features were read; may be nil
 	sampled  bool   // batches are sampled
+	// gradients says that training needs the variables too.
+	gradients bool
+	kept      []*kept // by cluster; nil: batches are cut anew each time
 
 	store   *model.Store
 	data    *nmgnn.Loaded
@@ -100,9 +103,10 @@ func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
 func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
 	divided := len(clusters) > 1 || sample != nil
 	plan := planFor(b, divided, features.Density())
-	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, store: model.NewStore(),
+	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
 		hidden: make([]*mapped.Array[float32], len(m.Layers))}
+	e.places.release = o.Release
 	filler := plan.Kernel != kernels.FusedKernel
 	if sample == nil {
 		e.shape = shapeOf(phase, clusters, features, filler)
@@ -121,7 +125,7 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 		if len(phase.Nodes) != features.Rows {
 			x = features.Select(phase.Nodes)
 		}
-		e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", phase.Edges, x, load)
+		e.data, err = nmgnn.Load(e.store, graphPath, phase.Edges, x, load)
 		return e, err
 	}
 	load.Directed, load.Room, load.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
@@ -131,7 +135,7 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 	if features.IsSparse() {
 		x = e.gather(first)
 	}
-	if e.data, err = nmgnn.Load(e.store, "/"+infer.DataScope+"/graph", first.edges, x, load); err != nil {
+	if e.data, err = nmgnn.Load(e.store, graphPath, first.edges, x, load); err != nil {
 		return nil, err
 	}
 	if e.sampled {
@@ -140,7 +144,13 @@ func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features
 	if err := e.data.SetDegrees(make([]float32, e.shape.nodes)); err != nil {
 		return nil, err
 	}
-	return e, e.data.SetOwn(make([]float32, e.shape.nodes))
+	if err := e.data.SetOwn(make([]float32, e.shape.nodes)); err != nil {
+		return nil, err
+	}
+	if !e.sampled {
+		e.keepWithin(o.keepBytes())
+	}
+	return e, nil
 }
 
 // whole reports whether there is one batch, the graph itself.
@@ -189,35 +199,57 @@ func (e *engine) gather(b batch) datasets.Features {
 
 func (e *engine) gatherInto(b batch, rows []float32) {
 	w := e.features.Width
-	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
+	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] }, e.release)
 }
 
-// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node.
-func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
-	at := 0
+// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node. release
+// is called each time that some rows were read; it may be nil.
+func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
+	at, read := 0, 0
+	put := func(v int32) {
+		copy(rows[at:], row(v))
+		at += width
+		if read += width; read >= numbersAtOnce && release != nil {
+			release()
+			read = 0
+		}
+	}
 	if own {
 		for _, v := range b.own {
-			copy(rows[at:], row(v))
-			at += width
+			put(v)
 		}
 	}
 	clear(rows[at : e.shape.own*width])
 	at = e.shape.own * width
 	for _, v := range b.halo {
-		copy(rows[at:], row(v))
-		at += width
+		put(v)
 	}
 	clear(rows[at:])
+	if release != nil {
+		release()
+	}
 }
 
 // put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with features if
-// they are read.
+// they are read. Batches that are kept have all of that, and the nodes that others skip.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {
 		return batch{own: e.clusters[0]}, nil
 	}
-	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
+	if e.kept != nil {
+		return e.take(cluster)
+	}
+	b := e.cut(cluster, skip)
 	return b, e.place(b, features, gradients)
+}
+
+// cut takes the batch of a cluster out of the graph.
+func (e *engine) cut(cluster int, skip func(u int32) bool) batch {
+	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
+	if e.release != nil {
+		e.release()
+	}
+	return b
 }
 
 // place puts a batch into the variables, with features if they are read, and with what gradients need.
@@ -245,9 +277,6 @@ func (e *engine) place(b batch, features, gradients bool) error {
 	if !features {
 		return nil
 	}
-	if e.release != nil {
-		defer e.release()
-	}
 	if !e.features.IsSparse() {
 		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
 			return err
@@ -266,12 +295,18 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is set.
-func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32]) error {
+// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is set, and zeros for
+// those that are skipped; skip may be nil.
+func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
+	nothing := make([]float32, width)
 	return kernels.Fill(e.rows[i], func(rows []float32) {
-		e.eachRow(b, own, rows, width, func(v int32) []float32 { return from.Values[int(v)*width:][:width] })
-		from.Release()
+		e.eachRow(b, own, rows, width, func(v int32) []float32 {
+			if skip != nil && skip(v) {
+				return nothing
+			}
+			return from.Values[int(v)*width:][:width]
+		}, from.Release)
 	})
 }
 
@@ -287,6 +322,9 @@ func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[flo
 	return gomlx.Error(tensors.ConstFlatData(output, func(flat []float32) {
 		for i, v := range b.own {
 			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
+			if i%rowsAtOnce == 0 {
+				(*into).Release()
+			}
 		}
 		(*into).Release()
 	}))
@@ -309,5 +347,6 @@ func (e *engine) close() {
 	for _, h := range e.hidden {
 		_ = h.Close() // nothing in it is kept
 	}
+	e.drop()
 	e.store.Finalize()
 }

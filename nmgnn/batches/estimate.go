@@ -9,6 +9,7 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/train"
 )
 
@@ -33,16 +34,17 @@ func (e Estimate) String() string {
 // What a program takes, in bytes; measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was
 // estimated beside what was taken.
 const (
-	perProgram = 60 << 20 // compiling one, and what the allocator keeps of that
-	perEdge    = 36       // its column in both directions, on the device and while a batch is cut out
-	perEntry   = 40       // the same for a number of sparse features
-	perHidden  = 4 * 8    // a number of a layer of a node: forward, backward, and what is gathered
-	perFeature = 4        // a dense feature: there once
-	perNode    = 96       // all else that a batch has of a node
+	perProgram = 100 << 20 // compiling one, and what the allocator keeps of that
+	perEdge    = 20        // its column in both directions, on the device and while a batch is cut out
+	perEntry   = 40        // the same for a number of sparse features
+	perHidden  = 4 * 4     // a number of a layer of a node: forward, backward, and what is gathered
+	perFeature = 4         // a dense feature: there once
+	perNode    = 96        // all else that a batch has of a node
+	perPlace   = 64        // what is kept of a node of the whole graph: its place, its cluster, its mask and so on
 )
 
-// estimate returns what batches of a shape take.
-func estimate(s shape, features int, p hyper.Parameters) int64 {
+// estimate returns what batches of a shape take; most is how many bytes dropout makes of dense features at a time.
+func estimate(s shape, features int, p hyper.Parameters, most float64) int64 {
 	hidden := p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1)
 	edges := float64(s.edges)
 	if p.Model != "gin" && p.Model != "sage" { // v ∪ N_v is another pattern
@@ -56,10 +58,22 @@ func estimate(s shape, features int, p hyper.Parameters) int64 {
 	if s.values == 0 {
 		dense := float64(s.nodes) * float64(features) * perFeature
 		if bytes += dense; p.Dropout > 0 {
-			bytes += dense // what dropout leaves of them
+			bytes += min(dense, most)
 		}
 	}
 	return int64(math.Ceil(bytes))
+}
+
+// keptOf returns what is kept of a batch of a shape from epoch to epoch, if it is.
+func keptOf(s shape, features int, p hyper.Parameters) int64 {
+	edges, nodes := 8.0, 28.0 // columns in both directions, offsets, degrees
+	if p.Model != "gin" && p.Model != "sage" {
+		edges = 32
+	}
+	if s.values == 0 {
+		nodes += float64(features) * perFeature
+	}
+	return int64(float64(s.edges)*edges + float64(s.values)*20 + float64(s.nodes)*nodes)
 }
 
 // choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
@@ -68,6 +82,10 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	now := memory.Resident()
 	var best Estimate
 	for {
+		if needsMore(x.Graph.Features, view.Train, x.Parameters, *o, now) {
+			o.Clusters *= 2
+			continue
+		}
 		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
 		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(b), 1e18))
 		if o.Memory == 0 || e.Bytes <= o.Memory {
@@ -82,8 +100,25 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
-		o.Clusters = min(2*o.Clusters, nodes)
+		// A batch has at least the share of what larger ones had.
+		fixed := now + int64(nodes)*perPlace
+		needed := e.Bytes - fixed
+		for o.Clusters = min(2*o.Clusters, nodes); o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && float64(needed)*float64(e.Batches)/float64(o.Clusters) > float64(o.Memory-fixed); {
+			o.Clusters *= 2
+		}
 	}
+}
+
+// needsMore reports whether o.Memory asks for more batches whatever the clusters are, so that finding them would be for nothing: batches
+// have their own nodes at least.
+func needsMore(x datasets.Features, train datasets.Phase, p hyper.Parameters, o Options, now int64) bool {
+	nodes, batches := train.Edges.NumNodes(), o.Clusters
+	fixed := now + int64(nodes)*perPlace
+	if o.Memory <= fixed || len(o.Sample) > 0 || 2*batches > nodes {
+		return false
+	}
+	own := shape{own: nodes / batches, nodes: nodes / batches, edges: int(train.Edges.NumEdges()) / batches, values: len(x.Values) / batches}
+	return fixed+estimate(own, x.Width, p, 0) > o.Memory
 }
 
 // fits returns an error if training is expected to take more memory than there is.
@@ -97,13 +132,17 @@ func fits(e Estimate) error {
 
 func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) Estimate {
 	o.clusters = map[*csr.Graph][][]int32{}
+	most := math.Inf(1)
+	if o.divided() && b.PlanFor(x.Density()).Kernel == kernels.FusedKernel {
+		most = kernels.DroppedBytes
+	}
 	graphs := []datasets.Phase{view.Train, view.Validation, view.Test}
 	e := Estimate{Batches: o.Clusters}
 	if len(o.Sample) > 0 {
 		e.Batches = min(o.Clusters, len(view.Train.Score))
 		s := sampleShape(view.Train, x, e.Batches, o.Sample)
 		e.Own, e.Nodes, e.Edges = s.nodes, s.nodes, int64(s.edges)
-		e.Bytes = estimate(s, x.Width, p) + 2*perProgram
+		e.Bytes = estimate(s, x.Width, p, most) + 2*perProgram
 	}
 	for i, phase := range graphs {
 		if o.clusters[phase.Edges] != nil {
@@ -124,8 +163,10 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 			e.Own, e.Nodes, e.Edges = s.own, s.nodes, int64(s.edges)
 			programs++
 		}
-		e.Bytes += estimate(s, x.Width, p) + programs*perProgram
-		e.Bytes += int64(phase.Edges.NumNodes()) * 8 // places of nodes, and their clusters
+		if one := keptOf(s, x.Width, p); len(clusters) > 1 && one*int64(len(clusters)) <= o.keepBytes() {
+			e.Bytes += one * int64(len(clusters)-1)
+		}
+		e.Bytes += estimate(s, x.Width, p, most) + programs*perProgram + int64(phase.Edges.NumNodes())*perPlace
 	}
 	if b.Plugin == "" {
 		e.Bytes -= e.Bytes / 8 // nothing is compiled

@@ -110,7 +110,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 			return err
 		}
 		for _, below := range reads {
-			if err := e.fill(below, b, true, e.hidden[below]); err != nil {
+			if err := e.fill(below, b, true, e.hidden[below], nil); err != nil {
 				return err
 			}
 		}

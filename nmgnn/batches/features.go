@@ -1,27 +1,34 @@
 package batches
 
 import (
+	"errors"
+
 	"nodemask/datasets"
 	"nodemask/nmgnn/internal/mapped"
 )
 
-// Spill moves the graph's features to a file that is mapped into memory, if they are dense: the graph reads them there from then on,
-// for as long as the program runs. The file has no name, and goes when the program ends. release gives back the memory that
-// reading took ([Options].Release); it is nil where nothing was moved.
+// Spill moves the graph's edges, and its features if they are dense, to files that are mapped into memory: the graph reads them there
+// from then on, for as long as the program runs. The files have no names, and go when the program ends. release gives back the memory
+// that reading took ([Options].Release).
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
-	if g.Features.IsSparse() || len(g.Features.Dense) == 0 {
-		return nil, nil
-	}
-	file, err := mapped.New[float32](folder, "", len(g.Features.Dense))
+	edges, err := mapped.New[int32](folder, "", len(g.Edges.Indices))
 	if err != nil {
 		return nil, err
 	}
-	for at := 0; at < len(file.Values); at += numbersAtOnce {
-		copy(file.Values[at:], g.Features.Dense[at:min(at+numbersAtOnce, len(file.Values))])
-		file.Release()
+	features, err := mapped.New[float32](folder, "", len(g.Features.Dense)) // none of sparse ones
+	if err != nil {
+		return nil, errors.Join(err, edges.Close())
 	}
-	g.Features.Dense = file.Values
-	return file.Release, nil
+	edges.Copy(g.Edges.Indices, nil)
+	g.Edges.Indices = edges.Values
+	if len(features.Values) > 0 {
+		features.Copy(g.Features.Dense, nil)
+		g.Features.Dense = features.Values
+	}
+	return func() {
+		edges.Release()
+		features.Release()
+	}, nil
 }
 
 // store is features, in files if they are not the graph's own.
@@ -33,11 +40,12 @@ type store struct {
 // How much is copied before memory is given back.
 const (
 	rowsAtOnce    = 4096
-	numbersAtOnce = 1 << 24
+	numbersAtOnce = 1 << 22
 )
 
-// readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
-func readAs(x datasets.Features, normalized, onDisk bool, folder string) (_ *store, err error) {
+// readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk. release is called
+// when some of x were read; it may be nil.
+func readAs(x datasets.Features, normalized, onDisk bool, folder string, release func()) (_ *store, err error) {
 	switch {
 	case !normalized:
 		return &store{features: x}, nil
@@ -53,6 +61,9 @@ func readAs(x datasets.Features, normalized, onDisk bool, folder string) (_ *sto
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}
 		copy(s.dense.Values[begin*x.Width:], part.RowNormalized().Dense)
 		s.dense.Release()
+		if release != nil {
+			release()
+		}
 	}
 	s.features.Dense = s.dense.Values
 	return s, nil

@@ -80,7 +80,7 @@ func identity(b *backend.Backend, x train.Experiment, split *datasets.Split, o O
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(parameters, "%s %s %s %s %d %v", split.Hash(), x.Setting, x.Arrivals, b.ID, o.Clusters, o.Sample))
+	sum := sha256.Sum256(fmt.Appendf(parameters, "%s %s %s %s %d %v %d", split.Hash(), x.Setting, x.Arrivals, b.ID, o.Clusters, o.Sample, o.keepBytes()))
 	g := x.Graph
 	return fmt.Sprintf("%x, %s of %d nodes and %d edges", sum[:8], g.Name, g.NumNodes(), g.Edges.NumEdges()), nil
 }

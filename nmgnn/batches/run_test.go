@@ -42,3 +42,26 @@ func TestBatchesThatDoNotFitIntoMemoryAreRefusedBeforeTheyAreMade(t *testing.T) 
 		require.ErrorContains(t, err, "ask for more batches, or allow less memory", what)
 	}
 }
+
+func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 3000, Classes: 20, MeanDegree: 6, Seed: 1})
+	require.NoError(t, err)
+	view := gnntest.View(t, g, 10, datasets.Transductive)
+	p := small("gin")
+	p.Hidden = 4096 // so that what a batch has of its nodes is more than what programs take
+	passed := 0
+	const now = 1 << 20
+	for batches := 1; batches <= 64; batches *= 2 {
+		o := Options{Clusters: batches}
+		needed := now + estimateFor(gnntest.Go(t), g.Features, view, p, &o).Bytes
+		for _, share := range []int64{1, 10, 50, 90, 99} {
+			o.Memory = needed * share / 100
+			if needsMore(g.Features, view.Train, p, o, now) {
+				passed++
+			}
+		}
+		o.Memory = needed
+		require.False(t, needsMore(g.Features, view.Train, p, o, now), "%d batches", batches)
+	}
+	require.Greater(t, passed, 10)
+}

@@ -53,7 +53,7 @@ func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shap
 	for _, k := range sizes {
 		end := len(own)
 		for ; done < end; done++ {
-			near := g.Neighbours(own[done])
+			near := p.row(g, own[done])
 			var row []int32
 			for _, at := range draw(r, len(near), k) {
 				u := near[at]

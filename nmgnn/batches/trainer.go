@@ -94,8 +94,15 @@ func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 
 func (t *Trainer) compile() error {
 	var err error
-	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder); err != nil {
+	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder, t.options.Release); err != nil {
 		return err
+	}
+	if of, graph := t.features.dense, t.options.Release; of != nil {
+		t.options.Release = func() {
+			if of.Release(); graph != nil {
+				graph()
+			}
+		}
 	}
 	if len(t.options.Sample) > 0 {
 		err = t.compileSampled()
@@ -300,10 +307,7 @@ func (t *Trainer) firstCaches(ctx context.Context) error {
 		return err
 	}
 	for _, i := range t.readers {
-		from := t.train.hidden[i]
-		copy(t.caches[0][i].Values, from.Values)
-		t.caches[0][i].Release()
-		from.Release()
+		t.caches[0][i].Copy(t.train.hidden[i].Values, t.train.hidden[i].Release)
 	}
 	return nil
 }
@@ -372,7 +376,8 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 			return 0, nil
 		}
 	}
-	b, err := e.put(cluster, true, true, t.skip(d))
+	skip := t.skip(d)
+	b, err := e.put(cluster, true, true, skip)
 	if err != nil {
 		return 0, err
 	}
@@ -380,7 +385,7 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 		return 0, err
 	}
 	for _, i := range t.readers {
-		if err := e.fill(i, b, false, t.caches[0][i]); err != nil {
+		if err := e.fill(i, b, false, t.caches[0][i], skip); err != nil {
 			return 0, err
 		}
 	}

@@ -18,3 +18,9 @@ func ChainLayout(m csr.Matrix) (slotOf []int32, slots int) {
 
 // SumHeads adds up each head's share of x: [rows, width] → [rows, heads].
 func SumHeads(x *Node, heads int) *Node { return sumHeads(x, heads) }
+
+// InBlocks has products drop so many numbers at a time.
+func InBlocks(d Dropped, numbers int) Dropped {
+	d.block = numbers
+	return d
+}

@@ -32,6 +32,7 @@ type parts struct {
 	options          Options
 	forward, adjoint pattern
 	lazy             map[string]lazy // what only some computations need, once asked for
+	from             []int32         // while the matrix is replaced: the entries in the order of its transpose; may be missing
 }
 
 // lazy is a variable made from the matrix, and how it is made anew from another one.
@@ -127,10 +128,12 @@ func (p *parts) replace(m csr.Matrix, gradients bool) error {
 		return err
 	}
 	if gradients && p.options.Gradients && !p.options.Symmetric {
-		transposed, _ := m.Transpose()
+		transposed, from := m.Transpose()
 		if err := p.adjoint.replace(transposed); err != nil {
 			return err
 		}
+		p.from = from
+		defer func() { p.from = nil }()
 	}
 	p.matrix = m
 	for _, v := range p.lazy {
@@ -147,7 +150,10 @@ func (p *parts) replace(m csr.Matrix, gradients bool) error {
 // transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.forward.slots()), func(m csr.Matrix) []int32 {
-		_, from := m.Transpose()
+		from := p.from
+		if from == nil {
+			_, from = m.Transpose()
+		}
 		if slotOf := p.forward.slotOf(); slotOf != nil {
 			for i, entry := range from {
 				from[i] = slotOf[entry]

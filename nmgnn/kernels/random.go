@@ -62,12 +62,18 @@ func bound(rate float64) uint32 { return uint32(math.Round(rate * (1<<32 - 1))) 
 
 // drop is x·Keep(0, 1, …), row by row, or Keep alone if x is nil, computed by package fused: x [rows, columns].
 func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
+	draw, scale := s.dropped(rate)
+	return fused.Drop(draw, scale, x, rows, columns)
+}
+
+// dropped is what package fused needs to know of a rate.
+func (s Stream) dropped(rate float64) (draw, scale *Node) {
 	g := s.key.Graph()
 	parts := []*Node{s.half(0), s.half(1), Const(g, bound(rate))}
 	for i := range parts {
 		parts[i] = Reshape(parts[i], 1, 1)
 	}
-	return fused.Drop(Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}}), x, rows, columns)
+	return Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}})
 }
 
 // Keep returns 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.

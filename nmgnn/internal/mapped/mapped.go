@@ -61,11 +61,29 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
+// Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than using it.
+const small = 16 << 20
+
 // Release tells the system that what was read or written will not be needed soon: it may take the memory, and reads it again
-// from the file.
+// from the file. Nothing happens to small arrays.
 func (a *Array[T]) Release() {
-	if a != nil && len(a.bytes) > 0 {
+	if a != nil && len(a.bytes) >= small {
 		release(a.bytes)
+	}
+}
+
+// atOnce is how many numbers Copy copies before it gives memory back.
+const atOnce = 1 << 22
+
+// Copy copies numbers to the start of the array, and holds few of them in memory at a time. release does for them what
+// [Array.Release] does for the array; nil: nothing.
+func (a *Array[T]) Copy(from []T, release func()) {
+	for at := 0; at < len(from); at += atOnce {
+		copy(a.Values[at:], from[at:min(at+atOnce, len(from))])
+		a.Release()
+		if release != nil {
+			release()
+		}
 	}
 }
 

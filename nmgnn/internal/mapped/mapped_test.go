@@ -10,7 +10,7 @@ import (
 
 func TestAnArrayWithoutANameLeavesNothingBehindAndOneWithANameKeepsItsNumbers(t *testing.T) {
 	dir := t.TempDir()
-	unnamed, err := New[float32](dir, "", 5000)
+	unnamed, err := New[float32](dir, "", small/4)
 	require.NoError(t, err)
 	unnamed.Values[4999] = 3
 	unnamed.Release()

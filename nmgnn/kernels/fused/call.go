@@ -191,6 +191,19 @@ func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
 }
 
+// DropRows is rows first … first+rows-1 of what [Drop] makes of x. It is computed after another node, whose numbers do not matter:
+// then what is made of one block of rows can be over before the next is begun.
+func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
+	must("draw", draw, 1, 3)
+	must("scale", scale, 1, 1)
+	must("x", x, -1, -1)
+	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
+		panic(fmt.Errorf("fused: rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
+	}
+	draw = Concatenate([]*Node{draw, Const(x.Graph(), [][]uint32{{uint32(first)}})}, 1)
+	return call(dropKernel, [][2]int{{rows, width(x)}}, draw, scale, x, after)[0]
+}
+
 // Score returns the inner products of each head's share of x [rows, width] with those of a and of b [1, width]: y, z [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)

@@ -428,6 +428,30 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 	})
 }
 
+func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		r := rand.New(rand.NewPCG(4, 4))
+		x := numbers(r, 500, 33)
+		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
+		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
+			exec, err := NewExec(b.Backend, func(draw, scale, x *Node) []*Node {
+				return []*Node{fused.Drop(draw, scale, x, 500, 33), fused.DropRows(draw, scale, x, of[0], of[1], scale)}
+			})
+			require.NoError(t, err)
+			got, err := exec.Call(draw, [][]float32{{2}}, x)
+			require.NoError(t, err)
+			require.Equal(t, got[0].Value().([][]float32)[of[0]:of[0]+of[1]], got[1].Value())
+		}
+		for _, of := range [][2]int{{-1, 2}, {499, 2}, {0, 0}, {500, 1}} {
+			require.Panics(t, func() {
+				MustNewExec(b.Backend, func(x *Node) *Node {
+					return fused.DropRows(Const(x.Graph(), draw), Const(x.Graph(), [][]float32{{2}}), x, of[0], of[1], x)
+				}).MustCall(x)
+			}, "rows %v", of)
+		}
+	})
+}
+
 func TestELUIsExpMinusOneBelowZeroAndItsGradient(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		r := rand.New(rand.NewPCG(5, 5))

@@ -285,12 +285,16 @@ HANDLER(attend_backward_heard, 8, 10, n == 10 ? 2 : 1) {
 	return attend_backward(frame, n - 1, x + 1, y, x[0]->data);
 }
 
-// keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]
-HANDLER(drop, 2, 3, 1) {
-	EXPECT(drop, is(x[0], FFI_U32, 1, 3) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
-	EXPECT(drop, n < 3 || is(x[2], FFI_F32, rows(y[0]), columns(y[0])));
+// keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]; or keys, bound, first row [1, 4], scale [1, 1],
+// x [·, columns], anything that is there before → [rows, columns]
+HANDLER(drop, 2, 4, 1) {
+	EXPECT(drop, is(x[0], FFI_U32, 1, n < 4 ? 3 : 4) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
+	EXPECT(drop, n < 3 || is(x[2], FFI_F32, n < 4 ? rows(y[0]) : -1, columns(y[0])));
 	const uint32_t *draw = x[0]->data;
-	drop_args a = {.x = n > 2 ? x[2]->data : NULL, .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
+	int64_t first = n < 4 ? 0 : draw[3];
+	EXPECT(drop, n < 4 || first + rows(y[0]) <= rows(x[2]));
+	first *= columns(y[0]);
+	drop_args a = {.x = n > 2 ? (const float *)x[2]->data + first : NULL, .first = first, .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
 	               .size = rows(y[0]) * columns(y[0]), .y = y[0]->data};
 	large_pages(a.y, a.size * (int64_t)sizeof *a.y);
 	for_rows(frame, nm_kernels()->drop, &a, (a.size + NM_CHUNK - 1) / NM_CHUNK, a.size, 16);

@@ -41,6 +41,10 @@ var kernelsInGo = map[string]func(x, y []array){
 		if len(x) > 2 {
 			a.x = x[2].floats
 		}
+		if len(x) > 3 {
+			a.first = int(a.draw[3]) * y[0].columns
+			a.x = a.x[a.first:][:len(a.y)]
+		}
 		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
 	},
 	eluKernel: func(x, y []array) {

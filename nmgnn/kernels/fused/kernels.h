@@ -60,9 +60,10 @@ typedef struct attention_args {
 } attention_args;
 
 // y[i] = x[i]·scale where number i is kept, and 0 where it is dropped; without x, scale or 0. It is dropped if a hash of i and two keys
-// is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count.
+// is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count. As for the hash, they are numbered from first on.
 typedef struct drop_args {
 	const float *x;
+	uint32_t first;
 	uint32_t keys[2], bound;
 	float scale;
 	int64_t size;

@@ -226,6 +226,7 @@ func (a *reduceArgs) highest(from, to int) {
 type dropArgs struct {
 	x     []float32 // may be missing
 	draw  []uint32  // two keys and the bound
+	first int       // what y[0] is numbered as
 	scale float32
 	y     []float32
 }
@@ -233,7 +234,7 @@ type dropArgs struct {
 // chunks computes numbers from·chunk … to·chunk-1.
 func (a *dropArgs) chunks(from, to int) {
 	first, end := from*chunk, min(to*chunk, len(a.y))
-	if haveLanes() {
+	if haveLanes() && a.first == 0 {
 		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]), lanes.Float(a.scale), lanes.Slice(a.y))
 		return
 	}
@@ -244,11 +245,11 @@ func (a *dropArgs) chunks(from, to int) {
 	}
 	done := 0
 	if simd.Have() {
-		done = simd.Drop(y, x, uint32(first), k0, k1, bound, a.scale)
+		done = simd.Drop(y, x, uint32(a.first+first), k0, k1, bound, a.scale)
 	}
 	for i := done; i < len(y); i++ {
 		y[i] = 0
-		if hash(hash(uint32(first+i)^k0)+k1) >= bound {
+		if hash(hash(uint32(a.first+first+i)^k0)+k1) >= bound {
 			y[i] = a.scale
 		}
 		if x != nil {

@@ -487,7 +487,7 @@ static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
 	const drop_args *a = args;
 	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
 	for (int64_t i = from * NM_CHUNK; i < end; i += 8) {
-		u8 position = (uint32_t)i + (u8){0, 1, 2, 3, 4, 5, 6, 7};
+		u8 position = a->first + (uint32_t)i + (u8){0, 1, 2, 3, 4, 5, 6, 7};
 		i8 kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
 		v8 scale = (v8)((i8)FN(all)(a->scale) & kept);
 		if (i + 8 <= end) {

@@ -119,6 +119,12 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 		"other scores": {"n != 8", func(offsets, columns, h *Node) []*Node {
 			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, offsets, columns, h, zeros(h, 3, 1), zeros(h, 3, 1), zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
 		}},
+		"rows beyond the last": {"first + rows(y[0]) <= rows(x[2])", func(_, _, h *Node) []*Node {
+			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3, 1}}), zeros(h, 1, 1), h, h)
+		}},
+		"no first row": {"n < 4 ? 3 : 4", func(_, _, h *Node) []*Node {
+			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), h, h)
+		}},
 		"no slope": {"scores(&a, given", func(offsets, columns, h *Node) []*Node {
 			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, offsets, columns, h, zeros(h, 1, 1), zeros(h, 2, 1), zeros(h, 0, 1))
 		}},

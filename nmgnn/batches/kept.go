@@ -1,0 +1,150 @@
+package batches
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+)
+
+// graphPath is where the variables of a batch's graph and features are.
+const graphPath = "/" + infer.DataScope + "/graph"
+
+// mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where [Options].Memory does not
+// say: a quarter of that.
+const mostKept = 256 << 20
+
+// kept is what the variables hold for a batch, with all nodes around it, masked ones too. To compute with it again they are given
+// that again: nothing is cut, gathered or copied.
+type kept struct {
+	batch  batch
+	values []*tensors.Tensor // in the order of engine.variables
+}
+
+// keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as numbers do on whether
+// masked nodes are left out.
+func (o Options) keepBytes() int64 {
+	switch {
+	case o.keepNone:
+		return 0
+	case o.Memory > 0:
+		return o.Memory / 4
+	}
+	return mostKept
+}
+
+// variables are those that differ from batch to batch whatever is computed.
+func (e *engine) variables() (all []*model.Variable) {
+	for v := range e.store.IterVariables() {
+		if strings.HasPrefix(v.Path(), graphPath+"/") {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// keepWithin has batches kept, if all of them fit into so many bytes.
+func (e *engine) keepWithin(most int64) {
+	bytes := 0.0
+	for _, v := range e.variables() {
+		bytes += float64(v.Shape().ByteSize())
+	}
+	if bytes*float64(len(e.clusters)) <= float64(most) {
+		e.kept = make([]*kept, len(e.clusters))
+	}
+}
+
+// take puts the batch of a cluster into the variables as it was kept, or keeps it.
+func (e *engine) take(cluster int) (batch, error) {
+	all, old := e.variables(), e.kept[cluster]
+	if old != nil && len(old.values) == len(all) { // a program that was built since may have made more
+		for i, v := range all {
+			if err := v.SetValuePreservingOld(old.values[i]); err != nil {
+				return batch{}, gomlx.Error(err)
+			}
+		}
+		return old.batch, nil
+	}
+	if err := e.renew(all); err != nil {
+		return batch{}, err
+	}
+	b := e.cut(cluster, nil)
+	if err := e.place(b, true, e.gradients); err != nil {
+		return batch{}, err
+	}
+	b.halo, b.edges = slices.Clone(b.halo), nil
+	k := &kept{batch: b}
+	for _, v := range all {
+		value, err := v.Value()
+		if err != nil {
+			return batch{}, gomlx.Error(err)
+		}
+		k.values = append(k.values, value)
+	}
+	e.kept[cluster] = k
+	if old != nil {
+		for _, value := range old.values {
+			if err := value.FinalizeAll(); err != nil {
+				return batch{}, gomlx.Error(err)
+			}
+		}
+	}
+	return b, nil
+}
+
+// renew gives variables room for another batch, and leaves alone what is kept.
+func (e *engine) renew(all []*model.Variable) error {
+	for _, v := range all {
+		value, err := v.Value()
+		if err != nil {
+			return gomlx.Error(err)
+		}
+		fresh := tensors.FromShape(v.Shape())
+		if value.IsShared() {
+			if fresh, err = tensors.FromShapeForBackend(e.backend.Backend, 0, v.Shape()); err != nil {
+				return gomlx.Error(err)
+			}
+		}
+		set := v.SetValue
+		if e.keeps(value) {
+			set = v.SetValuePreservingOld
+		}
+		if err := set(fresh); err != nil {
+			return gomlx.Error(err)
+		}
+	}
+	return nil
+}
+
+// keeps reports whether a value is one of those that are kept.
+func (e *engine) keeps(value *tensors.Tensor) bool {
+	return slices.ContainsFunc(e.kept, func(k *kept) bool { return k != nil && slices.Contains(k.values, value) })
+}
+
+// drop frees what is kept, but for what the variables hold now.
+func (e *engine) drop() {
+	if e.kept == nil {
+		return
+	}
+	held := map[*tensors.Tensor]bool{}
+	for _, v := range e.variables() {
+		if value, err := v.Value(); err == nil {
+			held[value] = true
+		}
+	}
+	for _, k := range e.kept {
+		if k == nil {
+			continue
+		}
+		for _, value := range k.values {
+			if !held[value] {
+				_ = value.FinalizeAll() // it is gone either way
+			}
+		}
+	}
+	e.kept = nil
+}

@@ -1,0 +1,72 @@
+package batches
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+)
+
+func TestBatchesThatAreKeptTrainToTheNumbersOfThoseThatAreCutAnew(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	sparse := *g
+	sparse.Features = g.Features.Stored(true)
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		cases := []struct {
+			graph   *datasets.Graph
+			model   string
+			setting datasets.Setting
+		}{{g, "gin", datasets.Transductive}, {&sparse, "gin", datasets.Inductive}, {&sparse, "sage", datasets.Transductive}, {g, "gat", datasets.Inductive}}
+		if b.Plugin != "" {
+			cases = cases[1:2] // compiling takes seconds
+		}
+		for _, x := range cases {
+			view := gnntest.View(t, x.graph, 50, x.setting)
+			s := small(x.model)
+			s.Dropout, s.AttentionDropout = 0, 0 // numbered by where a node is in its batch
+			trials := map[bool][]float64{}
+			for _, anew := range []bool{false, true} {
+				o := optionsOf(t, view, s, 3)
+				o.keepNone = anew
+				trainer := trainerOf(t, b, x.graph, view, s, o)
+				require.Equal(t, anew, trainer.train.kept == nil)
+				// Masked nodes are left out of batches that are cut anew: sums are the same, but for rounding.
+				for _, e := range trainOnce(t, trainer, 3).History {
+					trials[anew] = append(trials[anew], e.TrainLoss, e.ValidationLoss)
+				}
+			}
+			require.InDeltaSlice(t, trials[true], trials[false], 1e-4, "%s %s", x.model, x.setting)
+
+			s.KeepRate, s.Dropout = 1, 0.5
+			o := optionsOf(t, view, s, 3)
+			kept := trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3)
+			o.keepNone = true
+			require.Equal(t, trainOnce(t, trainerOf(t, b, x.graph, view, s, o), 3), kept, "%s %s", x.model, x.setting)
+		}
+	})
+}
+
+func TestATrainerWithKeptBatchesTrainsEachTrialAsANewOne(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	s := small("gin")
+	o := optionsOf(t, view, s, 3)
+	trainer := trainerOf(t, gnntest.Go(t), g, view, s, o)
+	first := trainOnce(t, trainer, 1)
+	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, s, o), 2), trainOnce(t, trainer, 2))
+	require.Equal(t, first, trainOnce(t, trainer, 1))
+}
+
+func TestBatchesAreKeptOnlyIfAllOfThemFitIntoAQuarterOfTheMemory(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	view := gnntest.View(t, g, 50, datasets.Transductive)
+	s := small("gin")
+	for memory, keeps := range map[int64]bool{0: true, 1 << 30: true, 4: false} {
+		o := optionsOf(t, view, s, 3)
+		o.Memory = memory
+		require.Equal(t, keeps, trainerOf(t, gnntest.Go(t), g, view, s, o).train.kept != nil, memory)
+	}
+}
