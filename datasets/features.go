@@ -133,18 +133,19 @@ func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
 		for v := range f.Rows {
-			normalize(f.Dense[v*f.Width : (v+1)*f.Width])
+			NormalizeRow(f.Dense[v*f.Width : (v+1)*f.Width])
 		}
 		return f
 	}
 	f.Values = append([]float32{}, f.Values...)
 	for v := range f.Rows {
-		normalize(f.Values[f.Offsets[v]:f.Offsets[v+1]])
+		NormalizeRow(f.Values[f.Offsets[v]:f.Offsets[v+1]])
 	}
 	return f
 }
 
-func normalize(row []float32) {
+// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros stays.
+func NormalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {
 		sum += math.Abs(float64(x))

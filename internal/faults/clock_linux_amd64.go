@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Numbers of Linux's that package syscall lacks.
@@ -22,8 +26,25 @@ const (
 )
 
 // Jumping runs a program whose wall clock is moved by so many seconds each time that it is read; the monotonic clock goes on as it does. It
-// returns the program's exit code.
-func Jumping(path string, args, env []string, out *os.File, jump func(reading int) int64) (code int, err error) {
+// requires that the program ends well, and returns what it said. Where processes cannot be traced the test is skipped.
+func Jumping(t *testing.T, path string, args, env []string, jump func(reading int) int64) (said string) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	defer out.Close()
+	code, err := trace(path, args, env, out, jump)
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("skipped: processes cannot be traced here")
+	}
+	require.NoError(t, err)
+	text, err := os.ReadFile(out.Name())
+	require.NoError(t, err)
+	require.Zero(t, code, string(text))
+	return string(text)
+}
+
+// trace returns the program's exit code.
+func trace(path string, args, env []string, out *os.File, jump func(reading int) int64) (code int, err error) {
 	runtime.LockOSThread() // the thread that traces
 	defer runtime.UnlockOSThread()
 	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: env, Files: []uintptr{0, out.Fd(), out.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true}})

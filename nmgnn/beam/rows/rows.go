@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 
+	"nodemask/datasets"
 	"nodemask/nmgnn/cached"
 )
 
@@ -129,23 +130,9 @@ func (m *Model) First(features []float32) (Row, error) {
 		return Row{}, fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), m.Features)
 	}
 	if m.normalize {
-		normalize(features)
+		datasets.NormalizeRow(features)
 	}
 	return Row{H: features}, nil
-}
-
-// normalize is that of datasets.Features.RowNormalized.
-func normalize(row []float32) {
-	var sum float64
-	for _, x := range row {
-		sum += math.Abs(float64(x))
-	}
-	if sum == 0 {
-		return
-	}
-	for i, x := range row {
-		row[i] = float32(float64(x) / sum)
-	}
 }
 
 // Send returns what a layer makes of a node's row. It may keep the row's slices.

@@ -1,0 +1,76 @@
+package fused_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/kernels/fused"
+)
+
+// hash is "lowbias32".
+func hash(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x7feb352d
+	x = (x ^ x>>15) * 0x846ca68b
+	return x ^ x>>16
+}
+
+func TestDropDropsWhatTheHashSays(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		r := rand.New(rand.NewPCG(3, 3))
+		for _, size := range [][2]int{{1, 1}, {3, 5}, {1, 8}, {100, 33}, {4000, 64}} {
+			draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
+			x := numbers(r, size[0], size[1])
+			want, ones := make([][]float32, size[0]), make([][]float32, size[0])
+			for i := range x {
+				want[i], ones[i] = make([]float32, size[1]), make([]float32, size[1])
+				for k := range x[i] {
+					if hash(hash(uint32(i*size[1]+k)^draw[0][0])+draw[0][1]) >= draw[0][2] {
+						want[i][k], ones[i][k] = x[i][k]*2, 2
+					}
+				}
+			}
+			exec, err := NewExec(b.Backend, func(draw, scale, x *Node) []*Node {
+				return []*Node{fused.Drop(draw, scale, x, size[0], size[1]), fused.Drop(draw, scale, nil, size[0], size[1])}
+			})
+			require.NoError(t, err)
+			got, err := exec.Call(draw, [][]float32{{2}}, x)
+			require.NoError(t, err)
+			for i, want := range [][][]float32{want, ones} {
+				for row, numbers := range got[i].Value().([][]float32) {
+					for k := range numbers {
+						numbers[k] += 0 // no negative zero
+					}
+					require.Equal(t, want[row], numbers, "%v: row %d", size, row)
+				}
+			}
+		}
+	})
+}
+
+func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
+	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		r := rand.New(rand.NewPCG(4, 4))
+		x := numbers(r, 500, 33)
+		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
+		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
+			exec, err := NewExec(b.Backend, func(draw, scale, x *Node) []*Node {
+				return []*Node{fused.Drop(draw, scale, x, 500, 33), fused.DropRows(draw, scale, x, of[0], of[1], scale)}
+			})
+			require.NoError(t, err)
+			got, err := exec.Call(draw, [][]float32{{2}}, x)
+			require.NoError(t, err)
+			require.Equal(t, got[0].Value().([][]float32)[of[0]:of[0]+of[1]], got[1].Value())
+		}
+		for _, of := range [][2]int{{-1, 2}, {499, 2}, {0, 0}, {500, 1}} {
+			require.Panics(t, func() {
+				MustNewExec(b.Backend, func(x *Node) *Node {
+					return fused.DropRows(Const(x.Graph(), draw), Const(x.Graph(), [][]float32{{2}}), x, of[0], of[1], x)
+				}).MustCall(x)
+			}, "rows %v", of)
+		}
+	})
+}
