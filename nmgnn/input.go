@@ -107,7 +107,7 @@ func newSparseFeatures(store *model.Store, path string, x csr.Matrix, o kernels.
 	if err != nil {
 		return nil, err
 	}
-	return &sparseFeatures{product: p, width: x.Columns, values: p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })}, nil
+	return &sparseFeatures{product: p, width: x.Columns, values: kernels.Values(p)}, nil
 }
 
 // sparseInput is X in a computation.
@@ -115,19 +115,19 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node // values times what they were scaled by; nil: values
+	weighed *Node          // values times what they were scaled by; nil: values
+	dropped kernels.Stream // what drops values at a rate above 0, if nothing else was done to them
+	rate    float64
 }
 
 func (s sparseInput) Graph() *Graph { return s.graph }
 func (s sparseInput) Width() int    { return s.width }
 
 func (s sparseInput) Times(w *Node) *Node {
-	all := s.all()
-	apply := func(w *Node) *Node { return s.product.Times(w, all) }
-	if !s.train {
-		return apply(w)
+	if s.rate > 0 {
+		return kernels.SumDropped(s.product, w, s.dropped, s.rate, s.train)
 	}
-	return kernels.Linear(w, s.product.Rows(), apply, func(v *Node) *Node { return s.product.Back(v, all) })
+	return kernels.Sum(s.product, w, s.all(), s.train)
 }
 
 // all is the entries, scaled.
@@ -135,19 +135,31 @@ func (s sparseInput) all() *Node {
 	if s.weighed != nil {
 		return s.weighed
 	}
-	return s.values.NodeValue(s.graph)
+	values := s.values.NodeValue(s.graph)
+	if s.rate > 0 {
+		return s.product.DropEntries(s.dropped, values, 1, s.rate)
+	}
+	return values
 }
 
 func (s sparseInput) Dropout(r *kernels.Random, rate float64) Input {
 	if r == nil || rate == 0 {
 		return s
 	}
-	s.weighed = s.product.DropEntries(r.Next(), s.all(), 1, rate)
-	return s
+	if s.weighed == nil && s.rate == 0 {
+		s.dropped, s.rate = r.Next(), rate
+		return s
+	}
+	return s.weigh(s.product.DropEntries(r.Next(), s.all(), 1, rate))
 }
 
 func (s sparseInput) ScaleRows(factors *Node) Input {
-	s.weighed = Mul(s.all(), s.product.Spread(StopGradient(factors)))
+	return s.weigh(Mul(s.all(), s.product.Spread(StopGradient(factors))))
+}
+
+// weigh puts other numbers in the place of the entries.
+func (s sparseInput) weigh(weighed *Node) sparseInput {
+	s.weighed, s.rate = weighed, 0
 	return s
 }
 

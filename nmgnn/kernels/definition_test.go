@@ -222,6 +222,15 @@ func dropped(key [2]uint32, stream uint32, x rows, entries, heads int, rate floa
 	return y
 }
 
+// dropped is the values of the matrix with some of them dropped, of the first stream.
+func (d definition) dropped(key [2]uint32, rate float64) rows {
+	values := zeros(len(d.Values), 1)
+	for i, x := range d.Values {
+		values[i][0] = float64(x)
+	}
+	return dropped(key, 0, values, len(values), 1, rate)
+}
+
 // whole draws rows of whole numbers from -8 to 8, so that sums are exact in any order.
 func whole(r *rand.Rand, n, width int) rows {
 	x := zeros(n, width)
@@ -308,12 +317,15 @@ func newProduct(t require.TestingT, store *model.Store, m csr.Matrix, o kernels.
 	return p
 }
 
-// fromRows is a matrix with these columns in its rows.
+// fromRows is a matrix with these columns in its rows, and some values.
 func fromRows(columns int, inRow ...[]int32) csr.Matrix {
 	m := csr.Matrix{Rows: len(inRow), Columns: columns, Offsets: []int64{0}}
 	for _, row := range inRow {
 		m.Indices = append(m.Indices, row...)
 		m.Offsets = append(m.Offsets, int64(len(m.Indices)))
+	}
+	for i := range m.Indices {
+		m.Values = append(m.Values, float32(i%5)-1.5)
 	}
 	return m
 }

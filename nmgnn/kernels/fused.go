@@ -119,6 +119,17 @@ func (p *fusedProduct) backWanted(wanted, v, weights *Node) *Node {
 	return p.adjoint.in(g).TimesWanted(wanted, v, weights, positions)
 }
 
+func (p *fusedProduct) timesDropped(draw, scale, h *Node) *Node {
+	g := h.Graph()
+	return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil)
+}
+
+func (p *fusedProduct) backDropped(draw, scale, v *Node) *Node {
+	p.needTransposed()
+	g := v.Graph()
+	return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
+}
+
 func (p *fusedProduct) TotalBack(e *Node) *Node {
 	p.needTransposed()
 	g := e.Graph()

@@ -60,6 +60,7 @@ func scaled(x, by rows) rows {
 }
 
 func differentiables() []differentiable {
+	drawKey := [2]uint32{17, 4}
 	const width, slope = 4, 0.25
 	zeroOrOne := func(r *rand.Rand) float64 { return float64(r.IntN(2)) }
 	upToTwo := func(r *rand.Rand) float64 { return float64(r.IntN(3)) }
@@ -73,6 +74,11 @@ func differentiables() []differentiable {
 		{"Sum of what is kept", perRow, width, []argument{h, keep},
 			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], true) },
 			func(d definition, x []rows) rows { return d.times(x[0], x[1]) }},
+		{"Sum of what is not dropped", perRow, width, []argument{h},
+			func(p kernels.Product, x []*Node) *Node {
+				return kernels.SumDropped(p, x[0], kernels.NewRandom(Const(x[0].Graph(), drawKey[:]), kernels.FusedKernel).Next(), 0.25, true)
+			},
+			func(d definition, x []rows) rows { return d.times(x[0], d.dropped(drawKey, 0.25)) }},
 		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
 			func(p kernels.Product, x []*Node) *Node {
 				return kernels.Sum(p, Mul(x[0], StopGradient(x[1])), nil, true)

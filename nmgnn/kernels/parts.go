@@ -150,16 +150,33 @@ func (p *parts) replace(m csr.Matrix, gradients bool) error {
 // transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.forward.slots()), func(m csr.Matrix) []int32 {
-		from := p.from
-		if from == nil {
-			_, from = m.Transpose()
-		}
+		from := slices.Clone(p.transposedFrom(m))
 		if slotOf := p.forward.slotOf(); slotOf != nil {
 			for i, entry := range from {
 				from[i] = slotOf[entry]
 			}
 		}
 		return from
+	})
+}
+
+// transposedFrom is the entry of m that each of the transposed matrix was.
+func (p *parts) transposedFrom(m csr.Matrix) []int32 {
+	if p.from != nil {
+		return p.from
+	}
+	_, from := m.Transpose()
+	return from
+}
+
+// transposedValues is [Values] in the slots of the adjoint.
+func (p *parts) transposedValues() *model.Variable {
+	return once(p, "value_transposed", p.adjoint, 0, func(m csr.Matrix) []float32 {
+		values := make([]float32, m.NumEntries())
+		for i, entry := range p.transposedFrom(m) {
+			values[i] = m.Values[entry]
+		}
+		return values
 	})
 }
 

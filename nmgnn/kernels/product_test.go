@@ -303,7 +303,7 @@ func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
 				outputs := []*Node{
 					kernels.Sum(p, h, nil, true), kernels.Sum(p, h, p.DropEntries(random.Next(), weights, 1, 0.5), true), kernels.RowMax(p, kernels.Sources(p, h, true), nil, true),
 					p.Attend(kernels.Attention{Source: heads, Target: heads, Slope: 0.2, Values: h, Keep: p.DropEntries(random.Next(), nil, 2, 0.3), Gradients: true}),
-					p.Mean(h, AddScalar(p.Total(kernels.Valid(p, h.Graph())), 1), nil, true),
+					p.Mean(h, AddScalar(p.Total(kernels.Valid(p, h.Graph())), 1), nil, true), kernels.SumDropped(p, h, random.Next(), 0.4, true),
 				}
 				loss := ScalarZero(h.Graph(), h.DType())
 				for _, y := range outputs {

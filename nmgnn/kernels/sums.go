@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
+	"nodemask/nmgnn/kernels/fused"
 )
 
 // Sum returns Σ over the entries of a row: h [columns, width] → [rows, width]. keep [slots, 1] multiplies the entries; nil:
@@ -24,6 +26,34 @@ func Sum(p Product, h, keep *Node, gradients bool) *Node {
 		return apply(h)
 	}
 	return Linear(h, p.Rows(), apply, adjoint)
+}
+
+// SumDropped returns what [Sum] does with what [Product.DropEntries] makes of the matrix's values. Where that is possible, what is dropped
+// is not read.
+func SumDropped(p Product, h *Node, s Stream, rate float64, gradients bool) *Node {
+	some, is := p.(dropping)
+	if !is || !fused.SkipsDropped(h.Graph()) {
+		return Sum(p, h, p.DropEntries(s, Values(p).NodeValue(h.Graph()), 1, rate), gradients)
+	}
+	draw, scale := s.dropped(rate)
+	apply := func(h *Node) *Node { return some.timesDropped(draw, scale, h) }
+	if !gradients {
+		return apply(h)
+	}
+	return Linear(h, p.Rows(), apply, func(v *Node) *Node { return some.backDropped(draw, scale, v) })
+}
+
+// Values returns the values of the matrix as a variable [slots, 1]: zero in padding.
+func Values(p Product) *model.Variable {
+	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
+}
+
+// dropping is a [Product] that need not read entries that are dropped: see [fused.Drop] for draw and scale.
+type dropping interface {
+	// timesDropped is Times with what is kept of the matrix's values.
+	timesDropped(draw, scale, h *Node) *Node
+	// backDropped is Back with the same.
+	backDropped(draw, scale, v *Node) *Node
 }
 
 // skipping is a [Product] that need not read rows that are zero.

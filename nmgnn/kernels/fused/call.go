@@ -16,6 +16,7 @@ const (
 	timesKernel          = "nodemask_times"
 	timesHeardKernel     = timesKernel + heardOnly
 	timesWantedKernel    = "nodemask_times_wanted"
+	timesDroppedKernel   = "nodemask_times_dropped" // in C alone
 	totalKernel          = "nodemask_total"
 	highestKernel        = "nodemask_highest"
 	agreementKernel      = "nodemask_agreement"
@@ -90,6 +91,12 @@ func mustDivide(width, heads int) {
 	}
 }
 
+// mustDraw panics unless these say what is dropped: see [Drop].
+func mustDraw(draw, scale *Node) {
+	must("draw", draw, 1, 3)
+	must("scale", scale, 1, 1)
+}
+
 // Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1, and entry i stands
 // in column Columns[i].
 //
@@ -125,24 +132,36 @@ func given(nodes ...*Node) []*Node {
 // multiply the entries, each head its share of the width, in order; nil: all ones. The weights of entry i are row positions[i],
 // positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node) *Node {
-	return m.times(timesKernel, nil, h, weights, positions)
+	return m.times(timesKernel, h, weights, positions)
 }
 
 // TimesHeard is [Matrix.Times] for an h that is zero in all rows where heard [columns, 1] is: they are not read. Nothing checks that
 // they are zero.
 func (m Matrix) TimesHeard(heard, h, weights, positions *Node) *Node {
 	must("heard", heard, h.Shape().Dimensions[0], 1)
-	return m.times(timesHeardKernel, heard, h, weights, positions)
+	return m.times(timesHeardKernel, h, weights, positions, heard)
 }
 
 // TimesWanted is [Matrix.Times] with zeros in all rows where wanted [rows, 1] is zero: nothing is read for them.
 func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
 	must("wanted", wanted, m.rows(), 1)
-	return m.times(timesWantedKernel, wanted, h, weights, positions)
+	return m.times(timesWantedKernel, h, weights, positions, wanted)
 }
 
-// times calls a kernel of the three, of which the last two have some that says what is left out.
-func (m Matrix) times(kernel string, some, h, weights, positions *Node) *Node {
+// TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads nothing for those
+// that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where [SkipsDropped] is false, it panics.
+func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
+	mustDraw(draw, scale)
+	must("weights", weights, m.entries(), 1)
+	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
+}
+
+// SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would be slower than a
+// product with dropped weights, or add up in another order.
+func SkipsDropped(g *Graph) bool { return takesForeign(g) }
+
+// times calls one of these kernels; those that leave something out have nodes that say what before theirs.
+func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
 	must("h", h, -1, -1)
 	if weights == nil {
 		positions = nil
@@ -151,7 +170,7 @@ func (m Matrix) times(kernel string, some, h, weights, positions *Node) *Node {
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return call(kernel, [][2]int{{m.rows(), width(h)}}, given(some, m.Offsets, m.Columns, h, weights, positions)...)[0]
+	return call(kernel, [][2]int{{m.rows(), width(h)}}, append(before, given(m.Offsets, m.Columns, h, weights, positions)...)...)[0]
 }
 
 // Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with positions as for
@@ -183,8 +202,7 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 // Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all ones. They are
 // numbered row by row, and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for draw [1, 3] uint32 = (a, b, c).
 func Drop(draw, scale, x *Node, rows, columns int) *Node {
-	must("draw", draw, 1, 3)
-	must("scale", scale, 1, 1)
+	mustDraw(draw, scale)
 	if x != nil {
 		must("x", x, rows, columns)
 	}
@@ -194,8 +212,7 @@ func Drop(draw, scale, x *Node, rows, columns int) *Node {
 // DropRows is rows first … first+rows-1 of what [Drop] makes of x. It is computed after another node, whose numbers do not matter:
 // then what is made of one block of rows can be over before the next is begun.
 func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
-	must("draw", draw, 1, 3)
-	must("scale", scale, 1, 1)
+	mustDraw(draw, scale)
 	must("x", x, -1, -1)
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
 		panic(fmt.Errorf("fused: rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))

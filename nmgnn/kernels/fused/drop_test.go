@@ -51,6 +51,36 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 	})
 }
 
+func TestAProductWithoutDroppedEntriesIsThatWithDroppedWeightsToTheLastBit(t *testing.T) {
+	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
+		p := draw(r, s.rows, s.columns, s.most)
+		h, w, at := numbers(r, s.columns, s.width), numbers(r, len(p.entries), 1), shuffled(r, len(p.entries))
+		for _, bound := range []uint32{0, 1 << 31, 1<<32 - 1} {
+			drawn, scale := [][]uint32{{r.Uint32(), r.Uint32(), bound}}, [][]float32{{1.7}}
+			var problem any
+			got := compute(t, b, p, func(m fused.Matrix, x []*Node) (results []*Node) {
+				h, w, at, drawn, scale := x[0], x[1], x[2], x[3], x[4]
+				dropped := fused.Drop(drawn, scale, w, len(p.entries), 1)
+				results = []*Node{m.Times(h, dropped, nil), m.Times(h, dropped, at)}
+				if fused.SkipsDropped(h.Graph()) {
+					return append(results, m.TimesDropped(drawn, scale, h, w, nil), m.TimesDropped(drawn, scale, h, Gather(w, at), at))
+				}
+				func() {
+					defer func() { problem = recover() }()
+					m.TimesDropped(drawn, scale, h, w, nil)
+				}()
+				return results
+			}, h, w, at, drawn, scale)
+			if b.ID == "go" {
+				require.ErrorContains(t, problem.(error), "there is no such kernel in Go")
+				return
+			}
+			require.Equal(t, got[0], got[2], "bound %d", bound)
+			require.Equal(t, got[1], got[3], "bound %d, weights elsewhere", bound)
+		}
+	})
+}
+
 func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		r := rand.New(rand.NewPCG(4, 4))

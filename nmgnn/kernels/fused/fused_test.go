@@ -77,6 +77,15 @@ func numbers(r *rand.Rand, rows, columns int) [][]float32 {
 	return x
 }
 
+// shuffled is the numbers below n as positions of entries.
+func shuffled(r *rand.Rand, n int) [][]int32 {
+	at := make([][]int32, n)
+	for i, j := range r.Perm(n) {
+		at[i] = []int32{int32(j)}
+	}
+	return at
+}
+
 func zeros(rows, columns int) [][]float64 {
 	x := make([][]float64, rows)
 	for i := range x {
@@ -135,10 +144,7 @@ func TestTimesIsTheSumOverEntriesTimesTheirWeights(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		h, w := numbers(r, s.columns, s.width), numbers(r, len(p.entries), s.heads)
-		at := make([][]int32, len(p.entries))
-		for i, j := range r.Perm(len(at)) {
-			at[i] = []int32{int32(j)}
-		}
+		at := shuffled(r, len(p.entries))
 		sum, weighted, moved := zeros(s.rows, s.width), zeros(s.rows, s.width), zeros(s.rows, s.width)
 		p.each(func(row, i, c int) {
 			for k := range s.width {
@@ -171,10 +177,7 @@ func TestRowsThatAreNotHeardOrWantedChangeNoOther(t *testing.T) {
 		for row := range wanted {
 			wanted[row] = []float32{float32(r.IntN(3))}
 		}
-		at := make([][]int32, len(p.entries))
-		for i, j := range r.Perm(len(at)) {
-			at[i] = []int32{int32(j)}
-		}
+		at := shuffled(r, len(p.entries))
 		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
 			h, w, at, heard, wanted := x[0], x[1], x[2], x[3], x[4]
 			return []*Node{m.Times(h, nil, nil), m.Times(h, w, nil), m.Times(h, w, at),
@@ -223,10 +226,7 @@ func TestTotalAndHighestReduceEachRow(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		e := numbers(r, len(p.entries), s.heads)
-		at := make([][]int32, len(p.entries))
-		for i, j := range r.Perm(len(at)) {
-			at[i] = []int32{int32(j)}
-		}
+		at := shuffled(r, len(p.entries))
 		total, moved, highest := zeros(s.rows, s.heads), zeros(s.rows, s.heads), zeros(s.rows, s.heads)
 		for _, row := range highest {
 			for k := range row {

@@ -142,14 +142,19 @@ static int metadata(const ffi_frame *frame, void **error) {
 	if (!(condition))                                                                                                  \
 	return fail(frame, "nodemask " #name ": unexpected types or shapes; this does not hold: " #condition)
 
-// What all of times do; heard and wanted may be missing.
-static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const float *heard, const float *wanted) {
+// What all of times do; of a, what is not among the first of these arguments is filled in already.
+static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, times_args a) {
 	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
 	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
 	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
 	EXPECT(times, n < 5 || is(x[4], FFI_S32, entries, 1));
-	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .heard = heard, .wanted = wanted, .width = width, .heads = 1,
-	                .y = y[0]->data};
+	a.offsets = x[0]->data;
+	a.columns = x[1]->data;
+	a.h = x[2]->data;
+	a.width = width;
+	a.heads = 1;
+	a.entries = entries;
+	a.y = y[0]->data;
 	if (n > 3) {
 		a.weights = x[3]->data;
 		a.heads = columns(x[3]);
@@ -159,15 +164,16 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 	large_pages(a.y, m * width * (int64_t)sizeof *a.y);
 	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each: a visit to a row costs as
 	// much as some entries. A block has a row at least: a single one may be wider than the cache.
-	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), fits = BLOCK / row, most = MOST / row, some = heard ? 0 : all;
-	for (int64_t i = 0; heard && i < all; i++)
-		some += heard[i] != 0;
-	// A visit reads block·entries/(rows·all) entries, if all rows and columns have as many, and of these the share that is heard.
-	double worth = entries && some ? VISIT * ((double)m / (double)entries) * ((double)all / (double)some) * (double)all : (double)all;
+	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), fits = BLOCK / row, most = MOST / row, some = a.heard ? 0 : all;
+	for (int64_t i = 0; a.heard && i < all; i++)
+		some += a.heard[i] != 0;
+	double read = (double)entries * (a.draw ? 1 - a.draw[2] / 4294967296.0 : 1);
+	// A visit reads block·read/(rows·all) entries, if all rows and columns have as many, and of these the share that is heard.
+	double worth = read > 0 && some ? VISIT * ((double)m / read) * ((double)all / (double)some) * (double)all : (double)all;
 	a.block = worth < (double)fits ? fits : worth < (double)most ? (int64_t)worth : most;
 	if (a.block > 0 && all * row > 4 * BLOCK && worth <= 4 * (double)a.block) {
-		// What is heard of some rows is kept for a while: in pieces that a thread's heap has room for.
-		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, heard ? 8 : 4);
+		// What is taken of some rows is kept for a while: in pieces that a thread's heap has room for.
+		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, a.heard || a.draw ? 8 : 4);
 		return NULL;
 	}
 	for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
@@ -175,18 +181,24 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 }
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
-HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, NULL, NULL); }
+HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, (times_args){0}); }
 
 // The same with heard [·, 1] before them.
 HANDLER(times_heard, 4, 6, 1) {
 	EXPECT(times_heard, is(x[0], FFI_F32, rows(x[3]), 1));
-	return times(frame, n - 1, x + 1, y, x[0]->data, NULL);
+	return times(frame, n - 1, x + 1, y, (times_args){.heard = x[0]->data});
 }
 
 // The same with wanted [rows, 1] before them.
 HANDLER(times_wanted, 4, 6, 1) {
 	EXPECT(times_wanted, is(x[0], FFI_F32, rows(y[0]), 1));
-	return times(frame, n - 1, x + 1, y, NULL, x[0]->data);
+	return times(frame, n - 1, x + 1, y, (times_args){.wanted = x[0]->data});
+}
+
+// The same with keys and bound [1, 3], scale [1, 1] before them, and weights [entries, 1].
+HANDLER(times_dropped, 6, 7, 1) {
+	EXPECT(times_dropped, is(x[0], FFI_U32, 1, 3) && is(x[1], FFI_F32, 1, 1) && is(x[5], FFI_F32, -1, 1));
+	return times(frame, n - 2, x + 2, y, (times_args){.draw = x[0]->data, .scale = *(float *)x[1]->data});
 }
 
 static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
@@ -338,6 +350,7 @@ static const struct {
 	{"nodemask_times", nm_times},
 	{"nodemask_times_heard", nm_times_heard},
 	{"nodemask_times_wanted", nm_times_wanted},
+	{"nodemask_times_dropped", nm_times_dropped},
 	{"nodemask_total", nm_total},
 	{"nodemask_highest", nm_highest},
 	{"nodemask_agreement", nm_agreement},

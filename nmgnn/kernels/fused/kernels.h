@@ -10,11 +10,14 @@
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
 // the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
 // weights all are 1. Rows of h where heard is 0 are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
-// heard and wanted there are none such.
+// heard and wanted there are none such. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then
+// entry i has one, in row i, positions[i] is its number for the hash, and there is neither heard nor wanted.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
 	const float *h, *weights, *heard, *wanted;
-	int64_t width, heads;
+	const uint32_t *draw; // two keys and a bound
+	float scale;
+	int64_t width, heads, entries;
 	int64_t block; // rows of h to read at a time, so that they stay in the cache; columns must ascend then; 0: all
 	float *y;
 } times_args;

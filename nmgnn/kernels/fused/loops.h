@@ -145,6 +145,65 @@ INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, f
 	}
 }
 
+// A bijection of 32 bits in which every bit changes each other about half of the time, with the constants of Chris Wellons'
+// "lowbias32". kernels.Stream.Keep computes the same.
+INLINE u8 FN(mix)(u8 x) {
+	x = (x ^ (x >> 16)) * 0x7feb352du;
+	x = (x ^ (x >> 15)) * 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+// Copies what is kept of entries i … to-1 to columns and weights, without branches, and returns how many these are. There must be room for
+// eight more.
+INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *columns, float *weights) {
+	int64_t n = 0;
+	u8 places = {0, 1, 2, 3, 4, 5, 6, 7};
+	for (; i < to; i += 8) {
+		int whole = i + 8 <= a->entries, some = to - i < 8 ? (int)(to - i) : 8;
+		u8 number = (uint32_t)i + places;
+		if (a->positions && whole)
+			number = *(const u8u *)(a->positions + i);
+		else if (a->positions)
+			for (int k = 0; k < some; k++)
+				number[k] = (uint32_t)a->positions[i + k];
+		i8 kept = (FN(mix)(FN(mix)(number ^ a->draw[0]) + a->draw[1]) >= a->draw[2]) & (places < (uint32_t)some);
+#if WIDE
+		if (whole) {
+			int mask = _mm256_movemask_ps((__m256)kept);
+			__m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)compressed[mask]));
+			_mm256_storeu_si256((__m256i *)(columns + n), _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)(a->columns + i)), order));
+			FN(store)(weights + n, (v8)_mm256_permutevar8x32_ps((__m256)(FN(load)(a->weights + i) * FN(all)(a->scale)), order));
+			n += __builtin_popcount(mask);
+			continue;
+		}
+#endif
+		for (int k = 0; k < some; k++) {
+			columns[n] = a->columns[i + k];
+			weights[n] = a->weights[i + k] * a->scale;
+			n -= kept[k];
+		}
+	}
+	return n;
+}
+
+// The same without the entries that are dropped.
+INLINE void FN(kept_row)(const times_args *a, int64_t i, int64_t to, float *y) {
+	enum { SOME = 128 };
+	int32_t columns[SOME + 8];
+	float weights[SOME + 8];
+	times_args some = *a;
+	some.columns = columns;
+	some.weights = weights;
+	some.positions = NULL;
+	int add = 0;
+	do {
+		int64_t end = i + SOME < to ? i + SOME : to, n = FN(keep)(a, i, end, columns, weights);
+		FN(times_row)(&some, 0, n, add, y);
+		add = 1;
+		i = end;
+	} while (i < to);
+}
+
 // The same without the entries that are not heard: they are taken out some at a time, which needs no branches.
 INLINE void FN(heard_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
 	enum { SOME = 128 };
@@ -177,6 +236,8 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 		float *y = a->y + r * a->width;
 		if (a->wanted && a->wanted[r] == 0)
 			memset(y, 0, a->width * sizeof *y);
+		else if (a->draw)
+			FN(kept_row)(a, a->offsets[r], a->offsets[r + 1], y);
 		else if (a->heard)
 			FN(heard_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
 		else
@@ -204,15 +265,19 @@ INLINE void FN(soon)(const void *p, int64_t size) {
 		__builtin_prefetch((const char *)p + at);
 }
 
-// Takes the entries of rows from … to-1 that are heard out of a, without branches. It returns 0 if there is no memory for them.
-INLINE int FN(take_heard)(times_args *a, int64_t from, int64_t to) {
+// Takes the entries of rows from … to-1 that are heard, or kept, out of a, without branches. It returns 0 if there is no memory for them.
+INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	int64_t entries = a->offsets[to] - a->offsets[from], n = 0;
-	int32_t *offsets = malloc((to - from + 1 + (a->weights ? 2 : 1) * (entries + 1)) * sizeof *offsets);
+	int32_t *offsets = malloc((to - from + 1 + (a->weights ? 2 : 1) * (entries + 8)) * sizeof *offsets);
 	if (!offsets)
 		return 0;
-	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + 1;
+	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + 8;
 	for (int64_t r = from; r < to; r++) {
 		offsets[r - from] = (int32_t)n;
+		if (a->draw) {
+			n += FN(keep)(a, a->offsets[r], a->offsets[r + 1], columns + n, (float *)positions + n);
+			continue;
+		}
 		int wanted = !a->wanted || a->wanted[r] != 0;
 		for (int64_t i = a->offsets[r], end = a->offsets[r + 1]; wanted && i < end; i++) {
 			columns[n] = a->columns[i];
@@ -224,9 +289,12 @@ INLINE int FN(take_heard)(times_args *a, int64_t from, int64_t to) {
 	offsets[to - from] = (int32_t)n;
 	a->offsets = offsets;
 	a->columns = columns;
-	a->positions = a->weights ? positions : NULL;
+	a->positions = a->weights && !a->draw ? positions : NULL;
+	if (a->draw)
+		a->weights = (float *)positions;
 	a->y += from * a->width;
 	a->heard = a->wanted = NULL;
+	a->draw = NULL;
 	return 1;
 }
 
@@ -236,20 +304,20 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 	enum { AHEAD = 8 };
 	times_args some = *(const times_args *)args;
 	const times_args *a = &some;
-	int32_t *heard = NULL;
-	if (some.heard) {
-		if (!FN(take_heard)(&some, from, to)) {
+	int32_t *taken = NULL;
+	if (some.heard || some.draw) {
+		if (!FN(take_some)(&some, from, to)) {
 			FN(times)(args, from, to);
 			return;
 		}
-		heard = (int32_t *)some.offsets;
+		taken = (int32_t *)some.offsets;
 		to -= from;
 		from = 0;
 	}
 	int32_t *next = malloc((to - from) * sizeof *next);
 	if (!next) {
 		FN(times)(a, from, to);
-		free(heard);
+		free(taken);
 		return;
 	}
 	memcpy(next, a->offsets + from, (to - from) * sizeof *next);
@@ -275,7 +343,7 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 		}
 	}
 	free(next);
-	free(heard);
+	free(taken);
 }
 
 INLINE void FN(reduce_row)(const reduce_args *a, int64_t r, float empty, int greatest) {
@@ -473,14 +541,6 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 				a->target_gradient[r * a->heads + head] = all;
 		}
 	}
-}
-
-// A bijection of 32 bits in which every bit changes each other about half of the time, with the constants of Chris Wellons'
-// "lowbias32". kernels.Stream.Keep computes the same.
-INLINE u8 FN(mix)(u8 x) {
-	x = (x ^ (x >> 16)) * 0x7feb352du;
-	x = (x ^ (x >> 15)) * 0x846ca68bu;
-	return x ^ (x >> 16);
 }
 
 static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {

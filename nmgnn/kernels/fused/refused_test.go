@@ -125,6 +125,12 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 		"no first row": {"n < 4 ? 3 : 4", func(_, _, h *Node) []*Node {
 			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), h, h)
 		}},
+		"several weights an entry that is dropped": {"is(x[5], FFI_F32, -1, 1)", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 2))
+		}},
+		"no bound": {"is(x[0], FFI_U32, 1, 3)", func(offsets, columns, h *Node) []*Node {
+			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2}}), zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 1))
+		}},
 		"no slope": {"scores(&a, given", func(offsets, columns, h *Node) []*Node {
 			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, offsets, columns, h, zeros(h, 1, 1), zeros(h, 2, 1), zeros(h, 0, 1))
 		}},
