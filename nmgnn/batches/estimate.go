@@ -79,46 +79,41 @@ func keptOf(s shape, features int, p hyper.Parameters) int64 {
 // choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
 func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
-	now := memory.Resident()
-	var best Estimate
+	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
+	fixed := now + int64(nodes)*perPlace
+	var last, best Estimate
 	for {
-		if needsMore(x.Graph.Features, view.Train, x.Parameters, *o, now) {
+		// Finding clusters that cannot be small enough would be for nothing.
+		for o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train, x.Parameters, last, fixed) > o.Memory {
 			o.Clusters *= 2
-			continue
 		}
 		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
 		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(b), 1e18))
 		if o.Memory == 0 || e.Bytes <= o.Memory {
 			return e, fits(e)
 		}
-		if best.Bytes == 0 || e.Bytes < best.Bytes {
+		if last = e; best.Bytes == 0 || e.Bytes < best.Bytes {
 			best = e
 		}
-		nodes := view.Train.Edges.NumNodes()
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
 			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
-		// A batch has at least the share of what larger ones had.
-		fixed := now + int64(nodes)*perPlace
-		needed := e.Bytes - fixed
-		for o.Clusters = min(2*o.Clusters, nodes); o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && float64(needed)*float64(e.Batches)/float64(o.Clusters) > float64(o.Memory-fixed); {
-			o.Clusters *= 2
-		}
+		o.Clusters = min(2*o.Clusters, nodes)
 	}
 }
 
-// needsMore reports whether o.Memory asks for more batches whatever the clusters are, so that finding them would be for nothing: batches
-// have their own nodes at least.
-func needsMore(x datasets.Features, train datasets.Phase, p hyper.Parameters, o Options, now int64) bool {
-	nodes, batches := train.Edges.NumNodes(), o.Clusters
-	fixed := now + int64(nodes)*perPlace
-	if o.Memory <= fixed || len(o.Sample) > 0 || 2*batches > nodes {
-		return false
+// leastOf is what so many clusters take beyond fixed bytes, whatever they are: a batch has its own nodes at least, and its share of what larger
+// ones had last time, if there was one.
+func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate, fixed int64) int64 {
+	own := train.Edges.NumNodes() / o.Clusters
+	s := shape{own: own, nodes: own, edges: int(train.Edges.NumEdges()) / o.Clusters, values: len(x.Values) / o.Clusters}
+	least := estimate(s, x.Width, p, 0)
+	if last.Batches == 0 {
+		return least
 	}
-	own := shape{own: nodes / batches, nodes: nodes / batches, edges: int(train.Edges.NumEdges()) / batches, values: len(x.Values) / batches}
-	return fixed+estimate(own, x.Width, p, 0) > o.Memory
+	return max(least, int64(float64(last.Bytes-fixed)*float64(last.Batches)/float64(o.Clusters)))
 }
 
 // fits returns an error if training is expected to take more memory than there is.

@@ -51,17 +51,22 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 	p.Hidden = 4096 // so that what a batch has of its nodes is more than what programs take
 	passed := 0
 	const now = 1 << 20
+	fixed := now + int64(g.NumNodes())*perPlace
+	var last Estimate
 	for batches := 1; batches <= 64; batches *= 2 {
 		o := Options{Clusters: batches}
-		needed := now + estimateFor(gnntest.Go(t), g.Features, view, p, &o).Bytes
-		for _, share := range []int64{1, 10, 50, 90, 99} {
-			o.Memory = needed * share / 100
-			if needsMore(g.Features, view.Train, p, o, now) {
-				passed++
+		e := estimateFor(gnntest.Go(t), g.Features, view, p, &o)
+		e.Bytes += now
+		for _, before := range []Estimate{{}, last} {
+			least := fixed + leastOf(o, g.Features, view.Train, p, before, fixed)
+			require.LessOrEqual(t, least, e.Bytes, "%d batches", batches)
+			for _, share := range []int64{1, 10, 50, 90, 99} {
+				if least > e.Bytes*share/100 {
+					passed++
+				}
 			}
 		}
-		o.Memory = needed
-		require.False(t, needsMore(g.Features, view.Train, p, o, now), "%d batches", batches)
+		last = e
 	}
 	require.Greater(t, passed, 10)
 }
