@@ -164,12 +164,14 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 	large_pages(a.y, m * width * (int64_t)sizeof *a.y);
 	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each: a visit to a row costs as
 	// much as some entries. A block has a row at least: a single one may be wider than the cache.
-	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), fits = BLOCK / row, most = MOST / row, some = a.heard ? 0 : all;
+	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), some = a.heard ? 0 : all;
 	for (int64_t i = 0; a.heard && i < all; i++)
 		some += a.heard[i] != 0;
+	double apart = some ? (double)all / (double)some : 1; // what is not heard takes no room in the cache
+	int64_t fits = (int64_t)(apart * (double)(BLOCK / row)), most = (int64_t)(apart * (double)(MOST / row));
 	double read = (double)entries * (a.draw ? 1 - a.draw[2] / 4294967296.0 : 1);
 	// A visit reads block·read/(rows·all) entries, if all rows and columns have as many, and of these the share that is heard.
-	double worth = read > 0 && some ? VISIT * ((double)m / read) * ((double)all / (double)some) * (double)all : (double)all;
+	double worth = read > 0 && some ? VISIT * ((double)m / read) * apart * (double)all : (double)all;
 	a.block = worth < (double)fits ? fits : worth < (double)most ? (int64_t)worth : most;
 	if (a.block > 0 && all * row > 4 * BLOCK && worth <= 4 * (double)a.block) {
 		// What is taken of some rows is kept for a while: in pieces that a thread's heap has room for.
