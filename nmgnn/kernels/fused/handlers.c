@@ -142,8 +142,28 @@ static int metadata(const ffi_frame *frame, void **error) {
 	if (!(condition))                                                                                                  \
 	return fail(frame, "nodemask " #name ": unexpected types or shapes; this does not hold: " #condition)
 
-// What all of times do; of a, what is not among the first of these arguments is filled in already.
-static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, times_args a) {
+// bits makes a bit for each row of heard, whether it is not 0, and counts them. Where heard is missing, so are they, and all count. The caller
+// frees them. It returns 0 if there is no memory.
+static int bits(const ffi_buffer *heard, int64_t all, const uint32_t **made, int64_t *count) {
+	*made = NULL;
+	*count = all;
+	if (!heard)
+		return 1;
+	uint32_t *b = calloc((size_t)all / 32 + 1, sizeof *b);
+	const float *x = heard->data;
+	*count = 0;
+	for (int64_t i = 0; b && i < all; i++) {
+		b[i / 32] |= (uint32_t)(x[i] != 0) << i % 32;
+		*count += x[i] != 0;
+	}
+	*made = b;
+	return b != NULL;
+}
+
+static void *no_memory(const ffi_frame *frame) { return fail(frame, "nodemask: there is no memory left for what is masked"); }
+
+// What all of times do; heard may be missing. Of a, what is not among the first of the arguments x is filled in already.
+static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard, times_args a) {
 	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]);
 	EXPECT(times, is(y[0], FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, width));
 	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
@@ -164,43 +184,42 @@ static void *times(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer
 	large_pages(a.y, m * width * (int64_t)sizeof *a.y);
 	// Rows of h that do not fit the cache of a core are read block by block, if enough entries fall into each: a visit to a row costs as
 	// much as some entries. A block has a row at least: a single one may be wider than the cache.
-	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), some = a.heard ? 0 : all;
-	for (int64_t i = 0; a.heard && i < all; i++)
-		some += a.heard[i] != 0;
+	int64_t all = rows(x[2]), row = width * (int64_t)sizeof(float), some;
+	if (!bits(heard, all, &a.heard, &some))
+		return no_memory(frame);
 	double apart = some ? (double)all / (double)some : 1; // what is not heard takes no room in the cache
 	int64_t fits = (int64_t)(apart * (double)(BLOCK / row)), most = (int64_t)(apart * (double)(MOST / row));
 	double read = (double)entries * (a.draw ? 1 - a.draw[2] / 4294967296.0 : 1);
 	// A visit reads block·read/(rows·all) entries, if all rows and columns have as many, and of these the share that is heard.
 	double worth = read > 0 && some ? VISIT * ((double)m / read) * apart * (double)all : (double)all;
 	a.block = worth < (double)fits ? fits : worth < (double)most ? (int64_t)worth : most;
-	if (a.block > 0 && all * row > 4 * BLOCK && worth <= 4 * (double)a.block) {
-		// What is taken of some rows is kept for a while: in pieces that a thread's heap has room for.
+	if (a.block > 0 && all * row > 4 * BLOCK && worth <= 4 * (double)a.block) // what is taken of some rows is kept for a while: in pieces that a thread's heap has room for
 		for_rows(frame, nm_kernels()->times_blocked, &a, m, entries * width, a.heard || a.draw ? 8 : 4);
-		return NULL;
-	}
-	for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
+	else
+		for_rows(frame, nm_kernels()->times, &a, m, entries * width, 16);
+	free((void *)a.heard);
 	return NULL;
 }
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
-HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, (times_args){0}); }
+HANDLER(times, 3, 5, 1) { return times(frame, n, x, y, NULL, (times_args){0}); }
 
 // The same with heard [·, 1] before them.
 HANDLER(times_heard, 4, 6, 1) {
 	EXPECT(times_heard, is(x[0], FFI_F32, rows(x[3]), 1));
-	return times(frame, n - 1, x + 1, y, (times_args){.heard = x[0]->data});
+	return times(frame, n - 1, x + 1, y, x[0], (times_args){0});
 }
 
 // The same with wanted [rows, 1] before them.
 HANDLER(times_wanted, 4, 6, 1) {
 	EXPECT(times_wanted, is(x[0], FFI_F32, rows(y[0]), 1));
-	return times(frame, n - 1, x + 1, y, (times_args){.wanted = x[0]->data});
+	return times(frame, n - 1, x + 1, y, NULL, (times_args){.wanted = x[0]->data});
 }
 
 // The same with keys and bound [1, 3], scale [1, 1] before them, and weights [entries, 1].
 HANDLER(times_dropped, 6, 7, 1) {
 	EXPECT(times_dropped, is(x[0], FFI_U32, 1, 3) && is(x[1], FFI_F32, 1, 1) && is(x[5], FFI_F32, -1, 1));
-	return times(frame, n - 2, x + 2, y, (times_args){.draw = x[0]->data, .scale = *(float *)x[1]->data});
+	return times(frame, n - 2, x + 2, y, NULL, (times_args){.draw = x[0]->data, .scale = *(float *)x[1]->data});
 }
 
 static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
@@ -244,10 +263,10 @@ static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, i
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width], scores → y [rows, width], alpha [entries, heads]
 // heard may be missing.
-static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y, const float *heard) {
+static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard) {
 	int64_t m = rows(y[0]), entries = rows(x[1]);
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
-	                    .heard = heard, .y = y[0]->data, .alpha = y[1]->data};
+	                    .y = y[0]->data, .alpha = y[1]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
 	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
 	if (keep) {
@@ -255,14 +274,18 @@ static void *attend(const ffi_frame *frame, int64_t given, int keep, ffi_buffer 
 		a.keep = x[3 + given]->data;
 		a.kept = y[2]->data;
 	}
+	int64_t some;
+	if (!bits(heard, rows(x[2]), &a.heard, &some))
+		return no_memory(frame);
 	for_rows(frame, nm_kernels()->attend, &a, m, entries * a.width, 16);
+	free((void *)a.heard);
 	return NULL;
 }
 
 // The same with heard [·, 1] before them.
 static void *attend_heard(const ffi_frame *frame, int64_t given, int keep, ffi_buffer **x, ffi_buffer **y) {
 	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
-	return attend(frame, given, keep, x + 1, y, x[0]->data);
+	return attend(frame, given, keep, x + 1, y, x[0]);
 }
 
 HANDLER(attend, 6, 6, 2) { return attend(frame, n - 3, 0, x, y, NULL); }
@@ -276,10 +299,10 @@ HANDLER(attend_scores_dropout_heard, 6, 6, 3) { return attend_heard(frame, n - 5
 
 // offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads], g [rows, width], scores → d [entries, heads]
 // (, towards the targets [rows, heads])
-static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const float *heard) {
+static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, ffi_buffer **y, const ffi_buffer *heard) {
 	int64_t m = rows(x[5]), entries = rows(x[1]);
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(x[5]), .heads = columns(x[3]),
-	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .heard = heard, .d = y[0]->data};
+	                    .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
 	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
 	EXPECT(attention, n != 8 && a.width % a.heads == 0 && scores(&a, n - 6, x + 6, m, entries));
@@ -287,7 +310,11 @@ static void *attend_backward(const ffi_frame *frame, int64_t n, ffi_buffer **x, 
 		EXPECT(attention, is(y[1], FFI_F32, m, a.heads));
 		a.target_gradient = y[1]->data;
 	}
+	int64_t some;
+	if (!bits(heard, rows(x[2]), &a.heard, &some))
+		return no_memory(frame);
 	for_rows(frame, nm_kernels()->attend_backward, &a, m, entries * a.width, 16);
+	free((void *)a.heard);
 	return NULL;
 }
 
@@ -296,7 +323,7 @@ HANDLER(attend_backward, 7, 9, n == 9 ? 2 : 1) { return attend_backward(frame, n
 // The same with heard [·, 1] before them.
 HANDLER(attend_backward_heard, 8, 10, n == 10 ? 2 : 1) {
 	EXPECT(attention, is(x[0], FFI_F32, rows(x[3]), 1));
-	return attend_backward(frame, n - 1, x + 1, y, x[0]->data);
+	return attend_backward(frame, n - 1, x + 1, y, x[0]);
 }
 
 // keys, bound [1, 3], scale [1, 1] (, x [rows, columns]) → [rows, columns]; or keys, bound, first row [1, 4], scale [1, 1],

@@ -9,13 +9,14 @@
 
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
 // the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
-// weights all are 1. Rows of h where heard is 0 are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
-// heard and wanted there are none such. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then
+// weights all are 1. Rows of h that are not heard are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
+// heard and wanted there are none such; there are not both. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then
 // entry i has one, in row i, positions[i] is its number for the hash, and there is neither heard nor wanted.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
-	const float *h, *weights, *heard, *wanted;
-	const uint32_t *draw; // two keys and a bound
+	const float *h, *weights, *wanted;
+	const uint32_t *heard; // a bit for each row of h
+	const uint32_t *draw;  // two keys and a bound
 	float scale;
 	int64_t width, heads, entries;
 	int64_t block; // rows of h to read at a time, so that they stay in the cache; columns must ascend then; 0: all
@@ -47,12 +48,12 @@ typedef struct agreement_args {
 //	d[i] = kept[i]·⟨g[r], h[columns[i]]⟩ - alpha[i]·Σ over row r of kept·⟨g[r], h⟩,  towards the scores before LeakyReLU
 //	target_gradient[r] = Σ over row r of d
 //
-// The gradients towards h and source are sums over the transposed matrix: times and total. Rows of h where heard is 0 are zero and left
+// The gradients towards h and source are sums over the transposed matrix: times and total. Rows of h that are not heard are zero and left
 // unread; their entries have scores all the same.
 typedef struct attention_args {
 	const int32_t *offsets, *columns;
 	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
-	const float *heard; // may be missing
+	const uint32_t *heard; // a bit for each row of h; may be missing
 	float slope;
 	const float *h;
 	int64_t width, heads;

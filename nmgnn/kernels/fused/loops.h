@@ -204,29 +204,51 @@ INLINE void FN(kept_row)(const times_args *a, int64_t i, int64_t to, float *y) {
 	} while (i < to);
 }
 
-// The same without the entries that are not heard: they are taken out some at a time, which needs no branches.
-INLINE void FN(heard_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
+INLINE int FN(is_heard)(const uint32_t *heard, int32_t c) { return (int)(heard[c >> 5] >> (c & 31) & 1); }
+
+// Copies the columns of entries i … to-1 that are heard, and the rows of their weights if there are any, without branches, and returns how many
+// these are. There must be room for eight more.
+INLINE int64_t FN(hear)(const times_args *a, int64_t i, int64_t to, int32_t *columns, int32_t *positions) {
+	int64_t n = 0;
+#if WIDE
+	for (; i + 8 <= to; i += 8) {
+		__m256i c = _mm256_loadu_si256((const __m256i *)(a->columns + i));
+		__m256i words = _mm256_i32gather_epi32((const int *)a->heard, _mm256_srli_epi32(c, 5), 4);
+		// A column's bit becomes the sign of its word.
+		int mask = _mm256_movemask_ps((__m256)_mm256_sllv_epi32(words, _mm256_andnot_si256(c, _mm256_set1_epi32(31))));
+		__m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)compressed[mask]));
+		_mm256_storeu_si256((__m256i *)(columns + n), _mm256_permutevar8x32_epi32(c, order));
+		if (a->weights) {
+			__m256i at = a->positions ? _mm256_loadu_si256((const __m256i *)(a->positions + i))
+			                          : (__m256i)((int32_t)i + (i8){0, 1, 2, 3, 4, 5, 6, 7});
+			_mm256_storeu_si256((__m256i *)(positions + n), _mm256_permutevar8x32_epi32(at, order));
+		}
+		n += __builtin_popcount(mask);
+	}
+#endif
+	for (; i < to; i++) {
+		columns[n] = a->columns[i];
+		if (a->weights)
+			positions[n] = a->positions ? a->positions[i] : (int32_t)i;
+		n += FN(is_heard)(a->heard, a->columns[i]);
+	}
+	return n;
+}
+
+// The same without the entries that are not heard.
+INLINE void FN(heard_row)(const times_args *a, int64_t i, int64_t to, float *y) {
 	enum { SOME = 128 };
-	int32_t columns[SOME], positions[SOME];
+	int32_t columns[SOME + 8], positions[SOME + 8];
 	times_args some = *a;
 	some.columns = columns;
 	if (a->weights)
 		some.positions = positions;
+	int add = 0;
 	do {
-		int64_t end = i + SOME < to ? i + SOME : to, n = 0;
-		if (a->weights)
-			for (; i < end; i++) {
-				columns[n] = a->columns[i];
-				positions[n] = a->positions ? a->positions[i] : (int32_t)i;
-				n += a->heard[a->columns[i]] != 0;
-			}
-		else
-			for (; i < end; i++) {
-				columns[n] = a->columns[i];
-				n += a->heard[a->columns[i]] != 0;
-			}
+		int64_t end = i + SOME < to ? i + SOME : to, n = FN(hear)(a, i, end, columns, positions);
 		FN(times_row)(&some, 0, n, add, y);
 		add = 1;
+		i = end;
 	} while (i < to);
 }
 
@@ -239,7 +261,7 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 		else if (a->draw)
 			FN(kept_row)(a, a->offsets[r], a->offsets[r + 1], y);
 		else if (a->heard)
-			FN(heard_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
+			FN(heard_row)(a, a->offsets[r], a->offsets[r + 1], y);
 		else
 			FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
 	}
@@ -274,17 +296,8 @@ INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	int32_t *columns = offsets + (to - from + 1), *positions = columns + entries + 8;
 	for (int64_t r = from; r < to; r++) {
 		offsets[r - from] = (int32_t)n;
-		if (a->draw) {
-			n += FN(keep)(a, a->offsets[r], a->offsets[r + 1], columns + n, (float *)positions + n);
-			continue;
-		}
-		int wanted = !a->wanted || a->wanted[r] != 0;
-		for (int64_t i = a->offsets[r], end = a->offsets[r + 1]; wanted && i < end; i++) {
-			columns[n] = a->columns[i];
-			if (a->weights)
-				positions[n] = a->positions ? a->positions[i] : (int32_t)i;
-			n += a->heard[a->columns[i]] != 0;
-		}
+		int64_t i = a->offsets[r], end = a->offsets[r + 1];
+		n += a->draw ? FN(keep)(a, i, end, columns + n, (float *)positions + n) : FN(hear)(a, i, end, columns + n, positions + n);
 	}
 	offsets[to - from] = (int32_t)n;
 	a->offsets = offsets;
@@ -293,8 +306,7 @@ INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	if (a->draw)
 		a->weights = (float *)positions;
 	a->y += from * a->width;
-	a->heard = a->wanted = NULL;
-	a->draw = NULL;
+	a->heard = a->draw = NULL;
 	return 1;
 }
 
@@ -487,7 +499,7 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 			for (int64_t i = first * a->heads; i < end * a->heads; i++)
 				a->kept[i] = a->alpha[i] * a->keep[i];
 		if (a->heard)
-			FN(heard_row)(&sum, first, end, 0, a->y + r * a->width);
+			FN(heard_row)(&sum, first, end, a->y + r * a->width);
 		else
 			FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
 	}
@@ -498,7 +510,7 @@ static TARGET void FN(attend_backward)(const void *args, int64_t from, int64_t t
 	for (int64_t r = from; r < to; r++) {
 		int64_t first = a->offsets[r], end = a->offsets[r + 1], head = 0;
 		for (int64_t i = first; i < end; i++)
-			if (a->heard && a->heard[a->columns[i]] == 0)
+			if (a->heard && !FN(is_heard)(a->heard, a->columns[i]))
 				memset(a->d + i * a->heads, 0, a->heads * sizeof *a->d);
 			else
 				FN(inner)(a->g + r * a->width, a->h + (int64_t)a->columns[i] * a->width, a->width, a->heads, a->d + i * a->heads);
