@@ -229,7 +229,7 @@ func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
 			count++
 		}
 	}
-	require.Equal(t, 4880, count)
+	require.Equal(t, 5200, count)
 	all, err := OpenStore("../results").Load()
 	require.NoError(t, err)
 	require.Len(t, all, count, "no trial is there twice")
