@@ -186,24 +186,6 @@ INLINE int64_t FN(keep)(const times_args *a, int64_t i, int64_t to, int32_t *col
 	return n;
 }
 
-// The same without the entries that are dropped.
-INLINE void FN(kept_row)(const times_args *a, int64_t i, int64_t to, float *y) {
-	enum { SOME = 128 };
-	int32_t columns[SOME + 8];
-	float weights[SOME + 8];
-	times_args some = *a;
-	some.columns = columns;
-	some.weights = weights;
-	some.positions = NULL;
-	int add = 0;
-	do {
-		int64_t end = i + SOME < to ? i + SOME : to, n = FN(keep)(a, i, end, columns, weights);
-		FN(times_row)(&some, 0, n, add, y);
-		add = 1;
-		i = end;
-	} while (i < to);
-}
-
 INLINE int FN(is_heard)(const uint32_t *heard, int32_t c) { return (int)(heard[c >> 5] >> (c & 31) & 1); }
 
 // Copies the columns of entries i … to-1 that are heard, and the rows of their weights if there are any, without branches, and returns how many
@@ -235,17 +217,23 @@ INLINE int64_t FN(hear)(const times_args *a, int64_t i, int64_t to, int32_t *col
 	return n;
 }
 
-// The same without the entries that are not heard.
-INLINE void FN(heard_row)(const times_args *a, int64_t i, int64_t to, float *y) {
+// The same without the entries that are dropped, or not heard.
+INLINE void FN(some_row)(const times_args *a, int64_t i, int64_t to, float *y) {
 	enum { SOME = 128 };
-	int32_t columns[SOME + 8], positions[SOME + 8];
+	int32_t columns[SOME + 8];
+	union {
+		int32_t positions[SOME + 8];
+		float weights[SOME + 8];
+	} of;
 	times_args some = *a;
 	some.columns = columns;
-	if (a->weights)
-		some.positions = positions;
+	if (a->draw)
+		some.weights = of.weights;
+	some.positions = a->weights && !a->draw ? of.positions : NULL;
 	int add = 0;
 	do {
-		int64_t end = i + SOME < to ? i + SOME : to, n = FN(hear)(a, i, end, columns, positions);
+		int64_t end = i + SOME < to ? i + SOME : to;
+		int64_t n = a->draw ? FN(keep)(a, i, end, columns, of.weights) : FN(hear)(a, i, end, columns, of.positions);
 		FN(times_row)(&some, 0, n, add, y);
 		add = 1;
 		i = end;
@@ -258,10 +246,8 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 		float *y = a->y + r * a->width;
 		if (a->wanted && a->wanted[r] == 0)
 			memset(y, 0, a->width * sizeof *y);
-		else if (a->draw)
-			FN(kept_row)(a, a->offsets[r], a->offsets[r + 1], y);
-		else if (a->heard)
-			FN(heard_row)(a, a->offsets[r], a->offsets[r + 1], y);
+		else if (a->draw || a->heard)
+			FN(some_row)(a, a->offsets[r], a->offsets[r + 1], y);
 		else
 			FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
 	}
@@ -499,7 +485,7 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 			for (int64_t i = first * a->heads; i < end * a->heads; i++)
 				a->kept[i] = a->alpha[i] * a->keep[i];
 		if (a->heard)
-			FN(heard_row)(&sum, first, end, a->y + r * a->width);
+			FN(some_row)(&sum, first, end, a->y + r * a->width);
 		else
 			FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
 	}
