@@ -69,7 +69,9 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	requireSays(t, "../docs/CLAIMS.md", "rules", rules(artifacts))
 	requireSays(t, "../README.md", "findings", listed(Findings(artifacts, e)))
 	requireSays(t, "../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
-	requireSays(t, "../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
+	advice := NewAdvice(e)
+	requireSays(t, "../docs/REPRODUCTION.md", "advice, tuned", listed(advice.Tuned))
+	requireSays(t, "../docs/REPRODUCTION.md", "advice, not tuned", listed(advice.Untuned))
 	requireSays(t, "../docs/REPRODUCTION.md", "curves", specificationLinks(e))
 	requireSays(t, "../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
 }

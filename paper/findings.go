@@ -2,90 +2,132 @@ package paper
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
+	"nodemask/stats"
 )
 
 // Finding is a sentence of what was found, with the command that shows what it rests on.
 type Finding struct{ Text, Command string }
 
-// Findings sums up what was found, each sentence from the evidence alone.
+// Findings sums up what was found, each sentence from the evidence alone. The grades of all claims stand in [Summary].
 func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	all := Judge(artifacts, e)
 	verdict := map[string]Judged{}
 	for _, j := range all {
 		verdict[j.ID] = j
 	}
-	// said is a claim's effect and grade.
-	said := func(id string) string {
-		j := verdict[id]
-		if j.Effect == nil {
-			return string(j.Grade)
-		}
-		return fmt.Sprintf("%s [%s, %s], %s", signed(j.Effect.MeanDifference, 2), unsigned(j.Effect.Low), unsigned(j.Effect.High), j.Grade)
-	}
 	both := func(prefix, suffix string) string {
 		var parts []string
 		for _, s := range datasets.Settings() {
-			parts = append(parts, string(s)+" "+said(prefix+string(s)+suffix))
+			parts = append(parts, effectOr(verdict[prefix+string(s)+suffix].Verdict)+" "+string(s))
 		}
-		return strings.Join(parts, "; ")
+		return strings.Join(parts, ", ")
 	}
 	found := []Finding{{CountText(all), "nodemask report summary"}}
-	for _, s := range datasets.Settings() {
-		readings, run := e.Readings("cora", "gin", s)
-		if !run {
-			found = append(found, Finding{"Every reading of the paper, GIN on Cora: not run yet.", "nodemask multiverse --status"})
-			break
-		}
-		v := judgeReadings(readings, nil, publishedOverReadings("cora", "gin", s))
-		text := fmt.Sprintf("GIN on Cora, %s, over %d readings", s, len(readings.All.Effects))
-		if joint, err := readings.All.Joint(); err == nil {
-			text += fmt.Sprintf(": median effect %s points, significantly above 0 in %.0f %%, below in %.0f %%", signed(joint.Median, 2), 100*joint.Positive, 100*joint.Negative)
-		}
-		if j := v.Judgement; j != nil {
-			text += fmt.Sprintf("; over the %d calibrated ones: median %s, above in %.0f %%, below in %.0f %%", j.Readings, signed(j.Median, 2), 100*j.Above, 100*j.Below)
-		}
-		found = append(found, Finding{text + ": " + v.GradeText() + ".", "nodemask multiverse --summary"})
-	}
+	found = append(found, findingOverReadings(e))
 	which := ""
 	if _, run := e.Readings("cora", "gin", datasets.Inductive); run {
-		which = " in the best calibrated reading"
+		which = ", in the reading that comes nearest to the paper's plain columns"
 	}
 	found = append(found,
-		Finding{"GIN with masking against GIN, points of macro F1 with 95 % intervals, on Cora" + which + ": " + both("table-gin-cora/gain-", "") + ".", "nodemask report table-gin-cora"},
-		Finding{"On CiteSeer: " + both("table-gin-citeseer/gain-", "") + ". On PubMed: " + both("table-gin-pubmed/gain-", "") + ".", "nodemask report table-gin-citeseer table-gin-pubmed"},
-		Finding{"GAT with masking on Cora, against GAT with attention dropout: " + both("table-gat/gat-", "") + "; against GAT without it, which changes one thing at a time: " + both("table-gat/gat-", "-fair") + ".", "nodemask report table-gat"},
-		Finding{"Caching with masking against GIN without a cache, on Cora: " + said("table-scale-cora/exceeds") + "; on PubMed: " + said("table-scale-pubmed/exceeds") + ".", "nodemask report table-scale-cora table-scale-pubmed"},
+		Finding{fmt.Sprintf("GIN + NM against GIN%s, in points of macro F1 with 95 %% intervals: on Cora %s; on CiteSeer %s; on PubMed %s.", which, both("table-gin-cora/gain-", ""), both("table-gin-citeseer/gain-", ""), both("table-gin-pubmed/gain-", "")),
+			"nodemask report table-gin-cora table-gin-citeseer table-gin-pubmed"},
+		Finding{fmt.Sprintf("GAT + NM, which has no attention dropout, against GAT with it, on Cora: %s; against GAT without it, so that masking alone differs: %s.", both("table-gat/gat-", ""), both("table-gat/gat-", "-fair")), "nodemask report table-gat"},
+		Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without either, on Cora: %s; on PubMed: %s.", effectOr(verdict["table-scale-cora/exceeds"].Verdict), effectOr(verdict["table-scale-pubmed/exceeds"].Verdict)),
+			"nodemask report table-scale-cora table-scale-pubmed"},
 	)
 	var tuned []string
 	for _, model := range multiverse.TunedModels() {
-		if id := tunedID + "/" + model; verdict[id].Effect != nil {
-			var on []string
-			for _, t := range e.tuned {
-				if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
-					on = append(on, title)
-				}
-			}
-			tuned = append(tuned, fmt.Sprintf("%s (%s) %s", hyper.Title(model), strings.Join(on, ", "), said(id)))
+		if v := verdict[tunedID+"/"+model].Verdict; v.Effect != nil {
+			tuned = append(tuned, fmt.Sprintf("%s %s (%s)", hyper.Title(model), effectOr(v), e.tunedOn(model)))
 		}
 	}
 	if len(tuned) > 0 {
-		found = append(found, Finding{fmt.Sprintf("Tuned alike, which is what a practitioner asks, masking against none, on %d of %d cells: %s.", len(e.tuned), len(tunedQuestions()), strings.Join(tuned, "; ")),
-			"nodemask multiverse --part tuned --model all --summary"})
+		text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells: %s", len(e.tuned), len(tunedQuestions()), strings.Join(tuned, ", "))
+		for _, other := range tunedOthers() {
+			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name, effectOr(verdict[tunedID+"/"+other.id].Verdict))
+		}
+		found = append(found, Finding{text + ".", "nodemask multiverse --part tuned --data all --model all --summary"})
 	}
 	return found
 }
 
-// Advice says for each model what masking did to it, over data sets and settings, and what follows for who uses it. The
-// comparison is with the model without attention dropout, so that masking alone differs.
-func Advice(e *Evidence) []Finding {
-	var all []Finding
+// findingOverReadings says in how many readings of the paper masking helps GIN on Cora.
+func findingOverReadings(e *Evidence) Finding {
+	var all, calibrated []string
+	depends := true
+	for _, s := range datasets.Settings() {
+		readings, run := e.Readings("cora", "gin", s)
+		if !run {
+			return Finding{"Every reading of the paper, GIN on Cora: not run yet.", "nodemask multiverse --status"}
+		}
+		v := judgeReadings(readings, nil, publishedOverReadings("cora", "gin", s))
+		depends = depends && v.Grade == multiverse.Depends
+		if joint, err := readings.All.Joint(); err == nil {
+			all = append(all, fmt.Sprintf("in %.0f %% and %.0f %% (%s, %d readings)", 100*joint.Positive, 100*joint.Negative, s, len(readings.All.Effects)))
+		}
+		if j := v.Judgement; j != nil {
+			calibrated = append(calibrated, fmt.Sprintf("in %.0f %% and %.0f %% (%s, %d)", 100*j.Above, 100*j.Below, s, j.Readings))
+		}
+	}
+	text := "On Cora, over every reading of the paper, masking in GIN "
+	if depends {
+		text = "Whether masking helps GIN on Cora depends on choices that the paper leaves open: over every reading of it masking "
+	}
+	text += "gains and loses significantly " + strings.Join(all, ", ")
+	if len(calibrated) > 0 {
+		text += "; over those whose plain columns are nearest to the published ones " + strings.Join(calibrated, ", ")
+	}
+	return Finding{text + ".", "nodemask multiverse --summary"}
+}
+
+// effectOr is a verdict's effect with its interval, "+0.16 [−0.20, 0.52]", or its grade where there is none.
+func effectOr(v Verdict) string {
+	if v.Effect == nil {
+		return string(v.Grade)
+	}
+	return fmt.Sprintf("%s [%s, %s]", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low), unsigned(v.Effect.High))
+}
+
+// Advice is what follows for who uses masking.
+type Advice struct {
+	// Tuned has a sentence for each model of which a cell of the tuned comparison has been run: what masking gains where p is
+	// tuned by validation F1, and every other arm with the same budget.
+	Tuned []Finding
+	// Untuned has a sentence for each model: what masking at p = 0.5 does to it in the reading of the tables. The comparison is
+	// with the model without attention dropout, so that masking alone differs.
+	Untuned []Finding
+}
+
+// NewAdvice reads advice off the evidence.
+func NewAdvice(e *Evidence) Advice {
+	var a Advice
+	for _, model := range multiverse.TunedModels() {
+		against := func(arm string) Verdict {
+			return claimOfTuned("", "", maskedTuned, arm, model).Judge(e)
+		}
+		v := against(multiverse.TunedArms()[0])
+		if v.Effect == nil {
+			continue
+		}
+		cells := fmt.Sprintf("%d cells", v.Of)
+		if v.Of == 1 {
+			cells = "1 cell"
+		}
+		text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model), tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
+		for _, other := range tunedOthers() {
+			text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
+		}
+		if p, times := e.tunedKeepRate(model); times > 0 {
+			text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
+		}
+		a.Tuned = append(a.Tuned, Finding{text + ".", "nodemask multiverse --part tuned --data all --summary --model " + model})
+	}
 	for _, m := range []struct {
 		model, command string
 		data           []string
@@ -114,24 +156,26 @@ func Advice(e *Evidence) []Finding {
 				}
 			}
 		}
-		all = append(all, Finding{hyper.Title(m.model) + ": " + advice(up, down, n), m.command})
+		a.Untuned = append(a.Untuned, Finding{hyper.Title(m.model) + ": " + untunedAdvice(up, down, n), m.command})
 	}
-	return all
+	return a
 }
 
-// advice is what follows if masking gained in some of n places, and lost in others, with 95 % intervals that leave 0 out.
-func advice(up, down, n int) string {
+// tunedAdvice is what follows from the pooled effect of masking with p tuned.
+func tunedAdvice(effect stats.TTest) string {
+	switch {
+	case effect.Low > 0:
+		return "worth a try"
+	case effect.High < 0:
+		return "leave masking out"
+	}
+	return "expect no gain"
+}
+
+// untunedAdvice is what masking did in n places, in some of which it gained or lost with 95 % intervals that leave 0 out.
+func untunedAdvice(up, down, n int) string {
 	if n == 0 {
 		return "not run yet."
 	}
-	places := fmt.Sprintf("of %d combinations of data set and setting masking gained in %d and lost in %d.", n, up, down)
-	switch {
-	case up == 0 && down == 0:
-		return "expect no gain: " + places
-	case down == 0:
-		return "worth a try, judged by validation F1: " + places
-	case up == 0:
-		return "leave masking out: " + places
-	}
-	return "it depends; judge by validation F1: " + places
+	return fmt.Sprintf("of %d combinations of data set and setting it gained in %d and lost in %d.", n, up, down)
 }

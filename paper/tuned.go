@@ -2,7 +2,9 @@ package paper
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -14,6 +16,45 @@ import (
 
 // tunedID is the ID of the table of the protocol's tuned comparison.
 const tunedID = "table-tuned"
+
+// maskedTuned is the arm of the tuned comparison that chooses its keep rate.
+const maskedTuned = "masked, p tuned"
+
+// tunedOther is an arm that masking is compared with beside the plain one.
+type tunedOther struct{ id, arm, name string }
+
+func tunedOthers() []tunedOther {
+	return []tunedOther{{"dropedge", "DropEdge, tuned", "DropEdge"}, {"dropout", "dropout, tuned", "dropout"}}
+}
+
+// tunedOn lists the data sets on which a cell of the tuned comparison of a model has been run.
+func (e *Evidence) tunedOn(model string) string {
+	var on []string
+	for _, t := range e.tuned {
+		if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
+			on = append(on, title)
+		}
+	}
+	return strings.Join(on, ", ")
+}
+
+// tunedKeepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
+func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
+	chosen := map[string]int{}
+	for _, t := range e.tuned {
+		for _, arm := range t.Arms {
+			if t.Model == model && arm.Name == maskedTuned {
+				chosen[arm.Chosen["keep"]]++
+			}
+		}
+	}
+	for _, rate := range slices.Sorted(maps.Keys(chosen)) {
+		if chosen[rate] >= times {
+			p, times = rate, chosen[rate]
+		}
+	}
+	return p, times
+}
 
 func tableTuned() Artifact {
 	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm", Labels: []string{"model", "data, setting, train"}, Columns: multiverse.TunedArms(), Tuned: true,
@@ -76,13 +117,13 @@ func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
 }
 
 func claimsOfTuned(id string) []Claim {
-	arms := multiverse.TunedArms()
+	plain := multiverse.TunedArms()[0]
 	var claims []Claim
 	for _, model := range multiverse.TunedModels() {
-		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), arms[2], arms[0], model))
+		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), maskedTuned, plain, model))
 	}
-	for _, other := range []struct{ id, arm, name string }{{"dropedge", arms[3], "DropEdge"}, {"dropout", arms[4], "dropout"}} {
-		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), arms[2], other.arm, multiverse.TunedModels()...))
+	for _, other := range tunedOthers() {
+		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), maskedTuned, other.arm, multiverse.TunedModels()...))
 	}
 	return claims
 }
@@ -104,20 +145,16 @@ func claimOfTuned(id, text, arm, against string, models ...string) Claim {
 				return notRun("no cell of the tuned comparison has all arms")
 			}
 			v := judge(e.Records, points, all)
-			v.command = "nodemask multiverse --part tuned --model all"
+			v.command = "nodemask multiverse --part tuned --data all --model all"
 			return v
 		}}
 }
 
 // tunedDifferences subtracts one arm's F1 from another's, by fresh split.
 func tunedDifferences(q multiverse.Tuned, arm, against string) []record.Difference {
-	f1 := map[string][]float64{}
-	for _, a := range q.Arms {
-		f1[a.Name] = a.F1
-	}
 	var all []record.Difference
-	for i := range f1[arm] {
-		all = append(all, record.Difference{Seed: uint64(i + 1), Value: f1[arm][i] - f1[against][i]})
+	for i, d := range q.Differences(arm, against) {
+		all = append(all, record.Difference{Seed: uint64(i + 1), Value: d})
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
+	"nodemask/stats"
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
@@ -79,8 +80,36 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	assert.InDelta(t, 1, v.Effect.MeanDifference, 0.05)
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
 
+	advice := NewAdvice(e)
+	require.Len(t, advice.Tuned, 1)
+	assert.Equal(t, "nodemask multiverse --part tuned --data all --summary --model gcn", advice.Tuned[0].Command)
+	assert.Contains(t, advice.Tuned[0].Text, "GCN: worth a try: +2.00 [")
+	assert.Contains(t, advice.Tuned[0].Text, "points over 1 cell (Cora), significantly more in 1, less in 0; against DropEdge tuned alike +1.00 [")
+	assert.Contains(t, advice.Tuned[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
+	require.Len(t, advice.Untuned, 6)
+	assert.Equal(t, "GCN: not run yet.", advice.Untuned[3].Text)
+
 	// Without the last trial of an arm nothing is compared.
 	e, err = NewEvidence(nil, all[:len(all)-1])
 	require.NoError(t, err)
 	require.Empty(t, e.tuned)
+	require.Empty(t, NewAdvice(e).Tuned)
+}
+
+func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
+	assert.Equal(t, "worth a try", tunedAdvice(stats.TTest{MeanDifference: 1, Low: 0.1, High: 1.9}))
+	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: 1, Low: -0.1, High: 2.1}))
+	assert.Equal(t, "leave masking out", tunedAdvice(stats.TTest{MeanDifference: -1, Low: -1.9, High: -0.1}))
+}
+
+func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
+	e := committed(t)
+	for _, other := range tunedOthers() {
+		v := claim(t, tunedID+"/"+other.id).Judge(e)
+		effect, cells, err := multiverse.Pooled(e.tuned, multiverse.TunedModels(), maskedTuned, other.arm)
+		require.NoError(t, err)
+		require.Equal(t, v.Of, cells)
+		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)
+		require.InDelta(t, v.Effect.Low, effect.Low, 1e-9)
+	}
 }

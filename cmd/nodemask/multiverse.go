@@ -48,13 +48,14 @@ several may share a folder.`,
   nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
   nodemask multiverse --part depth --summary
   nodemask multiverse --part tuned --model gcn --jobs 2
+  nodemask multiverse --part tuned --data all --model all --summary
   nodemask multiverse --again 20`,
 		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm, with --model all or any model that trains")
-	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora")
+	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of --part tuned")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each")
@@ -83,6 +84,8 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	switch {
 	case f.part != "readings" && f.part != "depth":
 		return misusef("--part %s: expected readings, depth or tuned", f.part)
+	case f.data == "all":
+		return misusef("--data all: expected one data set; only --part tuned takes all")
 	case f.splits < 1 || f.splits > multiverse.Splits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
 	case f.jobs < 1:

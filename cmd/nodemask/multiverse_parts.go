@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -97,11 +98,17 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 	if f.jobs < 1 {
 		return misusef("--jobs %d: expected at least 1", f.jobs)
 	}
+	data := []string{f.data}
+	if f.data == "all" {
+		data = multiverse.TunedData()
+	}
 	var questions []multiverse.TunedQuestion
-	for _, model := range models {
-		for _, setting := range datasets.Settings() {
-			for _, size := range multiverse.TunedSizes() {
-				questions = append(questions, multiverse.TunedQuestion{Data: f.data, Model: model, Setting: setting, TrainPercent: size})
+	for _, on := range data {
+		for _, model := range models {
+			for _, setting := range datasets.Settings() {
+				for _, size := range multiverse.TunedSizes() {
+					questions = append(questions, multiverse.TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
+				}
 			}
 		}
 	}
@@ -171,5 +178,40 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 			fmt.Fprintf(w, "; %s\n", arm.Words())
 		}
 	}
+	if err := printPooled(w, all, models); err != nil {
+		return err
+	}
 	return w.Flush()
+}
+
+// printPooled says of each model, and of all together, how the arms do from one another over all cells that have run.
+func printPooled(w io.Writer, all []multiverse.Tuned, models []string) error {
+	groups := [][]string{}
+	for _, model := range models {
+		groups = append(groups, []string{model})
+	}
+	if len(models) > 1 {
+		groups = append(groups, models)
+	}
+	arms := multiverse.TunedArms()
+	for _, group := range groups {
+		said := false
+		for i, arm := range arms {
+			for _, against := range arms[:i] {
+				effect, cells, err := multiverse.Pooled(all, group, arm, against)
+				if err != nil {
+					return err
+				}
+				if cells == 0 {
+					continue
+				}
+				if !said {
+					fmt.Fprintf(w, "%s, over the %d cells above that have every arm\n", strings.Join(group, ", "), cells)
+					said = true
+				}
+				fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f) from %s\n", arm, effect.MeanDifference, effect.Low, effect.High, against)
+			}
+		}
+	}
+	return nil
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +67,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--sizes: 100: expected 1 to 99":                  {"--sizes", "10,100"},
 		"--shard 3/2: expected i/n":                       {"--shard", "3/2"},
 		"--part width: expected readings, depth or tuned": {"--part", "width"},
+		"--data all: expected one data set":               {"--data", "all"},
 		"has no trials of gin on cora":                    {"--again", "1"},
 		"unknown command \"cora\"":                        {"cora"},
 	} {
@@ -78,6 +81,32 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, path+": line 1: ")
 	require.Contains(t, errs, "remove the line, and 'nodemask multiverse' runs the trial again")
+}
+
+func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
+	code, out, errs := nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results", t.TempDir(), "--summary")
+	require.Zero(t, code, errs)
+	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
+	require.NotContains(t, out, "over the")
+
+	evidence, err := paper.OpenEvidence("../../results")
+	require.NoError(t, err)
+	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results", "../../results/multiverse", "--summary")
+	require.Zero(t, code, errs)
+	number := strings.NewReplacer("+", "", "−", "-")
+	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
+		found, err := paper.Find("table-tuned")
+		require.NoError(t, err)
+		i := slices.IndexFunc(found[0].Claims, func(c paper.Claim) bool { return c.ID == "table-tuned/"+id })
+		v := found[0].Claims[i].Judge(evidence)
+		_, of, is := strings.Cut(out, fmt.Sprintf("\n%s, over the %d cells above that have every arm\n", id, v.Of))
+		require.True(t, is, out)
+		_, said, _ := strings.Cut(of, "    masked, p tuned: ")
+		said, _, _ = strings.Cut(said, " from plain")
+		want := fmt.Sprintf("%.2f points (95 %% interval %.2f to %.2f)", v.Effect.MeanDifference, v.Effect.Low, v.Effect.High)
+		require.Equal(t, want, number.Replace(said), "%s: the claim's own arithmetic", id)
+	}
+	require.Contains(t, out, "\ngin, gat, sgat, gcn, sage, over the ")
 }
 
 func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T) {

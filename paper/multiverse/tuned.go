@@ -11,6 +11,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
+	"nodemask/stats"
 )
 
 // The rule of the protocol's tuned comparison. Everything is read where stopping follows macro F1, new nodes with all their
@@ -175,4 +176,37 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 		t.Next = Batch{Cells: record.Merge(comparing), Seeds: fresh}
 	}
 	return t, nil
+}
+
+// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if an arm of the cell has not run.
+func (t Tuned) Differences(arm, against string) []float64 {
+	f1 := map[string][]float64{}
+	for _, a := range t.Arms {
+		if a.F1 == nil {
+			return nil
+		}
+		f1[a.Name] = a.F1
+	}
+	differences := slices.Clone(f1[arm])
+	for i := range differences {
+		differences[i] -= f1[against][i]
+	}
+	return differences
+}
+
+// Pooled compares two arms of models over those cells of the tuned comparison in which every arm has run: the mean over the
+// cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there are. Without
+// one the effect is the zero value.
+func Pooled(all []Tuned, models []string, arm, against string) (effect stats.TTest, cells int, err error) {
+	var differences [][]float64
+	for _, t := range all {
+		if d := t.Differences(arm, against); d != nil && slices.Contains(models, t.Model) {
+			differences = append(differences, d)
+		}
+	}
+	if len(differences) == 0 {
+		return effect, 0, nil
+	}
+	effect, err = stats.Pooled(differences)
+	return effect, len(differences), err
 }
