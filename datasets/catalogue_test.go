@@ -163,7 +163,28 @@ func TestOpenFindsTheEmbeddedGraphs(t *testing.T) {
 	}
 }
 
-func TestOpenReadsPlanetoidFilesBeforeEmbeddedGraphs(t *testing.T) {
+func TestFilesThatHappenToLieThereDoNotReplaceEmbeddedGraphs(t *testing.T) {
+	folder, cache := t.TempDir(), cachedIn(t, t.TempDir())
+	t.Setenv("NODEMASK_DATA", folder)
+	for _, name := range []string{"cora", "pubmed"} {
+		info, err := lookup(name)
+		require.NoError(t, err)
+		for _, dir := range []string{folder, filepath.Join(folder, "planetoid"), filepath.Join(cache, name)} {
+			require.NoError(t, os.MkdirAll(dir, 0o777))
+			for _, f := range info.Files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, f.Name), nil, 0o666))
+			}
+		}
+		at, err := Locate(name, OpenOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "embedded", at.String())
+		at, err = Locate(name, OpenOptions{Dir: folder})
+		require.NoError(t, err)
+		assert.Equal(t, folder, at.Dir)
+	}
+}
+
+func TestOpenReadsPlanetoidFilesOfAFolderThatIsNamedBeforeEmbeddedGraphs(t *testing.T) {
 	dir := planetoidDir(t)
 	for _, name := range []string{"cora", "citeseer", "pubmed"} {
 		g, err := Open(t.Context(), name, nowhere(t, dir))

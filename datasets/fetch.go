@@ -45,6 +45,9 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or NODEMASK_DATA", name)
 	}
 	dir = filepath.Join(folders[0], info.Name)
+	if info.Embedded && o.Dir == "" && o.Note != nil {
+		o.Note(fmt.Sprintf("%s is part of the program, which opens these files only where --data-dir names their folder", info.Name))
+	}
 	return dir, fetchInto(ctx, dir, info, o)
 }
 

@@ -18,7 +18,7 @@ import (
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
 type OpenOptions struct {
 	// Dir, for instance from a --data-dir flag, is searched first; then $NODEMASK_DATA; then the folder nodemask in the
-	// user's cache folder, where [Fetch] puts files. "": only the last two.
+	// user's cache folder, where [Fetch] puts files. "": only the last two. What is embedded is looked for in Dir alone.
 	Dir string
 	// Readers read further formats of your own graphs; each is asked, in order, before those of this package.
 	Readers []Reader
@@ -76,8 +76,10 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set from: the first of o.Dir, $NODEMASK_DATA and the cache that holds
-// its files (itself, or in its folder of the data set's name or called planetoid), then the library itself. It returns
-// a [*NameError] for an unknown name and a [*NotFoundError] for a data set that must be fetched first.
+// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only o.Dir
+// is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to lie in
+// $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError] for a data set
+// that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -93,6 +95,9 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		return Location{Info: info}, nil
 	}
 	folders := o.folders()
+	if info.Embedded {
+		folders = slices.DeleteFunc([]string{o.Dir}, func(dir string) bool { return dir == "" })
+	}
 	for _, folder := range folders {
 		for _, dir := range []string{folder, filepath.Join(folder, info.Name), filepath.Join(folder, "planetoid")} {
 			if holdsAny(dir, info.Files) {

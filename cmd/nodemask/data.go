@@ -43,7 +43,8 @@ NAME is one of those that 'nodemask data list' shows, or the path of a graph of 
   a .pt file of PyTorch Geometric: Data, (data, slices) or a dictionary of tensors; nothing of it is run
 
 In GraphML and JSON, a node's attribute class, label or y is its class, and other numbers are features. What is left out is
-said. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of the program.`,
+said. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of the program,
+and are read from files only where --data-dir names their folder.`,
 		Args: misuseArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return misusef("data: expected list, info, describe, fetch or verify; see 'nodemask data --help'")

@@ -39,6 +39,9 @@ func Again(ctx context.Context, b *backend.Backend, open func(ctx context.Contex
 		}
 	}
 	differ("split", old.SplitHash, again.SplitHash)
+	if old.SplitHash != again.SplitHash {
+		differ("data from", old.Source, again.Source) // other files of a data set may have its nodes in another order
+	}
 	differ("macro F1", old.MacroF1, again.MacroF1)
 	differ("micro F1", old.MicroF1, again.MicroF1)
 	differ("best epoch", old.BestEpoch, again.BestEpoch)
