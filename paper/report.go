@@ -97,7 +97,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": NewAdvice(e), "Curves": curves, "Forest": forest,
+	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": NewAdvice(e), "Curves": curves, "MoreCurves": curves[min(1, len(curves)):], "Forest": forest,
 		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
 }
 
