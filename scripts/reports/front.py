@@ -128,7 +128,7 @@ class Front:
         self.counts = counts(findings[0]) if findings else []
         self.claims = Line(findings[0]) if self.counts else None
         self.findings = [Line(f) for f in (findings[1:] if self.counts else findings)[:FINDINGS]]
-        self.advice = [Line(a) for a in generated(report, "advice")]
+        self.advice = [Line(a) for a in generated(report, "advice, tuned")]
         self.trials = " ".join(generated(report, "trials"))
         self.effects = drawing(project / "docs/effects.svg", "front-")
         self.masked = panels(drawing(project / "aggtree/draw/testdata/figure-masked.svg", "front-"), 4)

@@ -75,7 +75,7 @@ class Folder(unittest.TestCase):
         project = self.folder / "project"
         for name, text in {
             "README.md": f"# P\n\n<!-- findings -->\n{findings}<!-- end of findings -->\n",
-            "docs/REPRODUCTION.md": f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
+            "docs/REPRODUCTION.md": f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice, tuned -->\n{advice}<!-- end of advice, tuned -->\n",
             "docs/effects.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style><path id="e2" fill="url(#e2)"/></svg>',
             "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">' + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
         }.items():
