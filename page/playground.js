@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 df5b343701f76d5e4ecde0a18999bcf63be9d3526e81115b8d05dc9e2268d165.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 bb73b7e41f7182ce7152f58ef89507ad13a57ac52810d3fcdc979abe2ea55610.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

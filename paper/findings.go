@@ -48,7 +48,7 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 		}
 	}
 	if len(tuned) > 0 {
-		text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells: %s", len(e.tuned), len(tunedQuestions()), strings.Join(tuned, ", "))
+		text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells: %s", len(e.tuned), len(multiverse.TunedQuestions(nil, nil)), strings.Join(tuned, ", "))
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name, effectOr(verdict[tunedID+"/"+other.id].Verdict))
 		}

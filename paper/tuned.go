@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/multiverse"
 	"nodemask/plots"
@@ -80,31 +79,16 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if n := len(tunedQuestions()); len(e.tuned) < n {
+	if n := len(multiverse.TunedQuestions(nil, nil)); len(e.tuned) < n {
 		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned), n)
 	}
 	return t, nil
 }
 
-// tunedQuestions lists the cells of the tuned comparison, as the table shows them.
-func tunedQuestions() []multiverse.TunedQuestion {
-	var all []multiverse.TunedQuestion
-	for _, model := range multiverse.TunedModels() {
-		for _, data := range multiverse.TunedData() {
-			for _, setting := range datasets.Settings() {
-				for _, size := range multiverse.TunedSizes() {
-					all = append(all, multiverse.TunedQuestion{Data: data, Model: model, Setting: setting, TrainPercent: size})
-				}
-			}
-		}
-	}
-	return all
-}
-
 // tuned are the cells of the tuned comparison that every arm has run.
 func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
 	var all []multiverse.Tuned
-	for _, q := range tunedQuestions() {
+	for _, q := range multiverse.TunedQuestions(nil, nil) {
 		t, err := results.Tuned(q)
 		if err != nil {
 			return nil, err

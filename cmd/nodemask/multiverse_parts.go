@@ -100,18 +100,9 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 	}
 	data := []string{f.data}
 	if f.data == "all" {
-		data = multiverse.TunedData()
+		data = nil
 	}
-	var questions []multiverse.TunedQuestion
-	for _, on := range data {
-		for _, model := range models {
-			for _, setting := range datasets.Settings() {
-				for _, size := range multiverse.TunedSizes() {
-					questions = append(questions, multiverse.TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
-				}
-			}
-		}
-	}
+	questions := multiverse.TunedQuestions(data, models)
 	store := record.OpenTrajectories(f.folder)
 	// answers asks again what is known and what comes next: tuning first, for all questions at once.
 	answers := func() (all []multiverse.Tuned, next multiverse.Batch, err error) {

@@ -76,8 +76,14 @@ export class Entries {
     this.find = selector => panel.querySelector(selector)
     this.chart = new Chart(this.find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.find('.nm-go').addEventListener('click', () => (this.job ? this.job.stop() : this.train()))
-    this.find('.nm-close').addEventListener('click', () => panel.close())
-    panel.addEventListener('close', () => this.job && this.job.stop())
+    const stop = () => this.job && this.job.stop()
+    this.find('.nm-close').addEventListener('click', () => {
+      stop()
+      panel.close()
+    })
+    panel.addEventListener('cancel', stop)
+    // The event comes some time after the panel has closed: by then it may be open again, with a job that is not meant.
+    panel.addEventListener('close', () => panel.open || stop())
     return panel
   }
 

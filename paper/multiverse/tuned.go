@@ -46,6 +46,27 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
+// TunedQuestions lists the cells of the tuned comparison of models on data sets, by model, data set, setting and size; nil: all.
+func TunedQuestions(data, models []string) []TunedQuestion {
+	if data == nil {
+		data = TunedData()
+	}
+	if models == nil {
+		models = TunedModels()
+	}
+	var all []TunedQuestion
+	for _, model := range models {
+		for _, on := range data {
+			for _, setting := range datasets.Settings() {
+				for _, size := range TunedSizes() {
+					all = append(all, TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
+				}
+			}
+		}
+	}
+	return all
+}
+
 // configurations draws an arm's configurations without looking: values of record axes, by name.
 func configurations(model, arm string) ([]map[string]string, error) {
 	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"}, "keep": {"1"}}
