@@ -109,9 +109,9 @@ func NewAdvice(e *Evidence) Advice {
 	var a Advice
 	for _, model := range multiverse.TunedModels() {
 		against := func(arm string) Verdict {
-			return claimOfTuned("", "", maskedTuned, arm, model).Judge(e)
+			return claimOfTuned("", "", multiverse.ArmMaskedTuned, arm, model).Judge(e)
 		}
-		v := against(multiverse.TunedArms()[0])
+		v := against(multiverse.ArmPlain)
 		if v.Effect == nil {
 			continue
 		}

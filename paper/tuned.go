@@ -16,14 +16,11 @@ import (
 // tunedID is the ID of the table of the protocol's tuned comparison.
 const tunedID = "table-tuned"
 
-// maskedTuned is the arm of the tuned comparison that chooses its keep rate.
-const maskedTuned = "masked, p tuned"
-
 // tunedOther is an arm that masking is compared with beside the plain one.
 type tunedOther struct{ id, arm, name string }
 
 func tunedOthers() []tunedOther {
-	return []tunedOther{{"dropedge", "DropEdge, tuned", "DropEdge"}, {"dropout", "dropout, tuned", "dropout"}}
+	return []tunedOther{{"dropedge", multiverse.ArmDropEdge, "DropEdge"}, {"dropout", multiverse.ArmDropout, "dropout"}}
 }
 
 // tunedOn lists the data sets on which a cell of the tuned comparison of a model has been run.
@@ -42,7 +39,7 @@ func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
 	chosen := map[string]int{}
 	for _, t := range e.tuned {
 		for _, arm := range t.Arms {
-			if t.Model == model && arm.Name == maskedTuned {
+			if t.Model == model && arm.Name == multiverse.ArmMaskedTuned {
 				chosen[arm.Chosen["keep"]]++
 			}
 		}
@@ -101,13 +98,12 @@ func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
 }
 
 func claimsOfTuned(id string) []Claim {
-	plain := multiverse.TunedArms()[0]
 	var claims []Claim
 	for _, model := range multiverse.TunedModels() {
-		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), maskedTuned, plain, model))
+		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
 	}
 	for _, other := range tunedOthers() {
-		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), maskedTuned, other.arm, multiverse.TunedModels()...))
+		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), multiverse.ArmMaskedTuned, other.arm, multiverse.TunedModels()...))
 	}
 	return claims
 }

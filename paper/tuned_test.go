@@ -106,7 +106,7 @@ func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
 	e := committed(t)
 	for _, other := range tunedOthers() {
 		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := multiverse.Pooled(e.tuned, multiverse.TunedModels(), maskedTuned, other.arm)
+		effect, cells, err := multiverse.Pooled(e.tuned, multiverse.TunedModels(), multiverse.ArmMaskedTuned, other.arm)
 		require.NoError(t, err)
 		require.Equal(t, v.Of, cells)
 		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)

@@ -54,9 +54,9 @@ several may share a folder.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm, with --model all or any model that trains")
+	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
 	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of --part tuned")
-	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat")
+	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; of --part tuned: "+strings.Join(multiverse.TunedModels(), ", ")+" or all")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each")
 	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
@@ -74,18 +74,15 @@ several may share a folder.`,
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
-	if f.part == "tuned" {
-		return f.runTuned(c)
-	}
-	axes, err := multiverse.AxesOf(f.model)
-	if err != nil {
-		return misusef("--model: %w", err)
-	}
 	switch {
-	case f.part != "readings" && f.part != "depth":
+	case f.part != "readings" && f.part != "depth" && f.part != "tuned":
 		return misusef("--part %s: expected readings, depth or tuned", f.part)
-	case f.data == "all":
+	case f.data == "all" && (f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only --part tuned takes all")
+	case f.part != "readings" && f.list:
+		return misusef("--list: --part %s has no readings to list", f.part)
+	case f.part != "readings" && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
+		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
 	case f.splits < 1 || f.splits > multiverse.Splits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
 	case f.jobs < 1:
@@ -104,12 +101,19 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	store := record.OpenTrajectories(f.folder)
+	switch {
+	case f.again > 0:
+		return f.runAgain(c, store)
+	case f.part == "tuned":
+		return f.runTuned(c, store, shard, shards)
+	}
+	axes, err := multiverse.AxesOf(f.model)
+	if err != nil {
+		return misusef("--model: %w", err)
+	}
 	if f.list {
 		return f.printAxes(c, axes)
-	}
-	store := record.OpenTrajectories(f.folder)
-	if f.again > 0 {
-		return f.runAgain(c, store)
 	}
 	if f.part == "depth" {
 		return f.runDepth(c, store, shard, shards)

@@ -83,7 +83,7 @@ func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories,
 }
 
 // runTuned gives every arm its budget, and compares what each has found on fresh splits.
-func (f *multiverseFlags) runTuned(c *cobra.Command) error {
+func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
 	models := multiverse.TunedModels()
 	if f.model != "all" {
 		if !slices.Contains(models, f.model) {
@@ -91,19 +91,11 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 		}
 		models = []string{f.model}
 	}
-	shard, shards, err := parseShard(f.shard)
-	if err != nil {
-		return err
-	}
-	if f.jobs < 1 {
-		return misusef("--jobs %d: expected at least 1", f.jobs)
-	}
 	data := []string{f.data}
 	if f.data == "all" {
 		data = nil
 	}
 	questions := multiverse.TunedQuestions(data, models)
-	store := record.OpenTrajectories(f.folder)
 	// answers asks again what is known and what comes next: tuning first, for all questions at once.
 	answers := func() (all []multiverse.Tuned, next multiverse.Batch, err error) {
 		results, err := loadMultiverse(store)
@@ -177,7 +169,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command) error {
 
 // printPooled says of each model, and of all together, how the arms do from one another over all cells that have run.
 func printPooled(w io.Writer, all []multiverse.Tuned, models []string) error {
-	groups := [][]string{}
+	var groups [][]string
 	for _, model := range models {
 		groups = append(groups, []string{model})
 	}

@@ -69,6 +69,9 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--part width: expected readings, depth or tuned": {"--part", "width"},
 		"--data all: expected one data set":               {"--data", "all"},
 		"has no trials of gin on cora":                    {"--again", "1"},
+		"has no trials of gcn on pubmed":                  {"--again", "1", "--part", "tuned", "--data", "pubmed", "--model", "gcn"},
+		"--list: --part tuned has no readings to list":    {"--list", "--part", "tuned"},
+		"its sizes and splits are the protocol's":         {"--part", "depth", "--splits", "3"},
 		"unknown command \"cora\"":                        {"cora"},
 	} {
 		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)

@@ -413,8 +413,8 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 				c, err := TunedQuestion{"cora", model, datasets.Inductive, 10}.cell(values)
 				require.NoError(t, err)
 				keys[c.Key()] = true
-				require.Equal(t, arm == "masked, p = 0.5" || arm == "masked, p tuned", c.Parameters.KeepRate.Active())
-				require.Equal(t, arm == "DropEdge, tuned", c.Parameters.Regulariser == hyper.DropEdgeRegulariser)
+				require.Equal(t, arm == ArmMasked || arm == ArmMaskedTuned, c.Parameters.KeepRate.Active())
+				require.Equal(t, arm == ArmDropEdge, c.Parameters.Regulariser == hyper.DropEdgeRegulariser)
 			}
 			require.Len(t, keys, 12, "all different")
 		}

@@ -25,9 +25,18 @@ const (
 	tunedStop       = hyper.StopOnF1
 )
 
+// The arms of the tuned comparison.
+const (
+	ArmPlain       = "plain"
+	ArmMasked      = "masked, p = 0.5"
+	ArmMaskedTuned = "masked, p tuned" // chooses its keep rate
+	ArmDropEdge    = "DropEdge, tuned"
+	ArmDropout     = "dropout, tuned"
+)
+
 // TunedArms lists the arms of the tuned comparison, the baseline first.
 func TunedArms() []string {
-	return []string{"plain", "masked, p = 0.5", "masked, p tuned", "DropEdge, tuned", "dropout, tuned"}
+	return []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout}
 }
 
 // TunedModels lists the models of the tuned comparison.
@@ -72,16 +81,16 @@ func configurations(model, arm string) ([]map[string]string, error) {
 	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"}, "keep": {"1"}}
 	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
 	switch arm {
-	case "plain":
-	case "masked, p = 0.5":
+	case ArmPlain:
+	case ArmMasked:
 		grid["keep"] = []string{fmt.Sprint(KeepRate)}
-	case "masked, p tuned":
+	case ArmMaskedTuned:
 		grid["keep"] = rates
-	case "DropEdge, tuned":
+	case ArmDropEdge:
 		for _, rate := range rates {
 			grid["regulariser"] = append(grid["regulariser"], "dropedge:"+rate)
 		}
-	case "dropout, tuned":
+	case ArmDropout:
 		grid["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 	default:
 		return nil, fmt.Errorf("multiverse: no arm %q: expected one of %q", arm, TunedArms())
