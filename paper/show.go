@@ -162,7 +162,7 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 			c.P, corrected = p, ", corrected"
 		}
 		cell.Bold = c.Better()
-		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(), probability(c.P), c.Trials, corrected)
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(), stats.ProbabilityText(c.P), c.Trials, corrected)
 	}
 	return cell, summary.Mean
 }

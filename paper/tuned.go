@@ -70,7 +70,7 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 					return t, err
 				}
 				field.Bold = test.P < 0.05 && test.MeanDifference > 0
-				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), probability(test.P))
+				field.Note += fmt.Sprintf("; %s against plain, p %s", signed(test.MeanDifference, 2), stats.ProbabilityText(test.P))
 			}
 			row = append(row, field)
 		}

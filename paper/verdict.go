@@ -120,7 +120,7 @@ func test(r *record.Results, unit string, comparisons []comparison) (t tested, o
 			t.Against++
 			mark = " ✗"
 		}
-		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2), probability(single.P), mark))
+		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2), stats.ProbabilityText(single.P), mark))
 		if c.published != nil && !math.IsNaN(published) {
 			published += *c.published / float64(len(comparisons))
 		} else {
@@ -199,7 +199,7 @@ func (t tested) described() Verdict {
 	if t.Against > 0 {
 		against = fmt.Sprintf(", %d the other way", t.Against)
 	}
-	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(), probability(t.Effect.P), t.Strict(), against, t.trials)
+	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(), stats.ProbabilityText(t.Effect.P), t.Strict(), against, t.trials)
 	if t.Detectable > 0 {
 		t.Figures += fmt.Sprintf("; a true difference of %.2f %s would have been found with a power of 80 %%", t.Detectable, t.Unit)
 	}
@@ -272,11 +272,4 @@ func sameBut(axes []multiverse.Axis, a, b multiverse.Reading) bool {
 		}
 	}
 	return true
-}
-
-func probability(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }

@@ -62,6 +62,14 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	return r, nil
 }
 
+// ProbabilityText is how a p-value is written after "p": "0.012", or "< 0.001".
+func ProbabilityText(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
 // ConfidenceInterval95 returns the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of freedom.
 // If all values are equal, the interval has no width. Errors are those of [PairedTTest].
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {

@@ -274,3 +274,11 @@ func ExampleHolm() {
 	fmt.Printf("%.2f\n", p)
 	// Output: [0.03 0.06 0.06 0.02]
 }
+
+func TestATinyProbabilityIsNotWrittenAsNought(t *testing.T) {
+	require.Equal(t, "< 0.001", ProbabilityText(0))
+	require.Equal(t, "< 0.001", ProbabilityText(0.00099))
+	require.Equal(t, "0.001", ProbabilityText(0.001))
+	require.Equal(t, "0.050", ProbabilityText(0.05))
+	require.Equal(t, "1.000", ProbabilityText(1))
+}

@@ -20,6 +20,7 @@ import (
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/record/measure"
+	"nodemask/stats"
 )
 
 // multiverseFlags are the flags of multiverse.
@@ -276,8 +277,8 @@ func (f *multiverseFlags) printSummary(c *cobra.Command, results *multiverse.Res
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %.3f); significantly above zero %.0f %% (p %.3f), below %.0f %% (p %.3f)\n", q.Setting, which.name,
-				joint.Readings, joint.Splits, joint.Median, joint.MedianP, 100*joint.Positive, joint.PositiveP, 100*joint.Negative, joint.NegativeP)
+			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %s); significantly above zero %.0f %% (p %s), below %.0f %% (p %s)\n", q.Setting, which.name,
+				joint.Readings, joint.Splits, joint.Median, stats.ProbabilityText(joint.MedianP), 100*joint.Positive, stats.ProbabilityText(joint.PositiveP), 100*joint.Negative, stats.ProbabilityText(joint.NegativeP))
 			names, variance, err := which.effects.Explained()
 			if err != nil {
 				continue // a single reading varies in nothing

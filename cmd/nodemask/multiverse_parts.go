@@ -156,7 +156,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, ", %+.2f points (95 %% interval %+.2f to %+.2f, p %.3f) from plain", test.MeanDifference, test.Low, test.High, test.P)
+				fmt.Fprintf(w, ", %+.2f points (95 %% interval %+.2f to %+.2f, p %s) from plain", test.MeanDifference, test.Low, test.High, stats.ProbabilityText(test.P))
 			}
 			fmt.Fprintf(w, "; %s\n", arm.Words())
 		}
