@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nodemask/datasets"
@@ -41,20 +42,40 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 		Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without either, on Cora: %s; on PubMed: %s.", effectOr(verdict["table-scale-cora/exceeds"].Verdict), effectOr(verdict["table-scale-pubmed/exceeds"].Verdict)),
 			"nodemask report table-scale-cora table-scale-pubmed"},
 	)
-	var tuned []string
-	for _, model := range multiverse.TunedModels() {
-		if v := verdict[tunedID+"/"+model].Verdict; v.Effect != nil {
-			tuned = append(tuned, fmt.Sprintf("%s %s (%s)", hyper.Title(model), effectOr(v), e.tunedOn(model)))
-		}
-	}
-	if len(tuned) > 0 {
-		text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells: %s", len(e.tuned), len(multiverse.TunedQuestions(nil, nil)), strings.Join(tuned, ", "))
+	if text := tunedGains(e, func(model string) Verdict { return verdict[tunedID+"/"+model].Verdict }); text != "" {
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name, effectOr(verdict[tunedID+"/"+other.id].Verdict))
 		}
 		found = append(found, Finding{text + ".", "nodemask multiverse --part tuned --data all --model all --summary"})
 	}
 	return found
+}
+
+// tunedGains says what masking changes in each model of the tuned comparison, and on which data: once, if it is the same for all.
+func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
+	var models, on []string
+	for _, model := range multiverse.TunedModels() {
+		if verdict(model).Effect != nil {
+			models, on = append(models, model), append(on, e.tunedOn(model))
+		}
+	}
+	if len(models) == 0 {
+		return ""
+	}
+	same := len(slices.Compact(slices.Clone(on))) == 1
+	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells", len(e.tuned), len(multiverse.TunedQuestions(nil, nil)))
+	if same {
+		text += " (" + on[0] + ")"
+	}
+	var gains []string
+	for i, model := range models {
+		gain := hyper.Title(model) + " " + effectOr(verdict(model))
+		if !same {
+			gain += " (" + on[i] + ")"
+		}
+		gains = append(gains, gain)
+	}
+	return text + ": " + strings.Join(gains, ", ")
 }
 
 // findingOverReadings says in how many readings of the paper masking helps GIN on Cora.

@@ -96,6 +96,28 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	require.Empty(t, NewAdvice(e).Tuned)
 }
 
+func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
+	gains := func(data string) string {
+		masksAndGains := func(c record.Cell, seed uint64) float64 {
+			if c.Parameters.KeepRate < 1 {
+				return 72 + 0.1*wobble(int(seed*3%10))
+			}
+			return 70 + wobble(int(seed%10))
+		}
+		all := answered(t, multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)
+		all = append(all, answered(t, multiverse.TunedQuestion{Data: data, Model: "sage", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)...)
+		e, err := NewEvidence(nil, all)
+		require.NoError(t, err)
+		return tunedGains(e, func(model string) Verdict { return claim(t, "table-tuned/"+model).Judge(e) })
+	}
+	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
+	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`, gains("citeseer"))
+
+	e, err := NewEvidence(nil, nil)
+	require.NoError(t, err)
+	assert.Empty(t, tunedGains(e, func(string) Verdict { return Verdict{} }))
+}
+
 func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
 	assert.Equal(t, "worth a try", tunedAdvice(stats.TTest{MeanDifference: 1, Low: 0.1, High: 1.9}))
 	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: 1, Low: -0.1, High: 2.1}))
