@@ -62,7 +62,7 @@ func claimsOfScale(id, data string) []Claim {
 			}))},
 		{ID: id + "/cheaper", Subject: aboutCaching, Text: "Caching costs less F1 with node masking than without" + on,
 			Says: "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used", Judge: usual(cheaper)},
-		{ID: id + "/not-degraded", Subject: aboutCaching, Text: "With node masking, caching does not degrade F1" + on,
+		{ID: id + "/not-degraded", Subject: aboutCaching, Text: "With node masking, caching does not degrade F1 by a point" + on,
 			Says: "This approximation does not degrade the performance when node masking is employed",
 			Rule: fmt.Sprintf("Reproduced if the pooled interval lies above −%v points; contradicted if it lies below; else inconclusive.", loss),
 			Judge: func(e *Evidence) Verdict {

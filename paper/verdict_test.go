@@ -163,21 +163,30 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 
 func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	c := claim(t, "table-gin-cora/mad")
-	gin := func(unmasked, with float64) multiverse.Grade {
+	type means struct{ hidden, logits, softmax float64 }
+	gin := func(unmasked, with means) Verdict {
 		var records []record.Record
 		for _, s := range datasets.Settings() {
 			cell := Cell("cora", "gin", s, 10)
-			for mean, of := range map[float64]record.Cell{unmasked: cell, with: cell.Masked(0.5)} {
+			for mean, of := range map[means]record.Cell{unmasked: cell, with: cell.Masked(0.5)} {
 				trials := score(of, 70, 70, 70)
 				for i := range trials {
-					trials[i].MAD = &stats.Smoothness{Logits: mean + 0.001*float64(i)}
+					noise := 0.001 * float64(i)
+					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax + noise}
 				}
 				records = append(records, trials...)
 			}
 		}
-		return c.Judge(evidenceOf(t, records)).Grade
+		return c.Judge(evidenceOf(t, records))
 	}
-	assert.Equal(t, multiverse.Reproduced, gin(0.64, 0.67))
-	assert.Equal(t, multiverse.SameDirection, gin(0.8, 0.81), "almost identical, and another value")
-	assert.Equal(t, multiverse.Contradicted, gin(0.65, 0.75))
+	same := func(mean float64) means { return means{mean, mean, mean} }
+	assert.Equal(t, multiverse.Reproduced, gin(same(0.64), same(0.67)).Grade)
+	assert.Equal(t, multiverse.SameDirection, gin(same(0.8), same(0.81)).Grade, "almost identical, and another value")
+	assert.Equal(t, multiverse.Contradicted, gin(same(0.65), same(0.75)).Grade)
+	v := gin(means{0.2, 0.8, 0.64}, means{0.3, 0.6, 0.67})
+	assert.Equal(t, "depends on the reading (representation)", v.GradeText(), "the class probabilities alone agree")
+	assert.Equal(t, "2 of 6", v.Strict())
+	assert.Contains(t, v.Figures, "class probabilities (reproduced): inductive: 0.64 without, 0.67 with masking, difference +0.03 [")
+	assert.Contains(t, v.Figures, "last hidden representation (contradicted): inductive: 0.20 without, 0.30 with masking, difference +0.10 [")
+	assert.True(t, strings.HasSuffix(v.Figures, "(paper: 0.65)"), v.Figures)
 }
