@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nodemask/datasets"
@@ -16,73 +17,125 @@ const loss = 1.0
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
 	on := " (" + DataTitle(data) + ")."
-	// compare makes a comparison for each size; it gets the row of the paper's table and both uncached scores.
-	compare := func(one func(plain, masked record.Cell, p ScaleScore, uncached, uncachedMasked float64) comparison) []comparison {
-		var all []comparison
-		for _, p := range ofData(data) {
-			plain := Cell(data, "gin", datasets.Inductive, p.TrainPercent)
-			uncached, _ := GINScore(data, datasets.Inductive, p.TrainPercent, false)
-			uncachedMasked, _ := GINScore(data, datasets.Inductive, p.TrainPercent, true)
-			c := one(plain, plain.Masked(MaskedKeepRate), p, uncached, uncachedMasked)
-			c.name = fmt.Sprintf("%d %%", p.TrainPercent)
-			all = append(all, c)
+	about := func(name, text, says string, margin float64, contrast multiverse.Contrast) Claim {
+		c := Claim{ID: id + "/" + name, Subject: aboutCaching, Text: text + on, Says: says, Judge: func(e *Evidence) Verdict {
+			readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, contrast)
+			switch {
+			case err != nil:
+				return notRun("%v", err)
+			case found:
+				return judgeReadings(readings, nil, publishedContrastOverReadings(data, contrast), margin)
+			case margin > 0:
+				return judgeMargin(e.Records, contrasted(data, contrast), margin)
+			}
+			return judge(e.Records, points, contrasted(data, contrast))
+		}}
+		if margin > 0 {
+			c.Rule = fmt.Sprintf("By the protocol, with −%v points for 0. Where readings have not been run: reproduced if the pooled interval lies above −%[1]v points; contradicted if it lies below; else inconclusive.", margin)
 		}
-		return all
+		return c
 	}
-	costs := compare(func(plain, _ record.Cell, p ScaleScore, uncached, _ float64) comparison {
-		return between("", plain, record.MacroF1, plain, record.MacroF1Together, publish(uncached-p.Cached))
-	})
-	maskedCosts := compare(func(_, masked record.Cell, p ScaleScore, _, uncachedMasked float64) comparison {
-		return between("", masked, record.MacroF1, masked, record.MacroF1Together, publish(uncachedMasked-p.Masked))
-	})
-	degrades := compare(func(_, masked record.Cell, p ScaleScore, _, uncachedMasked float64) comparison {
-		return between("", masked, record.MacroF1Together, masked, record.MacroF1, publish(p.Masked-uncachedMasked))
-	})
-	var cheaper []comparison
-	for i := range costs {
-		published := *costs[i].published - *maskedCosts[i].published
-		cheaper = append(cheaper, comparison{costs[i].name, func(r *record.Results) []record.Difference {
-			return bySeed(costs[i].differences(r), maskedCosts[i].differences(r))
-		}, &published})
-	}
-	usual := func(all []comparison) func(*Evidence) Verdict {
-		return func(e *Evidence) Verdict { return judge(e.Records, points, all) }
-	}
+	uncached, fromCache := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Plain, Cached: true}
+	maskedUncached, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	return []Claim{
-		{ID: id + "/costs", Subject: aboutCaching, Text: "Caching costs GIN F1" + on, Says: "the model performs worse with caching", Judge: usual(costs)},
-		{ID: id + "/wins-back", Subject: aboutCaching, Text: "With node masking, caching does better than without" + on,
-			Says: "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test",
-			Judge: usual(compare(func(plain, masked record.Cell, p ScaleScore, _, _ float64) comparison {
-				return between("", masked, record.MacroF1Together, plain, record.MacroF1Together, publish(p.Masked-p.Cached))
-			}))},
-		{ID: id + "/exceeds", Subject: aboutCaching, Text: "Caching with node masking exceeds GIN without caching" + on,
-			Says: "when node masking is used, the performance in fact exceeds that of GIN without caching",
-			Judge: usual(compare(func(plain, masked record.Cell, p ScaleScore, uncached, _ float64) comparison {
-				return between("", masked, record.MacroF1Together, plain, record.MacroF1, publish(p.Masked-uncached))
-			}))},
-		{ID: id + "/cheaper", Subject: aboutCaching, Text: "Caching costs less F1 with node masking than without" + on,
-			Says: "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used", Judge: usual(cheaper)},
-		{ID: id + "/not-degraded", Subject: aboutCaching, Text: "With node masking, caching does not degrade F1 by a point" + on,
-			Says: "This approximation does not degrade the performance when node masking is employed",
-			Rule: fmt.Sprintf("Reproduced if the pooled interval lies above −%v points; contradicted if it lies below; else inconclusive.", loss),
-			Judge: func(e *Evidence) Verdict {
-				t, ok := test(e.Records, points, degrades)
-				if !ok {
-					return t.Verdict
-				}
-				t.Holds = t.Of - t.Against // none of the others is worse
-				switch {
-				case t.Effect.Low > -loss:
-					t.Grade = multiverse.Reproduced
-				case t.Effect.High < -loss:
-					t.Grade = multiverse.Contradicted
-				default:
-					t.Grade = multiverse.Inconclusive
-				}
-				return t.described()
-			}},
+		about("costs", "Caching costs GIN F1", "the model performs worse with caching", 0,
+			multiverse.Contrast{Plus: []multiverse.Score{uncached}, Minus: []multiverse.Score{fromCache}}),
+		about("wins-back", "With node masking, caching does better than without", "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test", 0,
+			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{fromCache}}),
+		about("exceeds", "Caching with node masking exceeds GIN without caching", "when node masking is used, the performance in fact exceeds that of GIN without caching", 0,
+			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{uncached}}),
+		about("cheaper", "Caching costs less F1 with node masking than without",
+			"sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used", 0,
+			multiverse.Contrast{Plus: []multiverse.Score{uncached, maskedCached}, Minus: []multiverse.Score{fromCache, maskedUncached}}),
+		about("not-degraded", "With node masking, caching does not degrade F1 by a point", "This approximation does not degrade the performance when node masking is employed", loss,
+			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{maskedUncached}}),
 		claimOfNodes(id+"/nodes", data, false), claimOfNodes(id+"/nodes-published", data, true), claimOfSaving(id+"/saving", data),
 	}
+}
+
+// publishedScore is what the paper prints of a score at a size.
+func publishedScore(p ScaleScore, s multiverse.Score) float64 {
+	switch {
+	case s.Cached && s.Arm == multiverse.Masked:
+		return p.Masked
+	case s.Cached:
+		return p.Cached
+	}
+	f1, _ := GINScore(p.Data, datasets.Inductive, p.TrainPercent, s.Arm == multiverse.Masked) // it has all sizes of the table of caching
+	return f1
+}
+
+// publishedContrast is the paper's own difference at a size.
+func publishedContrast(p ScaleScore, c multiverse.Contrast) float64 {
+	sum := 0.0
+	for _, s := range c.Plus {
+		sum += publishedScore(p, s)
+	}
+	for _, s := range c.Minus {
+		sum -= publishedScore(p, s)
+	}
+	return sum
+}
+
+// publishedContrastOverReadings is the paper's mean difference over the sizes at which readings are compared.
+func publishedContrastOverReadings(data string, c multiverse.Contrast) *float64 {
+	mean := 0.0
+	for _, p := range ofData(data) {
+		if slices.Contains(multiverse.Sizes(), p.TrainPercent) {
+			mean += publishedContrast(p, c) / float64(len(multiverse.Sizes()))
+		}
+	}
+	return &mean
+}
+
+// contrasted makes a comparison for each size of the table, of as many scores on one side as on the other.
+func contrasted(data string, c multiverse.Contrast) []comparison {
+	var all []comparison
+	for _, p := range ofData(data) {
+		read := func(s multiverse.Score) (record.Cell, record.Metric) {
+			cell, metric := Cell(data, "gin", datasets.Inductive, p.TrainPercent), record.MacroF1
+			if s.Arm == multiverse.Masked {
+				cell = cell.Masked(MaskedKeepRate)
+			}
+			if s.Cached {
+				metric = record.MacroF1Together
+			}
+			return cell, metric
+		}
+		published := publishedContrast(p, c)
+		all = append(all, comparison{fmt.Sprintf("%d %%", p.TrainPercent), func(r *record.Results) []record.Difference {
+			var sum []record.Difference
+			for i := range c.Plus {
+				plus, of := read(c.Plus[i])
+				minus, from := read(c.Minus[i])
+				if i == 0 {
+					sum = r.Differences(plus, of, minus, from)
+				} else {
+					sum = bySeed(sum, r.Differences(minus, from, plus, of))
+				}
+			}
+			return sum
+		}, &published})
+	}
+	return all
+}
+
+// judgeMargin grades a claim that nothing is lost, up to a margin in points.
+func judgeMargin(r *record.Results, comparisons []comparison, margin float64) Verdict {
+	t, ok := test(r, points, comparisons)
+	if !ok {
+		return t.Verdict
+	}
+	t.Holds = t.Of - t.Against // none of the others is worse
+	switch {
+	case t.Effect.Low > -margin:
+		t.Grade = multiverse.Reproduced
+	case t.Effect.High < -margin:
+		t.Grade = multiverse.Contradicted
+	default:
+		t.Grade = multiverse.Inconclusive
+	}
+	return t.described()
 }
 
 // nodesCached are the nodes involved with caching, by size; ok is false if a size has no trial.

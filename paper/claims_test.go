@@ -175,6 +175,58 @@ func TestCachingIsJudgedByItsCostAndByWhatMaskingDoesToIt(t *testing.T) {
 	assert.Equal(t, multiverse.Inconclusive, as(paper, "nodes-published"), "near at some sizes")
 }
 
+func TestCachingIsJudgedOverCalibratedReadingsOnceAllHaveBeenRun(t *testing.T) {
+	// Masking gains 2 points; without it the cache costs 1, with it what cost says.
+	run := func(cost func(c record.Cell) float64) *Evidence {
+		all := readingsOf(t, "gin", multiverse.Splits, func(_ record.Cell, split int) float64 { return 2 + wobble(split) }, none)
+		for _, trial := range all {
+			c, err := trial.Cell()
+			require.NoError(t, err)
+			if c.Parameters.KeepRate == 1 || trial.Cached == nil {
+				continue
+			}
+			for stop, scores := range trial.Cached {
+				for i := range scores {
+					scores[i] = trial.F1[stop][i] - cost(c) + wobble(int(trial.Seed%10))
+				}
+			}
+		}
+		e, err := NewEvidence(nil, all)
+		require.NoError(t, err)
+		return e
+	}
+	judged := func(e *Evidence, id string) Verdict { return claim(t, "table-scale-cora/"+id).Judge(e) }
+	little := run(func(record.Cell) float64 { return 0.2 })
+	for id, effect := range map[string]float64{"costs": 1, "wins-back": 2 - 0.2 + 1, "exceeds": 2 - 0.2, "cheaper": 1 - 0.2, "not-degraded": -0.2} {
+		v := judged(little, id)
+		assert.Equal(t, multiverse.Reproduced, v.Grade, id)
+		assert.InDelta(t, effect, v.Effect.MeanDifference, 1e-9, id)
+		assert.Equal(t, "4 of 4", v.Strict(), id)
+		assert.Equal(t, "nodemask multiverse --data cora --model gin", v.command, id)
+	}
+	much := run(func(record.Cell) float64 { return 1.5 })
+	for _, id := range []string{"cheaper", "not-degraded"} {
+		v := judged(much, id)
+		assert.Equal(t, multiverse.Contradicted, v.Grade, id)
+		assert.Equal(t, 4, v.Against, id)
+	}
+	v := judged(run(func(c record.Cell) float64 {
+		if c.Parameters.Dropout > 0 {
+			return 1.5
+		}
+		return 0.2
+	}), "not-degraded")
+	assert.Equal(t, "depends on the reading (dropout)", v.GradeText())
+	assert.Contains(t, v.Figures, "significantly above −1 in 50 %, below in 50 %, above at all in 50 %; median effect −0.85 points")
+}
+
+func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
+	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
+	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
+	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
+	assert.InDelta(t, want, *publishedContrastOverReadings("cora", multiverse.Contrast{Plus: []multiverse.Score{masked}, Minus: []multiverse.Score{plain}}), 1e-9)
+}
+
 func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 	c := claim(t, "table-scores/agree")
 	scores := func(micro ...float64) Verdict {

@@ -16,7 +16,8 @@ type Evidence struct {
 	Records  *record.Results
 	Trials   int // of the tables
 	readings map[question]*Readings
-	tuned    []multiverse.Tuned // those that every arm has run
+	results  *multiverse.Results // of readings
+	tuned    []multiverse.Tuned  // those that every arm has run
 }
 
 // question names what readings are asked about.
@@ -88,7 +89,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	if records, err = withTrajectories(records, results); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
-	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}}
+	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, results: results}
 	if e.tuned, err = tuned(all); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
@@ -159,6 +160,22 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
 	r, found := e.readings[question{data, model, setting}]
 	return r, found
+}
+
+// Contrasted returns what the calibrated readings give for a contrast, and whether all readings have been run. It returns an
+// error if they cannot be compared.
+func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, contrast multiverse.Contrast) (*Readings, bool, error) {
+	gains, found := e.Readings(data, model, setting)
+	if !found {
+		return nil, false, nil
+	}
+	q := gains.All.Question
+	q.Among, q.Contrast = gains.Calibration, contrast
+	effects, err := e.results.Effects(q)
+	if err != nil {
+		return nil, false, fmt.Errorf("paper: %w", err)
+	}
+	return &Readings{All: effects, Calibration: gains.Calibration}, true, nil
 }
 
 // Best returns the effect of the best calibrated reading, the preset "paper", and whether there is one. Where several readings

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nodemask/paper/multiverse"
@@ -207,9 +208,9 @@ func (t tested) described() Verdict {
 	return t.Verdict
 }
 
-// judgeReadings grades a claim over the calibrated readings, by the protocol. chosen leaves readings out that the claim is not
+// judgeReadings grades a claim over the calibrated readings, by the protocol, with -margin points for 0. chosen leaves readings out that the claim is not
 // about; nil: none. published is the paper's mean gain over the protocol's sizes; nil: it has none.
-func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64) Verdict {
+func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64, margin float64) Verdict {
 	calibrated := readings.All.Calibrated(readings.Calibration)
 	if chosen != nil {
 		calibrated = chosen(calibrated)
@@ -221,14 +222,22 @@ func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multive
 	if published != nil {
 		least = *published
 	}
-	j, err := calibrated.Judge(least)
+	from, err := calibrated.From(margin)
 	if err != nil {
 		return notRun("%v", err)
 	}
+	j, err := from.Judge(least + margin)
+	if err != nil {
+		return notRun("%v", err)
+	}
+	zero := "0"
+	if margin != 0 {
+		zero = signed(-margin, 0)
+	}
 	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
 		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
-	figures := fmt.Sprintf("%d calibrated readings, %d splits: significantly above 0 in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings,
-		len(calibrated.Splits), 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median, 2))
+	figures := fmt.Sprintf("%d calibrated readings, %d splits: significantly above %s in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings,
+		len(calibrated.Splits), zero, 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median-margin, 2))
 	best, found := readings.Best()
 	if found && chosen != nil {
 		found = false
@@ -243,7 +252,7 @@ func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multive
 		v.Effect = &best.Pooled
 		for _, differences := range best.Differences {
 			v.Of++
-			single, err := stats.PairedTTest(differences, make([]float64, len(differences)))
+			single, err := stats.PairedTTest(differences, slices.Repeat([]float64{-margin}, len(differences)))
 			switch {
 			case err != nil || single.P >= 0.05:
 			case single.MeanDifference > 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -117,4 +118,31 @@ func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ")
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
+}
+
+func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
+	results := filepath.Join("..", "..", "results")
+	e, err := paper.OpenEvidence(results)
+	require.NoError(t, err)
+	advice := paper.NewAdvice(e)
+	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
+	shown := map[string]map[string]bool{}          // what the commands print
+	for _, f := range append(paper.Findings(paper.Artifacts(), e), advice.Tuned[0]) {
+		if shown[f.Command] == nil {
+			args := strings.Fields(f.Command)[1:]
+			folder := results
+			if args[0] == "multiverse" {
+				folder = filepath.Join(results, paper.MultiverseFolder)
+			}
+			code, out, errs := nodemask(t, append(args, "--results", folder)...)
+			require.Zero(t, code, errs)
+			shown[f.Command] = map[string]bool{}
+			for _, number := range numbers.FindAllString(out, -1) {
+				shown[f.Command][number] = true
+			}
+		}
+		for _, number := range numbers.FindAllString(f.Text, -1) {
+			require.True(t, shown[f.Command][number], "%s: %s does not show %s", f.Text, f.Command, number)
+		}
+	}
 }

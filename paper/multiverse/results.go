@@ -52,6 +52,8 @@ type Question struct {
 	Sizes       []int
 	// Among are the readings that are asked about: the calibrated ones; nil: all.
 	Among *Calibration
+	// Contrast is what is asked of each reading; the zero value asks what masking adds.
+	Contrast Contrast
 }
 
 // Readings lists what is asked about.
@@ -73,7 +75,7 @@ func Ask(data, model string, setting datasets.Setting) (Question, error) {
 // Effect is what masking does in one reading.
 type Effect struct {
 	Reading Reading
-	// Differences [size][split] of macro F1, masked minus plain, in points.
+	// Differences [size][split] of macro F1, masked minus plain or as the question's contrast is, in points.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
 	// Pooled tests the mean over sizes, with splits as units.
@@ -138,8 +140,9 @@ func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 	return seeds, nil
 }
 
-// Effects returns what masking does in every reading, on the splits that all of them have; without effects if those are
-// fewer than two.
+// Effects returns what masking does in every reading, or what the question's contrast is there, on the splits that all of them
+// have; without effects if those are fewer than two. It returns an error for a contrast of cached scores in the transductive
+// setting, which has none.
 func (r *Results) Effects(q Question) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error
@@ -149,22 +152,20 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 	for _, reading := range q.Readings() {
 		e := Effect{Reading: reading}
 		for _, size := range q.Sizes {
-			scores := map[Arm][]float64{}
-			for _, arm := range []Arm{Plain, Masked} {
-				k, err := q.key(reading, arm, size)
-				if err != nil {
-					return nil, err
-				}
-				for _, seed := range all.Splits {
-					scores[arm] = append(scores[arm], r.trials[k.cell][seed].F1[k.stop][k.arrivals])
-				}
+			differences, err := r.differences(q, reading, size, all.Splits)
+			if err != nil {
+				return nil, err
 			}
-			differences := make([]float64, len(all.Splits))
-			for i := range differences {
-				differences[i] = scores[Masked][i] - scores[Plain][i]
+			plain, err := r.scores(q, reading, size, Score{Arm: Plain}, all.Splits)
+			if err != nil {
+				return nil, err
+			}
+			masked, err := r.scores(q, reading, size, Score{Arm: Masked}, all.Splits)
+			if err != nil {
+				return nil, err
 			}
 			e.Differences = append(e.Differences, differences)
-			e.Plain, e.Masked = append(e.Plain, mean(scores[Plain])), append(e.Masked, mean(scores[Masked]))
+			e.Plain, e.Masked = append(e.Plain, mean(plain)), append(e.Masked, mean(masked))
 		}
 		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
 			return nil, fmt.Errorf("multiverse: %s: %w", reading.Words(q.Axes, q.Setting), err)
