@@ -17,9 +17,10 @@ const loss = 1.0
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
 	on := " (" + DataTitle(data) + ")."
+	const costs = "costs" // what calibration asks for: of readings that were chosen by it, the claim would hold by itself
 	about := func(name, text, says string, margin float64, contrast multiverse.Contrast) Claim {
 		c := Claim{ID: id + "/" + name, Subject: aboutCaching, Text: text + on, Says: says, Judge: func(e *Evidence) Verdict {
-			readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, contrast)
+			readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, contrast, name == costs)
 			switch {
 			case err != nil:
 				return notRun("%v", err)
@@ -30,7 +31,10 @@ func claimsOfScale(id, data string) []Claim {
 			}
 			return judge(e.Records, points, contrasted(data, contrast))
 		}}
-		if margin > 0 {
+		switch {
+		case name == costs && data == "cora":
+			c.Rule = "Over all readings whose scores without masking are near the published ones, whatever caching costs them: calibration asks that it does."
+		case margin > 0:
 			c.Rule = fmt.Sprintf("By the protocol, with −%v points for 0. Where readings have not been run: reproduced if the pooled interval lies above −%[1]v points; contradicted if it lies below; else inconclusive.", margin)
 		}
 		return c
@@ -38,7 +42,7 @@ func claimsOfScale(id, data string) []Claim {
 	uncached, fromCache := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Plain, Cached: true}
 	maskedUncached, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	return []Claim{
-		about("costs", "Caching costs GIN F1", "the model performs worse with caching", 0,
+		about(costs, "Caching costs GIN F1", "the model performs worse with caching", 0,
 			multiverse.Contrast{Plus: []multiverse.Score{uncached}, Minus: []multiverse.Score{fromCache}}),
 		about("wins-back", "With node masking, caching does better than without", "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test", 0,
 			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{fromCache}}),

@@ -220,6 +220,30 @@ func TestCachingIsJudgedOverCalibratedReadingsOnceAllHaveBeenRun(t *testing.T) {
 	assert.Contains(t, v.Figures, "significantly above −1 in 50 %, below in 50 %, above at all in 50 %; median effect −0.85 points")
 }
 
+func TestThatCachingCostsIsNotGradedOverReadingsThatWereChosenByItsCost(t *testing.T) {
+	all := readingsOf(t, "gin", multiverse.Splits, func(_ record.Cell, split int) float64 { return 2 + wobble(split) }, none)
+	for _, trial := range all {
+		c, err := trial.Cell()
+		require.NoError(t, err)
+		if c.Parameters.Dropout == 0 {
+			continue
+		}
+		for stop, scores := range trial.Cached { // with dropout the cache gains half a point, so such readings are not calibrated
+			for i := range scores {
+				scores[i] = trial.F1[stop][i] + 0.5
+			}
+		}
+	}
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	costs, exceeds := claim(t, "table-scale-cora/costs").Judge(e), claim(t, "table-scale-cora/exceeds").Judge(e)
+	assert.Equal(t, "depends on the reading (dropout)", costs.GradeText())
+	assert.InDelta(t, 0.5, costs.Judgement.Below, 1e-9)
+	assert.Equal(t, 384, exceeds.Judgement.Readings, "calibrated")
+	assert.Equal(t, 768, costs.Judgement.Readings)
+	assert.InDelta(t, 1, costs.Effect.MeanDifference, 1e-9, "the best calibrated reading's")
+}
+
 func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
 	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.

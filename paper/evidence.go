@@ -30,6 +30,8 @@ type question struct {
 type Readings struct {
 	All         *multiverse.Effects
 	Calibration *multiverse.Calibration // on Cora
+	// Among are the readings that a claim is graded over; nil: the calibrated ones.
+	Among *multiverse.Calibration
 }
 
 // MultiverseFolder is where the trajectories of all readings are, in a folder of results.
@@ -162,20 +164,26 @@ func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Read
 	return r, found
 }
 
-// Contrasted returns what the calibrated readings give for a contrast, and whether all readings have been run. It returns an
-// error if they cannot be compared.
-func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, contrast multiverse.Contrast) (*Readings, bool, error) {
+// Contrasted returns what a contrast is in the calibrated readings of a model on a data set in a setting, and whether all readings
+// have been run. With anyCost readings count whatever caching costs them, which calibration on Cora looks at; on other data sets
+// only calibrated readings may have been run, so there it is ignored. It returns an error if readings cannot be compared.
+func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, contrast multiverse.Contrast, anyCost bool) (*Readings, bool, error) {
 	gains, found := e.Readings(data, model, setting)
 	if !found {
 		return nil, false, nil
 	}
+	readings := &Readings{Calibration: gains.Calibration}
 	q := gains.All.Question
 	q.Among, q.Contrast = gains.Calibration, contrast
-	effects, err := e.results.Effects(q)
-	if err != nil {
+	if anyCost && data == "cora" {
+		readings.Among = gains.Calibration.AnyCacheCost()
+		q.Among = readings.Among
+	}
+	var err error
+	if readings.All, err = e.results.Effects(q); err != nil {
 		return nil, false, fmt.Errorf("paper: %w", err)
 	}
-	return &Readings{All: effects, Calibration: gains.Calibration}, true, nil
+	return readings, true, nil
 }
 
 // Best returns the effect of the best calibrated reading, the preset "paper", and whether there is one. Where several readings

@@ -211,7 +211,10 @@ func (t tested) described() Verdict {
 // judgeReadings grades a claim over the calibrated readings, by the protocol, with -margin points for 0. chosen leaves readings out that the claim is not
 // about; nil: none. published is the paper's mean gain over the protocol's sizes; nil: it has none.
 func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64, margin float64) Verdict {
-	calibrated := readings.All.Calibrated(readings.Calibration)
+	calibrated, which := readings.All.Calibrated(readings.Calibration), "calibrated readings"
+	if readings.Among != nil {
+		calibrated, which = readings.All.Calibrated(readings.Among), "readings with scores near the published ones"
+	}
 	if chosen != nil {
 		calibrated = chosen(calibrated)
 	}
@@ -236,7 +239,7 @@ func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multive
 	}
 	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
 		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
-	figures := fmt.Sprintf("%d calibrated readings, %d splits: significantly above %s in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings,
+	figures := fmt.Sprintf("%d %s, %d splits: significantly above %s in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings, which,
 		len(calibrated.Splits), zero, 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median-margin, 2))
 	best, found := readings.Best()
 	if found && chosen != nil {
