@@ -384,12 +384,12 @@ func (c *Calibration) Best() (Fit, bool) {
 // AnyCacheCost returns the calibration without what it asks of the cost of caching: all readings count whose scores are within
 // the limit in both settings.
 func (c *Calibration) AnyCacheCost() *Calibration {
-	any := *c
-	any.Fits = slices.Clone(c.Fits)
-	for i, f := range any.Fits {
-		any.Fits[i].Calibrated = f.Inductive <= c.Limit && f.Transductive <= c.Limit
+	relaxed := *c
+	relaxed.Fits = slices.Clone(c.Fits)
+	for i, f := range relaxed.Fits {
+		relaxed.Fits[i].Calibrated = f.Inductive <= c.Limit && f.Transductive <= c.Limit
 	}
-	return &any
+	return &relaxed
 }
 
 // Has reports whether a reading is calibrated in a setting: in the transductive one, if it is with any arrivals.
