@@ -209,7 +209,7 @@ func (t tested) described() Verdict {
 }
 
 // judgeReadings grades a claim over the calibrated readings, by the protocol, with -margin points for 0. chosen leaves readings out
-// that the claim is not about; nil: none.
+// that the claim is not about; nil: none. published is the paper's mean over the protocol's sizes; nil: it has none.
 func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64, margin float64) Verdict {
 	calibrated, which := readings.All.Calibrated(readings.Calibration), "calibrated readings"
 	if readings.Among != nil {
