@@ -158,7 +158,7 @@ func claimsOfGIN(id, data string) []Claim {
 		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting), Says: says,
 			Judge: func(e *Evidence) Verdict {
 				if readings, found := e.Readings(data, "gin", setting); found {
-					return judgeReadings(readings, nil, publishedOverReadings(data, "gin", setting), 0)
+					return judgeReadings(readings, nil, publishedOverReadings(data, "gin", setting))
 				}
 				return judge(e.Records, points, gains(data, "gin", []datasets.Setting{setting}, sizes, asIs))
 			}})
@@ -184,7 +184,7 @@ func claimsOfGAT(id, data string) []Claim {
 			over := func(option int, published *float64, against func(record.Cell) record.Cell) func(*Evidence) Verdict {
 				return func(e *Evidence) Verdict {
 					if readings, found := e.Readings(data, model, setting); found {
-						return judgeReadings(readings, func(all *multiverse.Effects) *multiverse.Effects { return all.Choosing("attention dropout", option) }, published, 0)
+						return judgeReadings(readings, func(all *multiverse.Effects) *multiverse.Effects { return all.Choosing("attention dropout", option) }, published)
 					}
 					return judge(e.Records, points, gains(data, model, []datasets.Setting{setting}, sizes, against))
 				}

@@ -16,45 +16,49 @@ const loss = 1.0
 
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
-	on := " (" + DataTitle(data) + ")."
-	const costs = "costs" // what calibration asks for: of readings that were chosen by it, the claim would hold by itself
-	about := func(name, text, says string, margin float64, contrast multiverse.Contrast) Claim {
-		c := Claim{ID: id + "/" + name, Subject: aboutCaching, Text: text + on, Says: says, Judge: func(e *Evidence) Verdict {
-			readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, contrast, name == costs)
-			switch {
-			case err != nil:
-				return notRun("%v", err)
-			case found:
-				return judgeReadings(readings, nil, publishedContrastOverReadings(data, contrast), margin)
-			case margin > 0:
-				return judgeMargin(e.Records, contrasted(data, contrast), margin)
-			}
-			return judge(e.Records, points, contrasted(data, contrast))
-		}}
-		switch {
-		case name == costs && data == "cora":
-			c.Rule = "Over all readings whose scores without masking are near the published ones, whatever caching costs them: calibration asks that it does."
-		case margin > 0:
-			c.Rule = fmt.Sprintf("By the protocol, with −%v points for 0. Where readings have not been run: reproduced if the pooled interval lies above −%[1]v points; contradicted if it lies below; else inconclusive.", margin)
+	plain, plainCached := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Plain, Cached: true}
+	masked, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
+	var claims []Claim
+	for _, about := range []struct {
+		name, text, says, rule string
+		contrast               multiverse.Contrast
+		anyCost                bool
+	}{
+		{name: "costs", text: "Caching costs GIN F1", says: "the model performs worse with caching",
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{plain}, Minus: []multiverse.Score{plainCached}},
+			anyCost:  data == calibratedOn},
+		{name: "wins-back", text: "With node masking, caching does better than without",
+			says:     "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test",
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{plainCached}}},
+		{name: "exceeds", text: "Caching with node masking exceeds GIN without caching",
+			says:     "when node masking is used, the performance in fact exceeds that of GIN without caching",
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{plain}}},
+		{name: "cheaper", text: "Caching costs less F1 with node masking than without",
+			says:     "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used",
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{plain, maskedCached}, Minus: []multiverse.Score{plainCached, masked}}},
+		{name: "not-degraded", text: "With node masking, caching does not degrade F1 by a point",
+			says:     "This approximation does not degrade the performance when node masking is employed",
+			rule:     fmt.Sprintf("By the protocol, with −%v points for 0. Where readings have not been run: reproduced if the pooled interval lies above −%[1]v points; contradicted if it lies below; else inconclusive.", loss),
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{masked}, Margin: loss}},
+	} {
+		if about.anyCost {
+			about.rule = "Over all readings whose scores without masking are near the published ones, whatever caching costs them: calibration asks that it does."
 		}
-		return c
+		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" + DataTitle(data) + ").", Says: about.says, Rule: about.rule,
+			Judge: func(e *Evidence) Verdict {
+				readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, about.contrast, about.anyCost)
+				switch {
+				case err != nil:
+					return notRun("%v", err)
+				case found:
+					return judgeReadings(readings, nil, publishedContrastOverReadings(data, about.contrast))
+				case about.contrast.Margin > 0:
+					return judgeMargin(e.Records, contrasted(data, about.contrast), about.contrast.Margin)
+				}
+				return judge(e.Records, points, contrasted(data, about.contrast))
+			}})
 	}
-	uncached, fromCache := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Plain, Cached: true}
-	maskedUncached, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
-	return []Claim{
-		about(costs, "Caching costs GIN F1", "the model performs worse with caching", 0,
-			multiverse.Contrast{Plus: []multiverse.Score{uncached}, Minus: []multiverse.Score{fromCache}}),
-		about("wins-back", "With node masking, caching does better than without", "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test", 0,
-			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{fromCache}}),
-		about("exceeds", "Caching with node masking exceeds GIN without caching", "when node masking is used, the performance in fact exceeds that of GIN without caching", 0,
-			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{uncached}}),
-		about("cheaper", "Caching costs less F1 with node masking than without",
-			"sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used", 0,
-			multiverse.Contrast{Plus: []multiverse.Score{uncached, maskedCached}, Minus: []multiverse.Score{fromCache, maskedUncached}}),
-		about("not-degraded", "With node masking, caching does not degrade F1 by a point", "This approximation does not degrade the performance when node masking is employed", loss,
-			multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{maskedUncached}}),
-		claimOfNodes(id+"/nodes", data, false), claimOfNodes(id+"/nodes-published", data, true), claimOfSaving(id+"/saving", data),
-	}
+	return append(claims, claimOfNodes(id+"/nodes", data, false), claimOfNodes(id+"/nodes-published", data, true), claimOfSaving(id+"/saving", data))
 }
 
 // publishedScore is what the paper prints of a score at a size.

@@ -26,12 +26,11 @@ type question struct {
 	setting     datasets.Setting
 }
 
-// Readings holds what node masking does in every reading of the paper, for a model on a data set in a setting.
+// Readings holds what node masking does, or what another contrast is, in every reading of the paper that was asked about, for a model
+// on a data set in a setting.
 type Readings struct {
 	All         *multiverse.Effects
 	Calibration *multiverse.Calibration // on Cora
-	// Among are the readings that a claim is graded over; nil: the calibrated ones.
-	Among *multiverse.Calibration
 }
 
 // MultiverseFolder is where the trajectories of all readings are, in a folder of results.
@@ -165,25 +164,22 @@ func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Read
 }
 
 // Contrasted returns what a contrast is in the calibrated readings of a model on a data set in a setting, and whether all readings
-// have been run. With anyCost readings count whatever caching costs them, which calibration on Cora looks at; on other data sets
-// only calibrated readings may have been run, so there it is ignored. It returns an error if readings cannot be compared.
+// have been run; with anyCost those that are calibrated by their scores alone count. It returns an error if they cannot be compared.
 func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, contrast multiverse.Contrast, anyCost bool) (*Readings, bool, error) {
 	gains, found := e.Readings(data, model, setting)
 	if !found {
 		return nil, false, nil
 	}
-	readings := &Readings{Calibration: gains.Calibration}
 	q := gains.All.Question
-	q.Among, q.Contrast = gains.Calibration, contrast
-	if anyCost && data == "cora" {
-		readings.Among = gains.Calibration.AnyCacheCost()
-		q.Among = readings.Among
+	q.Contrast, q.Among = contrast, gains.Calibration
+	if anyCost {
+		q.Among = gains.Calibration.ByScores()
 	}
-	var err error
-	if readings.All, err = e.results.Effects(q); err != nil {
+	effects, err := e.results.Effects(q)
+	if err != nil {
 		return nil, false, fmt.Errorf("paper: %w", err)
 	}
-	return readings, true, nil
+	return &Readings{All: effects, Calibration: gains.Calibration}, true, nil
 }
 
 // Best returns the effect of the best calibrated reading, the preset "paper", and whether there is one. Where several readings

@@ -94,7 +94,7 @@ func findingOverReadings(e *Evidence) Finding {
 		if !run {
 			return Finding{"Every reading of the paper, GIN on Cora: not run yet.", "nodemask multiverse --status"}
 		}
-		v := judgeReadings(readings, nil, publishedOverReadings("cora", "gin", s), 0)
+		v := judgeReadings(readings, nil, publishedOverReadings("cora", "gin", s))
 		depends = depends && v.Grade == multiverse.Depends
 		if joint, err := readings.All.Joint(); err == nil {
 			all = append(all, fmt.Sprintf("in %.0f %% and %.0f %% (%s, %d readings)", 100*joint.Positive, 100*joint.Negative, s, len(readings.All.Effects)))

@@ -38,10 +38,13 @@ func PublishedPlain(model string) func(setting datasets.Setting, trainPercent in
 	}
 }
 
+// calibratedOn is the data set that readings are calibrated on.
+const calibratedOn = "cora"
+
 // Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule. Without results
 // for at least two splits there are no fits.
 func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibration, error) {
-	return results.Calibrate("cora", model, PublishedPlain(model), model == "gin")
+	return results.Calibrate(calibratedOn, model, PublishedPlain(model), model == "gin")
 }
 
 // Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated ones. It

@@ -12,8 +12,12 @@ import (
 // Specification returns the effects of all readings as a curve, with the calibrated ones marked and each told in words.
 func (r *Readings) Specification() plots.Specification {
 	q := r.All.Question
+	which := "every reading"
+	if q.Among != nil {
+		which = "every calibrated reading"
+	}
 	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", q.Model, q.Data, q.Setting), YLabel: "effect of node masking (points of macro F1)", MarkName: "calibrated",
-		Title: fmt.Sprintf("Node masking in every reading of the paper: %s on %s, %s", hyper.Title(q.Model), DataTitle(q.Data), q.Setting),
+		Title: fmt.Sprintf("Node masking in %s of the paper: %s on %s, %s", which, hyper.Title(q.Model), DataTitle(q.Data), q.Setting),
 		Caption: fmt.Sprintf("Each reading's effect, pooled over %s %% of the nodes to train on, with a 95 %% interval over %d splits. Calibrated: without masking, within %.1f points of the published scores.",
 			numbers(q.Sizes), len(r.All.Splits), r.Calibration.Limit)}
 	var matter []int

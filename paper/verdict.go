@@ -208,12 +208,15 @@ func (t tested) described() Verdict {
 	return t.Verdict
 }
 
-// judgeReadings grades a claim over the calibrated readings, by the protocol, with -margin points for 0. chosen leaves readings out
-// that the claim is not about; nil: none. published is the paper's mean over the protocol's sizes; nil: it has none.
-func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64, margin float64) Verdict {
-	calibrated, which := readings.All.Calibrated(readings.Calibration), "calibrated readings"
-	if readings.Among != nil {
-		calibrated, which = readings.All.Calibrated(readings.Among), "readings with scores near the published ones"
+// judgeReadings grades a claim over the calibrated readings, by the protocol. chosen leaves readings out that the claim is not about;
+// nil: none. published is the paper's mean over the protocol's sizes; nil: it has none.
+func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64) Verdict {
+	calibrated, which := readings.All, "calibrated readings"
+	switch among := readings.All.Among; {
+	case among == nil:
+		calibrated = calibrated.Calibrated(readings.Calibration)
+	case among.AnyCost:
+		which = "readings with scores near the published ones"
 	}
 	if chosen != nil {
 		calibrated = chosen(calibrated)
@@ -225,22 +228,18 @@ func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multive
 	if published != nil {
 		least = *published
 	}
-	from, err := calibrated.From(margin)
+	j, err := calibrated.Judge(least)
 	if err != nil {
 		return notRun("%v", err)
 	}
-	j, err := from.Judge(least + margin)
-	if err != nil {
-		return notRun("%v", err)
-	}
-	zero := "0"
+	margin, zero := calibrated.Contrast.Margin, "0"
 	if margin != 0 {
 		zero = signed(-margin, 0)
 	}
 	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
 		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
 	figures := fmt.Sprintf("%d %s, %d splits: significantly above %s in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings, which,
-		len(calibrated.Splits), zero, 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median-margin, 2))
+		len(calibrated.Splits), zero, 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median, 2))
 	best, found := readings.Best()
 	if found && chosen != nil {
 		found = false

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"nodemask/datasets"
-	"nodemask/stats"
 )
 
 // Score is what is read of a trial: macro F1 on the test nodes of an arm, computed from the whole graph or, in the inductive
@@ -15,9 +14,12 @@ type Score struct {
 	Cached bool
 }
 
-// Contrast is a difference of scores, the sum of Plus less that of Minus: what a claim says is above zero. The zero value stands
-// for the arm with masking less the one without.
-type Contrast struct{ Plus, Minus []Score }
+// Contrast is a difference of scores, the sum of Plus less that of Minus: what a claim says is above zero, or above -Margin points.
+// Without scores it stands for the arm with masking less the one without.
+type Contrast struct {
+	Plus, Minus []Score
+	Margin      float64
+}
 
 // scores returns what is read of the trials of a reading at a size, by split.
 func (r *Results) scores(q Question, reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
@@ -39,17 +41,20 @@ func (r *Results) scores(q Question, reading Reading, size int, score Score, spl
 	return f1, nil
 }
 
-// differences are those of the question's contrast in a reading at a size, by split.
-func (r *Results) differences(q Question, reading Reading, size int, splits []uint64) ([]float64, error) {
-	plus, minus := q.Contrast.Plus, q.Contrast.Minus
+// differences are those of a contrast, by split, where read returns scores by split.
+func (c Contrast) differences(read func(Score) ([]float64, error)) ([]float64, error) {
+	plus, minus := c.Plus, c.Minus
 	if len(plus)+len(minus) == 0 {
 		plus, minus = []Score{{Arm: Masked}}, []Score{{Arm: Plain}}
 	}
-	sum := make([]float64, len(splits))
+	var sum []float64
 	for i, score := range append(slices.Clone(plus), minus...) {
-		f1, err := r.scores(q, reading, size, score, splits)
+		f1, err := read(score)
 		if err != nil {
 			return nil, err
+		}
+		if i == 0 {
+			sum = make([]float64, len(f1))
 		}
 		for k := range sum {
 			if i < len(plus) {
@@ -60,28 +65,4 @@ func (r *Results) differences(q Question, reading Reading, size int, splits []ui
 		}
 	}
 	return sum, nil
-}
-
-// From returns the effects as they stand above -margin instead of above 0, margin being in points. It returns an error if they
-// cannot be tested.
-func (e *Effects) From(margin float64) (*Effects, error) {
-	if margin == 0 {
-		return e, nil
-	}
-	some := *e
-	some.Effects = slices.Clone(e.Effects)
-	for i, effect := range some.Effects {
-		shifted := make([][]float64, len(effect.Differences))
-		for size, differences := range effect.Differences {
-			for _, d := range differences {
-				shifted[size] = append(shifted[size], d+margin)
-			}
-		}
-		pooled, err := stats.Pooled(shifted)
-		if err != nil {
-			return nil, fmt.Errorf("multiverse: %s: %w", effect.Reading.Words(e.Axes, e.Setting), err)
-		}
-		some.Effects[i].Differences, some.Effects[i].Pooled = shifted, pooled
-	}
-	return &some, nil
 }

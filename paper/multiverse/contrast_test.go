@@ -43,16 +43,16 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		}
 	}
 
-	q.Contrast = Contrast{Plus: []Score{maskedCached}, Minus: []Score{masked}} // −0.6 on average
-	effects, err := results.Effects(q)
-	require.NoError(t, err)
-	from, err := effects.From(1)
-	require.NoError(t, err)
-	require.InDelta(t, -0.6, effects.Effects[0].Pooled.MeanDifference, 1e-9, "left as it was")
-	require.InDelta(t, 0.4, from.Effects[0].Pooled.MeanDifference, 1e-9)
-	j, err := from.Judge(0)
-	require.NoError(t, err)
-	require.Equal(t, Reproduced, j.Grade, "less than a point is lost")
+	q.Contrast = Contrast{Plus: []Score{maskedCached}, Minus: []Score{masked}} // −0.6 ± 0.1, its interval −0.85 to −0.35
+	for margin, want := range map[float64]Grade{0: Contradicted, 0.3: Contradicted, 0.7: SameDirection, 1: Reproduced} {
+		q.Contrast.Margin = margin
+		effects, err := results.Effects(q)
+		require.NoError(t, err)
+		require.InDelta(t, -0.6, effects.Effects[0].Pooled.MeanDifference, 1e-9, "whatever the margin")
+		j, err := effects.Judge(0)
+		require.NoError(t, err)
+		require.Equal(t, want, j.Grade, "no more than %v is lost", margin)
+	}
 
 	other, err := Ask("cora", "gat", datasets.Transductive)
 	require.NoError(t, err)

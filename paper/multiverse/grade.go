@@ -29,14 +29,15 @@ func Grades() []Grade {
 type Judgement struct {
 	Grade    Grade
 	Readings int
-	// Shares of the readings whose pooled effect is significantly above zero, significantly below, and above at all.
+	// Shares of the readings whose pooled effect is significantly above zero, significantly below, and above at all; zero stands for
+	// -Margin of the contrast.
 	Above, Below, Positive float64
 	Median                 float64 // of the pooled effects, in points
 	Axis                   string  // of Depends: the one that explains most
 	Detectable             float64 // of Inconclusive: the difference that would have been found with a power of 80 %, median over readings
 }
 
-// Judge grades the claim that masking raises macro F1 by the protocol's rule. published is the paper's own pooled effect.
+// Judge grades the claim that the contrast is above its -Margin, that masking raises macro F1 if there is none, by the protocol's rule. published is the paper's own pooled effect.
 func (e *Effects) Judge(published float64) (Judgement, error) {
 	j := Judgement{Grade: NotRun, Readings: len(e.Effects)}
 	if len(e.Effects) == 0 {
@@ -48,14 +49,15 @@ func (e *Effects) Judge(published float64) (Judgement, error) {
 	if err != nil {
 		return j, fmt.Errorf("multiverse: %w", err)
 	}
+	zero := -e.Contrast.Margin
 	for _, effect := range e.Effects {
-		switch effect.Sign() {
+		switch effect.side(zero) {
 		case 1:
 			j.Above += 1 / n
 		case -1:
 			j.Below += 1 / n
 		}
-		if effect.Pooled.MeanDifference > 0 {
+		if effect.Pooled.MeanDifference > zero {
 			j.Positive += 1 / n
 		}
 		if effect.Pooled.High < published {

@@ -223,7 +223,7 @@ func TestGradesFollowTheProtocolsShares(t *testing.T) {
 		for i, x := range c.effects {
 			e := Effect{Reading: Reading{i}}
 			e.Pooled.MeanDifference, e.Pooled.StdDev, e.Pooled.N = x, 0.3, 10
-			e.Pooled.P, e.Pooled.High = 0.5, x+0.5
+			e.Pooled.P, e.Pooled.Low, e.Pooled.High = 0.5, x-0.5, x+0.5
 			if math.Abs(x) > 1 {
 				e.Pooled.P = 0.01
 			}

@@ -152,15 +152,22 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 	for _, reading := range q.Readings() {
 		e := Effect{Reading: reading}
 		for _, size := range q.Sizes {
-			differences, err := r.differences(q, reading, size, all.Splits)
+			scores := map[Score][]float64{}
+			read := func(score Score) (f1 []float64, err error) {
+				if scores[score] == nil {
+					scores[score], err = r.scores(q, reading, size, score, all.Splits)
+				}
+				return scores[score], err
+			}
+			differences, err := q.Contrast.differences(read)
 			if err != nil {
 				return nil, err
 			}
-			plain, err := r.scores(q, reading, size, Score{Arm: Plain}, all.Splits)
+			plain, err := read(Score{Arm: Plain})
 			if err != nil {
 				return nil, err
 			}
-			masked, err := r.scores(q, reading, size, Score{Arm: Masked}, all.Splits)
+			masked, err := read(Score{Arm: Masked})
 			if err != nil {
 				return nil, err
 			}
@@ -194,18 +201,18 @@ func (e Effect) PerSplit() []float64 {
 	return means
 }
 
-// significant is the paper's level.
-const significant = 0.05
+// Sign returns 1 or -1 for a pooled effect that is significantly above or below zero (p < 0.05), else 0.
+func (e Effect) Sign() int { return e.side(0) }
 
-// Sign returns 1 or -1 for a pooled effect that is significantly above or below zero, else 0.
-func (e Effect) Sign() int {
+// side returns 1 or -1 for a pooled effect that is significantly above or below x, else 0.
+func (e Effect) side(x float64) int {
 	switch {
-	case e.Pooled.P >= significant:
-		return 0
-	case e.Pooled.MeanDifference > 0:
+	case e.Pooled.Low > x:
 		return 1
+	case e.Pooled.High < x:
+		return -1
 	}
-	return -1
+	return 0
 }
 
 // Joint tests the pooled effects of all readings together, by turning the signs of whole splits.
@@ -258,6 +265,8 @@ type Calibration struct {
 	Fits   []Fit
 	Limit  float64 // of Inductive and Transductive, in points
 	Splits []uint64
+	// AnyCost says that readings are calibrated by their scores alone, whatever caching costs them.
+	AnyCost bool
 }
 
 // The rule of the protocol.
@@ -381,11 +390,10 @@ func (c *Calibration) Best() (Fit, bool) {
 	return Fit{}, false
 }
 
-// AnyCacheCost returns the calibration without what it asks of the cost of caching: all readings count whose scores are within
-// the limit in both settings.
-func (c *Calibration) AnyCacheCost() *Calibration {
+// ByScores returns the calibration without what it asks of the cost of caching.
+func (c *Calibration) ByScores() *Calibration {
 	relaxed := *c
-	relaxed.Fits = slices.Clone(c.Fits)
+	relaxed.AnyCost, relaxed.Fits = true, slices.Clone(c.Fits)
 	for i, f := range relaxed.Fits {
 		relaxed.Fits[i].Calibrated = f.Inductive <= c.Limit && f.Transductive <= c.Limit
 	}
