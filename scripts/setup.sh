@@ -72,13 +72,9 @@ is_whole() { [[ -e $1/sums ]] && (cd "$1" && cksum ./*.so 2>/dev/null | cmp -s -
 # is_installed compares what a finished set-up noted in its folder $2 with what is to be installed, $1.
 is_installed() { cmp -s "$1" "$2/installed" && is_whole "$2"; }
 
-is_official() { grep -qs '^official' $folder/pjrt/installed && is_whole $folder/pjrt; }
-
 install_cpu() {
     local pins=scripts/pjrt-cpu.requirements.txt
     is_installed $pins $folder/pjrt && return
-    # A plugin from go-xla's installer was once asked for by name: it stays until another one is.
-    [[ -z $asked ]] && is_official && return
     fetch $pins "$scratch/wheel" "XLA for the CPU (63 MB)"
     mkdir "$scratch/pjrt"
     mv "$scratch"/wheel/lammps_jax_pjrt_cpu/*.so "$scratch"/wheel/*.dist-info/licenses "$scratch/pjrt/"
@@ -101,15 +97,18 @@ install_cuda() {
     say "installed $cuda"
 }
 
+# What go-xla's installer fetches has no hash to be checked against, so it is loaded only for those who name its folder.
 install_official() {
-    is_official && return
-    say "fetching XLA for the CPU with go-xla's installer, once"
-    go build -o "$scratch/pjrtinstall" ./scripts/pjrtinstall
-    "$scratch/pjrtinstall" "$scratch/pjrt" || exit 1
-    echo "official: go-xla's installer" >"$scratch/official"
-    note "$scratch/pjrt" "$scratch/official"
-    settle "$scratch/pjrt"
-    say "installed $cpu"
+    local official=$folder/pjrt-official
+    if ! { grep -qs '^official' $official/installed && is_whole $official; }; then
+        say "fetching XLA for the CPU with go-xla's installer, once"
+        go build -o "$scratch/pjrtinstall" ./scripts/pjrtinstall
+        "$scratch/pjrtinstall" "$scratch/pjrt-official" || exit 1
+        echo "official: go-xla's installer" >"$scratch/official"
+        note "$scratch/pjrt-official" "$scratch/official"
+        settle "$scratch/pjrt-official"
+    fi
+    say "installed $official: to use it, export PJRT_PLUGIN_LIBRARY_PATH=$PWD/$official"
 }
 
 case $asked in

@@ -1,31 +1,61 @@
-// Package checkout finds the project's folder.
+// Package checkout finds the project's folder. What is run or loaded from there is code, so the working directory has no
+// say in it: only where the program was installed or built has.
 package checkout
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
-// Root returns the nearest folder, up from the working directory, that holds a go.mod, if it is this module's. Tests and
-// notebooks run from temporary executables, so the folder of the executable says nothing about them. A folder that is not
-// this module's is never returned: what is run from there is code.
+// Root returns the clone of the project that this program is installed in, or else was built from. Tests and notebook cells
+// are built into temporary folders: their source says where they come from. Programs built with -trimpath say so by
+// their place alone.
 func Root() (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for folder := here; ; folder = filepath.Dir(folder) {
-		if mod, err := os.ReadFile(filepath.Join(folder, "go.mod")); err == nil {
-			if line, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(line) == "module nodemask" {
-				return folder, nil
-			}
-			break
+	for _, folder := range Folders() {
+		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err != nil {
+			continue
 		}
-		if folder == filepath.Dir(folder) {
-			break
+		if line, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(line) == "module nodemask" {
+			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not in a clone of nodemask: run this from a folder of the project", here)
+	return "", errors.New("this program is not in the bin/ of a clone of nodemask, and the one that it was built from is gone: " +
+		"run 'make build' in a clone, and its bin/nodemask")
+}
+
+// Folders lists where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable, and that
+// of the source it was built from.
+func Folders() []string {
+	var folders []string
+	if executable, err := os.Executable(); err == nil {
+		if folder := installed(executable); folder != "" {
+			folders = append(folders, folder)
+		}
+	}
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		if built := filepath.Dir(filepath.Dir(filepath.Dir(file))); len(folders) == 0 || folders[0] != built {
+			folders = append(folders, built)
+		}
+	}
+	return folders
+}
+
+// installed returns the folder whose bin/ or .nodemask/bin/ holds the executable, links resolved; else "".
+func installed(executable string) string {
+	if resolved, err := filepath.EvalSymlinks(executable); err == nil {
+		executable = resolved
+	}
+	bin := filepath.Dir(executable)
+	if filepath.Base(bin) != "bin" {
+		return ""
+	}
+	folder := filepath.Dir(bin)
+	if filepath.Base(folder) == ".nodemask" {
+		return filepath.Dir(folder)
+	}
+	return folder
 }

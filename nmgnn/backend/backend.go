@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -151,10 +150,9 @@ func IDs() []string { return []string{cuda, cpu, pure} }
 // An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
 // [*Error].
 //
-// Plugins are looked for in $PJRT_PLUGIN_LIBRARY_PATH, then where this project's set-up puts them (.nodemask/pjrt beside
-// the folder of the executable, or in the module that the working directory belongs to), then where go-xla's installer puts
-// them and in $LD_LIBRARY_PATH.
-// Nothing is ever downloaded.
+// Plugins are looked for in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, and then where this project's set-up puts
+// them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the SHA-256 that
+// this package knows. The working directory has no say in what is loaded, and nothing is ever downloaded.
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -216,14 +214,14 @@ func openNamed(id string) (*Backend, *Error) {
 func openXLA(config string) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
-	path := plugin
+	path, pin := plugin, ""
 	if !filepath.IsAbs(plugin) {
 		var why *Error
-		if path, why = findPlugin(asked, plugin); why != nil {
+		if path, pin, why = findPlugin(asked, plugin); why != nil {
 			return nil, why
 		}
 	}
-	if err := checkPlugin(path); err != nil {
+	if err := checkPlugin(path, pin); err != nil {
 		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err, Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
 	}
 	limit, limited := memory.Addresses()
@@ -272,50 +270,52 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns the file of the plugin of that name, or an [*Error] that says where it was looked for.
-func findPlugin(asked, name string) (string, *Error) {
+// findPlugin returns the file of the plugin of that name and, unless the user named its folder, the SHA-256 that it must
+// have; or an [*Error] that says where it was looked for.
+func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
-		return "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
+		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
+	}
+	if !pluginName.MatchString(name) {
+		return "", "", &Error{ID: asked, Reason: fmt.Sprintf("%q is no name of a plugin: expected lower-case letters and digits, or an absolute path", name)}
 	}
 	file := fmt.Sprintf("pjrt_c_api_%s_plugin.so", name)
-	folders := pluginFolders(name)
-	for _, folder := range slices.Concat(folders, goXLAFolders()) {
-		path := filepath.Join(folder, file)
+	places := pluginPlaces(name)
+	var looked []string
+	for _, place := range places {
+		looked = append(looked, place.folder)
+		path := filepath.Join(place.folder, file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			if path, err := filepath.Abs(path); err == nil {
-				return path, nil
-			}
+			return path, place.pin, nil
 		}
 	}
 	setup := "make setup"
 	if name == "cuda" {
 		setup = "CUDA=1 make setup"
 	}
-	return "", &Error{ID: asked, Looked: folders,
+	return "", "", &Error{ID: asked, Looked: looked,
 		Reason: fmt.Sprintf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it", file, setup)}
 }
 
-// pluginFolders lists where plugins may be, most specific first.
-func pluginFolders(name string) []string {
-	var folders []string
-	add := func(root string) {
-		folders = append(folders, filepath.Join(root, ".nodemask", "pjrt"), filepath.Join(root, ".nodemask", "pjrt-"+name))
-	}
+var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+// pluginPlace is a folder where a plugin may be, with the SHA-256 that it must have there; "": any, as the user named the folder.
+type pluginPlace struct{ folder, pin string }
+
+// pluginPlaces lists where a plugin may be: what the user names, then what set-up installs.
+func pluginPlaces(name string) []pluginPlace {
+	var places []pluginPlace
 	for _, folder := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {
-		if folder != "" {
-			folders = append(folders, folder)
+		if filepath.IsAbs(folder) {
+			places = append(places, pluginPlace{folder: folder})
 		}
 	}
-	if executable, err := os.Executable(); err == nil {
-		if resolved, err := filepath.EvalSymlinks(executable); err == nil {
-			executable = resolved
+	if set, known := setUp[name]; known {
+		for _, root := range checkout.Folders() {
+			places = append(places, pluginPlace{filepath.Join(root, ".nodemask", set.folder), set.sum})
 		}
-		add(filepath.Dir(filepath.Dir(executable)))
 	}
-	if root, err := checkout.Root(); err == nil && !slices.Contains(folders, filepath.Join(root, ".nodemask", "pjrt")) {
-		add(root)
-	}
-	return folders
+	return places
 }
 
 // pluginProblem is what the system's loader said, where go-xla repeats it with every function it passed through.

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,27 +59,70 @@ func TestAPluginIsFoundInTheFolderThatTheEnvironmentNames(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
-	_, why := findPlugin("xla:mine", "mine")
+	_, _, why := findPlugin("xla:mine", "mine")
 	require.ErrorContains(t, why, "looked in "+dir)
 	file := filepath.Join(dir, "pjrt_c_api_mine_plugin.so")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
-	path, why := findPlugin("xla:mine", "mine")
+	path, pin, why := findPlugin("xla:mine", "mine")
 	require.Nil(t, why)
 	require.Equal(t, file, path)
+	require.Empty(t, pin, "who names a folder answers for what is in it")
 }
 
-func TestPluginsAreLookedForInThisModuleAndNoOther(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+// A folder of data that somebody unpacks may hold anything, a go.mod and a library among it.
+func TestTheWorkingDirectoryNeverDecidesWhatIsLoaded(t *testing.T) {
+	if !haveXLA {
+		t.Skip("skipped: built without XLA")
+	}
+	own, err := os.Executable()
 	require.NoError(t, err)
-	plugins := filepath.Join(dir, ".nodemask", "pjrt")
-	t.Chdir(dir)
-	require.NoError(t, os.WriteFile("go.mod", []byte("module elsewhere\n"), 0o666))
-	require.NotContains(t, pluginFolders("cpu"), plugins)
+	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("go.mod", []byte("module nodemask\n"), 0o666))
-	require.NoError(t, os.MkdirAll("notebooks/deep", 0o777))
-	t.Chdir("notebooks/deep")
-	require.Contains(t, pluginFolders("cpu"), plugins)
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", strings.Join([]string{"", ".nodemask/pjrt", ".", "bin"}, string(filepath.ListSeparator)))
+	t.Setenv("LD_LIBRARY_PATH", ".nodemask/pjrt")
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	for _, folder := range []string{"bin", ".nodemask/bin", ".nodemask/pjrt", ".nodemask/pjrt-cuda", "below"} {
+		require.NoError(t, os.MkdirAll(folder, 0o777))
+		for _, name := range []string{"cpu", "cuda", "mine"} {
+			require.NoError(t, os.Symlink(own, filepath.Join(folder, "pjrt_c_api_"+name+"_plugin.so")))
+		}
+	}
+	for _, folder := range []string{here, filepath.Join(here, "below")} {
+		t.Chdir(folder)
+		for _, name := range []string{"cpu", "cuda", "mine", "../x", "x/../../mine"} {
+			path, _, why := findPlugin("xla:"+name, name)
+			require.NotContains(t, path, here, name)
+			require.True(t, path == "" || filepath.IsAbs(path), "%s: %s", name, path)
+			require.True(t, why == nil || !strings.Contains(why.Error(), here), "%s: %v", name, why)
+		}
+	}
 }
+
+func TestWhatSetUpInstallsIsLoadedOnlyWithItsPinnedSum(t *testing.T) {
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", "")
+	for name := range setUp {
+		require.NotEmpty(t, pluginPlaces(name))
+		for _, place := range pluginPlaces(name) {
+			require.Regexp(t, "^[0-9a-f]{64}$", place.pin)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "plugin.so")
+	require.NoError(t, os.WriteFile(file, []byte("right"), 0o666))
+	const right = "a1b89e9b0fbe15af1a8d6e7b3e8e2f9a6f5a0e8d"
+	require.ErrorContains(t, checkPlugin(file, right), "plugin.so has SHA-256 "+sumOf("right")+": expected "+right)
+	require.NoError(t, checkPlugin(file, sumOf("right")))
+	require.NoError(t, os.WriteFile(file, []byte("wrong!"), 0o666))
+	require.ErrorContains(t, checkPlugin(file, sumOf("right")), "has SHA-256 "+sumOf("wrong!"))
+
+	path, pin, why := findPlugin("xla:cpu", "cpu")
+	if why != nil {
+		t.Skipf("skipped: %v", why)
+	}
+	require.NoError(t, checkPlugin(path, pin), "the pin is that of another wheel than scripts/pjrt-cpu.requirements.txt has")
+}
+
+func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {
 	named, err := Open("xla:cpu")
@@ -217,7 +262,7 @@ func TestAPluginThatIsDamagedIsNotLoadedButNamed(t *testing.T) {
 }
 
 func TestThePluginIsFoundToBeCutShortWhereverThatIs(t *testing.T) {
-	path, why := findPlugin("xla:cpu", "cpu")
+	path, _, why := findPlugin("xla:cpu", "cpu")
 	if why != nil || runtime.GOOS != "linux" {
 		t.Skipf("skipped: there is no plugin for Linux: %v", why)
 	}

@@ -2,13 +2,16 @@ package backend
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"nodemask/internal/memory"
 )
@@ -16,9 +19,16 @@ import (
 // pluginFunction is what every PJRT plugin exports.
 const pluginFunction = "GetPjrtApi"
 
-// checkPlugin returns an error unless a file can be loaded as a plugin, as far as its headers tell: the system's loader ends the
-// program for a library that was cut short, and go-xla does for what is none.
-func checkPlugin(path string) error {
+// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, and the SHA-256 of the plugin in the wheel
+// that scripts/pjrt-NAME.requirements.txt pins.
+var setUp = map[string]struct{ folder, sum string }{
+	"cpu":  {"pjrt", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
+	"cuda": {"pjrt-cuda", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
+}
+
+// checkPlugin returns an error unless a file has the SHA-256 pin, or with none can be loaded as a plugin, as far as its headers
+// tell: the system's loader ends the program for a library that was cut short, and go-xla for a file that is no library.
+func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -26,19 +36,47 @@ func checkPlugin(path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", filepath.Base(path))
 	}
-	if runtime.GOOS != "linux" {
-		return nil
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if pin != "" {
+		return checkSum(f, pin)
+	}
+	if runtime.GOOS != "linux" {
+		return nil
+	}
 	if why := pluginFault(f, info.Size()); why != "" {
 		return fmt.Errorf("%s %s: replace it, or run 'make setup' if that installed it", filepath.Base(path), why)
 	}
 	return nil
 }
+
+// checkSum returns an error unless the file's SHA-256 is pin. A sum takes 0.2 s for the CPU's plugin of 200 MB, so a file that has
+// not changed since is not read again by the same process, which has it loaded by then.
+func checkSum(f *os.File, pin string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	seen := fmt.Sprint(f.Name(), info.Size(), info.ModTime().UnixNano(), pin)
+	if _, ok := checked.Load(seen); ok {
+		return nil
+	}
+	hash := sha256.New()
+	if _, err := io.CopyBuffer(hash, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
+		return err
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != pin {
+		return fmt.Errorf("%s has SHA-256 %s: expected %s. Remove its folder and run 'make setup'; a plugin of your own is loaded "+
+			"if PJRT_PLUGIN_LIBRARY_PATH names its folder", filepath.Base(f.Name()), sum, pin)
+	}
+	checked.Store(seen, true)
+	return nil
+}
+
+var checked sync.Map // of files whose sums this process has compared
 
 // machines are the processors that libraries are compiled for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
@@ -93,23 +131,4 @@ func checkAddresses(limit int64, limited bool, cores int) error {
 			memory.Text(limit), memory.Text(need), cores)
 	}
 	return nil
-}
-
-// goXLAFolders lists the folders where go-xla's own installer puts plugins, and those of the loader. go-xla finds them by loading
-// every file that is named like a plugin, which a damaged one does not survive.
-func goXLAFolders() []string {
-	var folders []string
-	if home, err := os.UserHomeDir(); err == nil {
-		if runtime.GOOS == "darwin" {
-			folders = append(folders, filepath.Join(home, "Library", "Application Support", "go-xla"))
-		}
-		folders = append(folders, filepath.Join(home, ".local", "lib", "go-xla"))
-	}
-	folders = append(folders, "/usr/local/lib/go-xla")
-	for _, folder := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
-		if filepath.IsAbs(folder) {
-			folders = append(folders, folder)
-		}
-	}
-	return folders
 }

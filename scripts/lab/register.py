@@ -51,7 +51,6 @@ def environment(lab, project, go_bin, cgo, goflags):
         "GOVCS": "*:off",
         "GOTOOLCHAIN": "local",
         "GOWORK": "",
-        "PJRT_PLUGIN_LIBRARY_PATH": f"${{PJRT_PLUGIN_LIBRARY_PATH}}:{project}/.nodemask/pjrt:{project}/.nodemask/pjrt-cuda",
         "GOMLX_NO_AUTO_INSTALL": "1",
     }
 

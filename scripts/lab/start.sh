@@ -12,8 +12,6 @@ home=${JUPYTER_HOME:-$PWD/.nodemask/jupyter}
 mkdir -p "$home"
 export JUPYTER_CONFIG_DIR=$home/config JUPYTER_DATA_DIR=$home/data JUPYTER_RUNTIME_DIR=$home/runtime
 export JUPYTERLAB_SETTINGS_DIR=$home/settings JUPYTERLAB_WORKSPACES_DIR=$home/workspaces IPYTHONDIR=$home/ipython
-# The kernel adds to this variable what .nodemask has.
-export PJRT_PLUGIN_LIBRARY_PATH=${PJRT_PLUGIN_LIBRARY_PATH:-}
 flags=()
 # Without a display, Python would look for a browser in vain, or find one that draws in the terminal.
 [[ $(uname -s) == Darwin || -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || flags+=(--no-browser)
