@@ -112,7 +112,7 @@ func parseBytes(text string) (int64, error) {
 
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
+	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep, Version: record.Version(),
 		Said: func(e batches.Estimate) {
 			f.said = e
 			fmt.Fprintln(c.ErrOrStderr(), e)

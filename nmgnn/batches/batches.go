@@ -36,7 +36,9 @@ type Options struct {
 	// Checkpoint is a folder for what a trial had after its last epoch, and its cached representations: a trial that finds its own
 	// there goes on from it, to the same numbers. "": nothing is kept.
 	Checkpoint string
-	// Identity tells checkpoints of other data or settings apart.
+	// Version of the program, which [Run] needs for checkpoints: those of another version are refused.
+	Version string
+	// Identity tells checkpoints of other data or settings apart. [Run] sets it.
 	Identity string
 	// Release is called when a batch has read something of the graph: see [Spill]. nil: nothing is.
 	Release func()

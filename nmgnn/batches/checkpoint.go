@@ -182,7 +182,8 @@ func (t *Trainer) read(file *safetensors.File, path string, d *draws) (*train.Tr
 		return nil, err
 	}
 	if identity != t.options.Identity {
-		return nil, fmt.Errorf("%s: the checkpoint of other data or settings (%.40q, now %.40q): name another folder, or train as before", path, identity, t.options.Identity)
+		return nil, fmt.Errorf("%s: the checkpoint of other data or settings: what differs is: %s: name another folder, or train as before",
+			path, differences(identity, t.options.Identity))
 	}
 	states, err := file.Metadata(generatorsKey)
 	if err != nil {

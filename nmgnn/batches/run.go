@@ -2,8 +2,6 @@ package batches
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -26,6 +24,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	ended := x.Ended(results, r)
 	var t *Trainer
 	var split *datasets.Split
+	var content identity
 	defer func() {
 		if t != nil {
 			t.Close()
@@ -51,8 +50,13 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 			if o.Said != nil {
 				o.Said(said)
 			}
-			if o.Identity, err = identity(b, x, split, o); err != nil {
-				return results, err
+			if o.Checkpoint != "" {
+				if content.Features == "" {
+					content = contentOf(x.Graph, o.Release)
+				}
+				if o.Identity, err = identify(b, x, split, o, content); err != nil {
+					return results, err
+				}
 			}
 			if t, err = New(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
 				return results, err
@@ -72,17 +76,6 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 		ended(i, &train.Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()})
 	}
 	return results, nil
-}
-
-// identity names all that a trial's numbers follow from, but its seed.
-func identity(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options) (string, error) {
-	parameters, err := json.Marshal(x.Parameters)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(fmt.Appendf(parameters, "%s %s %s %s %d %v %d", split.Hash(), x.Setting, x.Arrivals, b.ID, o.Clusters, o.Sample, o.keepBytes()))
-	g := x.Graph
-	return fmt.Sprintf("%x, %s of %d nodes and %d edges", sum[:8], g.Name, g.NumNodes(), g.Edges.NumEdges()), nil
 }
 
 // viewOf splits an experiment's graph as the trial of a seed has it.

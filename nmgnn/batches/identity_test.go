@@ -1,0 +1,146 @@
+package batches
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gofrs/flock"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/train"
+)
+
+// swapped is a copy of values in which two have changed places.
+func swapped[T any](values []T, i, j int) []T {
+	values = slices.Clone(values)
+	values[i], values[j] = values[j], values[i]
+	return values
+}
+
+func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
+	g := gnntest.TwoCamps(t)
+	nodes := make([]int32, 60)
+	for v := range nodes {
+		nodes[v] = int32(v)
+	}
+	// A split of the graph's own stays, whatever the labels are.
+	g.OwnSplit = &datasets.Split{TrainPercent: 33, ValidationShare: 0.5, Train: nodes[:20], Validation: nodes[20:40], Test: nodes[40:]}
+	type trial struct {
+		b *backend.Backend
+		x train.Experiment
+		o Options
+	}
+	fresh := func(folder string) *trial {
+		x := experiment(t, "gin")
+		own := *g
+		x.Graph, x.OwnSplit, x.Setting, x.Parameters.MaxEpochs = &own, true, datasets.Inductive, 2
+		return &trial{gnntest.Go(t), x, Options{Clusters: 3, Checkpoint: folder, Version: "1"}}
+	}
+	run := func(y *trial) error {
+		_, err := Run(t.Context(), y.b, y.x, y.o, train.Seeds(1, 1), train.RunOptions{})
+		return err
+	}
+	changes := map[string]func(y *trial){
+		"version": func(y *trial) { y.o.Version = "2" },
+		"data":    func(y *trial) { y.x.Graph.Name = "other camps" },
+		"features": func(y *trial) { // the same name, the same counts
+			y.x.Graph.Features.Dense = swapped(g.Features.Dense, 0, 1)
+			require.NotEqual(t, g.Features.Dense, y.x.Graph.Features.Dense)
+		},
+		"edges": func(y *trial) {
+			moved := map[int32]int32{44: 46, 46: 44} // of test nodes
+			other := func(v int32) int32 {
+				if to, moves := moved[v]; moves {
+					return to
+				}
+				return v
+			}
+			var edges []csr.Edge
+			for v, u := range g.Edges.All() {
+				edges = append(edges, csr.Edge{Node: other(v), Neighbour: other(u)})
+			}
+			var err error
+			y.x.Graph.Edges, _, err = csr.FromEdges(60, edges, csr.Options{})
+			require.NoError(t, err)
+			require.Equal(t, g.Edges.NumEdges(), y.x.Graph.Edges.NumEdges())
+			require.NotEqual(t, g.Edges.Indices, y.x.Graph.Edges.Indices)
+		},
+		"labels": func(y *trial) { y.x.Graph.Labels = swapped(g.Labels, 0, 1) },
+		"split": func(y *trial) {
+			split := *g.OwnSplit
+			split.Validation, split.Test = split.Test, split.Validation
+			y.x.Graph.OwnSplit = &split
+		},
+		"setting":  func(y *trial) { y.x.Setting = datasets.Transductive },
+		"arrivals": func(y *trial) { y.x.Arrivals = datasets.TrainEdges },
+		"backend": func(y *trial) {
+			other := *y.b
+			other.ID = "another"
+			y.b = &other
+		},
+		"batches":         func(y *trial) { y.o.Clusters = 4 },
+		"sample":          func(y *trial) { y.o.Sample = []int{2, 2} },
+		"memory":          func(y *trial) { y.o.Memory = 1 << 40 },
+		"hyperparameters": func(y *trial) { y.x.Parameters.KeepRate = 0.7 },
+	}
+	folder := t.TempDir()
+	require.NoError(t, run(fresh(folder)))
+	require.NoError(t, run(fresh(folder)), "the same trial goes on")
+	for what, change := range changes {
+		y := fresh(folder)
+		change(y)
+		require.ErrorContains(t, run(y), "the checkpoint of other data or settings: what differs is: "+what+": name another folder", what)
+	}
+	var keys map[string]any
+	y := fresh(folder)
+	text, err := identify(y.b, y.x, g.OwnSplit, y.o, identity{})
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(text), &keys))
+	for key := range keys {
+		require.Contains(t, changes, key, "no test would notice if the identity lost it")
+	}
+	sparse := fresh(folder)
+	sparse.x.Graph.Features = g.Features.Stored(true)
+	require.ErrorContains(t, run(sparse), "what differs is: features")
+	unversioned := fresh(t.TempDir())
+	unversioned.o.Version = ""
+	require.ErrorContains(t, run(unversioned), "without a version")
+	require.Equal(t, "version", differences("1f2e, two camps of 60 nodes", text), "a checkpoint of release 0.3")
+}
+
+func TestASplitOfAnotherSeedIsAnotherCheckpoint(t *testing.T) {
+	x := experiment(t, "gin")
+	x.Parameters.MaxEpochs = 2
+	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
+	_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+	require.NoError(t, err)
+	x.SplitSeed = 2
+	_, err = Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+	require.ErrorContains(t, err, "what differs is: split:")
+}
+
+func TestAFolderOfCheckpointsHasOneProcess(t *testing.T) {
+	x := experiment(t, "gin")
+	x.Parameters.MaxEpochs = 2
+	o := Options{Clusters: 3, Checkpoint: t.TempDir(), Version: "1"}
+	other := flock.New(filepath.Join(o.Checkpoint, ".lock"))
+	held, err := other.TryLock()
+	require.NoError(t, err)
+	require.True(t, held)
+	run := func() error {
+		_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
+		return err
+	}
+	require.ErrorContains(t, run(), o.Checkpoint+": another process trains into this folder")
+	require.NoError(t, other.Unlock())
+	require.NoError(t, run())
+	held, err = other.TryLock()
+	require.NoError(t, err)
+	require.True(t, held, "a trial that has ended holds nothing")
+}
