@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,9 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer, m.Settings.Layers)
 	}
+	if err := out.replaces(o.Shards, slices.Concat(in.Nodes, in.Edges)...); err != nil { // before all is computed
+		return Counts{}, err
+	}
 	model, saved, err := encodeModel(m)
 	if err != nil {
 		return Counts{}, err
@@ -104,34 +108,47 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 		return Counts{}, err
 	}
 	folder := func(name string) string { return filepath.Join(o.Work, name) }
-	counts, err := step(ctx, o, key, "graph", func(s beam.Scope, into string) error {
+	graph, err := step(ctx, o, key, "graph", nil, func(s beam.Scope, into string) {
 		buildGraph(s, saved, in, into, o.Shards)
-		return nil
 	})
 	if err != nil {
-		return counts, err
+		return graph.Counts, err
 	}
-	shards, err := shardsIn(folder("graph"), o.Shards)
-	if err != nil {
-		return counts, err
+	shards := graph.shards(o.Shards)
+	if len(shards) == 0 {
+		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", folder("graph"))
 	}
-	last := "graph"
+	last, steps := "graph", map[string]done{"graph": graph}
+	check := func(names ...string) error {
+		for _, name := range names {
+			if err := steps[name].check(folder(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for i := range model.Layers() {
 		name := layerName(i + 1)
-		if _, err := step(ctx, o, key, name, func(s beam.Scope, into string) error {
+		if err := check("graph", last); err != nil {
+			return graph.Counts, err
+		}
+		if steps[name], err = step(ctx, o, key, name, shards, func(s beam.Scope, into string) {
 			f := stepFn{shardFn{o.Shards}, one{Saved: saved, Layer: i}, folder(last), folder("graph")}
 			shardLayer(s, f, model.Attends(i), into, shards)
-			return nil
 		}); err != nil {
-			return counts, err
+			return graph.Counts, err
 		}
 		last = name
 	}
-	shown := ""
+	shown, read := "", []string{last}
 	if out.Layer > 0 {
 		shown = folder(layerName(out.Layer))
+		read = append(read, layerName(out.Layer))
 	}
-	return counts, writeOutput(ctx, o, m, saved, folder(last), shown, out, shards)
+	if err := check(read...); err != nil {
+		return graph.Counts, err
+	}
+	return graph.Counts, writeOutput(ctx, o, m, saved, folder(last), shown, out, shards)
 }
 
 // layerName is the folder of a layer's output, counted from 1.
@@ -143,41 +160,94 @@ const doneFile = "done.json"
 type done struct {
 	Key    string `json:"key"`
 	Counts Counts `json:"counts"`
+	// Files has the checksum of each shard that the step wrote.
+	Files map[string]string `json:"files"`
 }
 
-// step runs a pipeline that writes into a folder, unless that was done before.
-func step(ctx context.Context, o Options, key, name string, build func(s beam.Scope, into string) error) (Counts, error) {
+// shards lists the shards that have a node, of so many.
+func (d done) shards(of int) (there []int) {
+	for shard := range of {
+		if _, is := d.Files[shardName("rows", shard, of)]; is {
+			there = append(there, shard)
+		}
+	}
+	return there
+}
+
+// check returns an error unless all that the step wrote is in its folder: under each name, what was written under it.
+func (d done) check(folder string) error {
+	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
+		path := filepath.Join(folder, name)
+		switch sum, err := notedSum(path); {
+		case err != nil:
+			return fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again", err, folder)
+		case sum != d.Files[name]:
+			return fmt.Errorf("%s: the file is damaged, or another was copied over it (checksum %s: expected %s): delete the folder and run the command again",
+				path, sum, d.Files[name])
+		}
+	}
+	return nil
+}
+
+// seal lists what a step has written for its shards; nil: for those that it counted, with their neighbours.
+func seal(folder string, shards []int, of int) (files map[string]string, err error) {
+	kinds := []string{"rows"}
+	if shards == nil {
+		kinds = append(kinds, "near")
+		for shard := range of {
+			if _, err := os.Stat(filepath.Join(folder, countsName(shard))); err == nil {
+				shards = append(shards, shard)
+			}
+		}
+	}
+	files = map[string]string{}
+	for _, kind := range kinds {
+		for _, shard := range shards {
+			name := shardName(kind, shard, of)
+			if files[name], err = notedSum(filepath.Join(folder, name)); err != nil {
+				return nil, fmt.Errorf("the step is done, but a shard is missing: %w: run the command again", err)
+			}
+		}
+	}
+	return files, nil
+}
+
+// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step that finds them.
+func step(ctx context.Context, o Options, key, name string, shards []int, build func(s beam.Scope, into string)) (done, error) {
 	folder := filepath.Join(o.Work, name)
 	var before done
 	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(raw, &before); err != nil || before.Key != key {
-			return Counts{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of shards: choose another folder, or delete it", folder)
+			return done{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of shards: choose another folder, or delete it", folder)
+		}
+		if err := before.check(folder); err != nil {
+			return done{}, err
 		}
 		o.Progress(name, true)
-		return before.Counts, nil
+		return before, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return Counts{}, err
+		return done{}, err
 	}
 	if err := claim(folder); err != nil {
-		return Counts{}, err
+		return done{}, err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	if err := build(s, folder); err != nil {
-		return Counts{}, err
-	}
+	build(s, folder)
 	if _, err := o.Run(ctx, p); err != nil {
-		return Counts{}, pipelineError(ctx, name, err)
+		return done{}, pipelineError(ctx, name, err)
 	}
-	counts, err := countsOf(folder)
-	if err != nil {
-		return Counts{}, err
+	now := done{Key: key}
+	if now.Counts, err = countsOf(folder); err != nil {
+		return done{}, err
 	}
-	now := done{Key: key, Counts: counts}
+	if now.Files, err = seal(folder, shards, o.Shards); err != nil {
+		return done{}, err
+	}
 	raw, err = json.Marshal(now)
 	if err != nil {
-		return Counts{}, err
+		return done{}, err
 	}
 	err = replace(filepath.Join(folder, doneFile), func(w io.Writer) error {
 		_, err := w.Write(raw)
@@ -186,7 +256,7 @@ func step(ctx context.Context, o Options, key, name string, build func(s beam.Sc
 	if err == nil {
 		o.Progress(name, false)
 	}
-	return now.Counts, err
+	return now, err
 }
 
 // begunFile marks a folder as a step's, so that nobody else's is emptied.
@@ -238,7 +308,7 @@ func countsOf(folder string) (c Counts, err error) {
 // keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.
 func keyOf(m *cached.Model, in Input, o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, m.Fingerprint(), o.Shards)
+	fmt.Fprintln(h, "2", m.Fingerprint(), o.Shards) // 2: what is done says which shards there are
 	for _, path := range append(append([]string(nil), in.Nodes...), in.Edges...) {
 		info, err := os.Stat(path)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +33,9 @@ func Find(folder string) (Input, error) {
 		for _, ending := range []string{".csv", ".parquet"} {
 			for _, pattern := range []string{part.name + ending, part.name + "-*" + ending} {
 				found, err := Expand(filepath.Join(escape(folder), pattern))
+				if err != nil && len(found) > 0 {
+					return Input{}, err
+				}
 				if err == nil && len(*part.into) > 0 {
 					return Input{}, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base((*part.into)[0]), filepath.Base(found[0]))
 				}
@@ -70,7 +72,7 @@ func Expand(pattern string) ([]string, error) {
 			return nil, err
 		}
 	}
-	return found, nil
+	return found, checkSets(found)
 }
 
 func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), ".parquet") }
@@ -114,22 +116,8 @@ func shardName(kind string, shard, shards int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, shards)
 }
 
-// shardsIn returns the shards of nodes that a folder has: those that have a node. It returns an error if there are none.
-func shardsIn(folder string, shards int) (there []int, err error) {
-	for shard := range shards {
-		_, err := os.Stat(filepath.Join(folder, shardName("rows", shard, shards)))
-		switch {
-		case err == nil:
-			there = append(there, shard)
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
-	}
-	if len(there) == 0 {
-		return nil, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", folder)
-	}
-	return there, nil
-}
+// countsName is the file of what was counted in a shard.
+func countsName(shard int) string { return fmt.Sprintf("counts-%05d.json", shard) }
 
 // replace writes a file, whole or not at all.
 func replace(path string, write func(w io.Writer) error) error {
@@ -234,6 +222,22 @@ func readShard[T any](ctx context.Context, path string, each func(row *T)) (err 
 			return ctx.Err()
 		}
 	}
+}
+
+// notedSum returns the checksum behind a shard, in hexadecimal. Whether it is that of the shard, reading it tells.
+func notedSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	noted := make([]byte, min(info.Size(), sumBytes))
+	_, err = f.ReadAt(noted, info.Size()-int64(len(noted)))
+	return fmt.Sprintf("%x", noted), err
 }
 
 // checkSum compares the first bytes of a shard with the checksum behind them.

@@ -14,6 +14,7 @@ import (
 
 	"nodemask/internal/tidy"
 	"nodemask/internal/tidy/tidyfile"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/beam/rows"
 	"nodemask/nmgnn/cached"
 )
@@ -24,6 +25,17 @@ func (o Output) extension() string {
 		return "csv"
 	}
 	return "parquet"
+}
+
+// replaces returns an error if the output would replace one of the files that are read.
+func (o Output) replaces(shards int, inputs ...string) error {
+	for shard := range shards {
+		path := filepath.Join(o.Folder, o.name(shard, shards))
+		if input := wholefile.Replaces(path, inputs...); input != "" {
+			return fmt.Errorf("%s: this is %s, which is read: expected another folder for the output", path, input)
+		}
+	}
+	return nil
 }
 
 // check returns an error if there are files in the folder that would stand beside those that are written.

@@ -2,6 +2,7 @@ package layerwise
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -43,6 +44,9 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	ranges := []Range{{0, min(count, atOnce)}}
 	for begin := atOnce; begin < count; begin += atOnce {
 		ranges = append(ranges, Range{begin, min(count, begin+atOnce)})
+	}
+	if err := out.replaces(o.Shards, append(slices.Concat(a.Nodes, a.Edges), a.Cache)...); err != nil {
+		return err
 	}
 	if err := out.check(o.Shards); err != nil {
 		return err

@@ -3,7 +3,6 @@ package layerwise
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -198,7 +197,7 @@ func (f *graphFn) write(shard int, listed func(*Records) bool, pairs func(*Pairs
 	if err != nil {
 		return fault(err)
 	}
-	return fault(replace(filepath.Join(f.Folder, fmt.Sprintf("counts-%05d.json", shard)), func(w io.Writer) error {
+	return fault(replace(filepath.Join(f.Folder, countsName(shard)), func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(count)
 	}))
 }

@@ -45,7 +45,12 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	root := newRootCommand()
 	root.SetArgs(args)
+	out := &watched{Writer: os.Stdout}
+	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -55,6 +60,20 @@ func run(args []string) int {
 		return 2
 	}
 	return 1
+}
+
+// watched remembers the first error of writing, which help does not look for.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 func newRootCommand() *cobra.Command {
