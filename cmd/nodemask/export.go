@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodemask/internal/wholefile"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -64,7 +65,7 @@ func exportModel(model, output string) (worker.Exported, error) {
 		return worker.Exported{}, misusef("--output %s: there is no folder %s", output, filepath.Dir(output))
 	}
 	if to, err := os.Stat(output); err == nil {
-		if from, err := os.Stat(model); err == nil && os.SameFile(from, to) {
+		if wholefile.Replaces(output, model) != "" {
 			return worker.Exported{}, misusef("--output %s: this is the model itself: expected another file", output)
 		}
 		if to.IsDir() {
@@ -100,7 +101,7 @@ func convert(c *cobra.Command, from, to string) error {
 	if info, err := os.Stat(filepath.Dir(to)); err != nil || !info.IsDir() {
 		return misusef("%s: there is no folder %s", to, filepath.Dir(to))
 	}
-	if samePlace(from, to) {
+	if wholefile.Same(from, to) {
 		return misusef("%s: OLD and NEW are the same file: expected another name", to)
 	}
 	kind, err := cached.Convert(from, to)

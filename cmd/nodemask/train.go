@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -205,41 +204,7 @@ func (f *trainFlags) checkFiles() error {
 			return fmt.Errorf("--%s %s: %w", to.flag, to.file, err)
 		}
 	}
-	if f.saveCache != "" && samePlace(f.saveModel, f.saveCache) {
-		return misusef("--save-cache %s: --save-model names the same file: expected another", f.saveCache)
-	}
 	return nil
-}
-
-// samePlace reports whether two names, in folders that are there, are of one file.
-func samePlace(a, b string) bool {
-	if x, err := os.Stat(a); err == nil {
-		if y, err := os.Stat(b); err == nil && os.SameFile(x, y) {
-			return true
-		}
-	}
-	x, err := os.Stat(filepath.Dir(a))
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(filepath.Dir(b))
-	if err != nil || !os.SameFile(x, y) {
-		return false
-	}
-	return filepath.Base(a) == filepath.Base(b) || sameName(filepath.Dir(a), filepath.Base(a), filepath.Base(b))
-}
-
-// sameName reports whether a folder takes two names for one, as where upper and lower case are not told apart.
-func sameName(folder, a, b string) bool {
-	before := filepath.Join(folder, fmt.Sprintf(".nodemask-%d-", rand.Uint64()))
-	probe, err := os.OpenFile(before+a, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return false
-	}
-	x, err := probe.Stat()
-	_ = probe.Close()
-	y, missing := os.Stat(before + b)
-	return os.Remove(before+a) == nil && err == nil && missing == nil && os.SameFile(x, y)
 }
 
 // save writes the model of the best trial, and its cache if that is asked for: both or, if that fails, neither.

@@ -218,18 +218,6 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 	}
 }
 
-func TestTwoNamesAreOneFileWhereTheFolderDoesNotTellThemApart(t *testing.T) {
-	dir := t.TempDir() // of a file system of either kind
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "Case"), nil, 0o666))
-	_, err := os.Stat(filepath.Join(dir, "case"))
-	require.Equal(t, err == nil, samePlace(filepath.Join(dir, "M"), filepath.Join(dir, "m")))
-	require.True(t, sameName(dir, "m", "m"))
-	require.False(t, samePlace(filepath.Join(dir, "m"), filepath.Join(dir, "n")))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 1, "nothing is left there")
-}
-
 func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 	plugin := filepath.Join(t.TempDir(), "pjrt_c_api_cpu_plugin.so")
 	require.NoError(t, os.WriteFile(plugin, []byte("not a library"), 0o666))

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// contents returns the contents of all files in a folder.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, path := range filesBelow(folder) {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		all[path] = string(content)
+	}
+	return all
+}
+
+func TestNoOutputReplacesAnInput(t *testing.T) {
+	g := smallGraph(t)
+	at := func(name string) string { return filepath.Join(g, name) }
+	model, cache := at("m.safetensors"), at("c.safetensors")
+	code, _, diagnostics := nodemask(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
+	require.Zero(t, code, diagnostics)
+	require.NoError(t, os.Mkdir(at("results"), 0o700))
+	for name, content := range map[string]string{"edges.txt": "a b\n", "results/cora.jsonl": ""} {
+		require.NoError(t, os.WriteFile(at(name), []byte(content), 0o600))
+	}
+	links := t.TempDir()
+	link := func(name string) string {
+		soft := filepath.Join(links, "soft-"+name)
+		require.NoError(t, os.Symlink(at(name), soft))
+		return soft
+	}
+	hard := filepath.Join(links, "hard-edges.csv")
+	require.NoError(t, os.Link(at("edges.csv"), hard))
+	before := contents(t, g)
+	embed := []string{"embed", "--model", model, "--data", g, "--backend", "go", "-o"}
+	for _, arguments := range [][]string{
+		append(embed, at("nodes.csv")),
+		append(embed, link("nodes.csv")),
+		append(embed, hard),
+		{"embed", "--model", at("nodes.csv"), "--data", "cora", "-o", at("nodes.csv")},
+		quickTrain(g, "--save-model", at("nodes.csv")),
+		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", at("edges.csv")),
+		quickTrain(g, "--save-model", filepath.Join(links, "new"), "--save-cache", filepath.Join(links, "NEW")),
+		{"tree", "--edges", at("edges.txt"), "--root", "a", "-o", at("edges.txt")},
+		{"tree", "--data", g, "--root", "0", "-o", at("edges.csv")},
+		{"page", "--data", g, "-o", at("nodes.csv")},
+		{"export", model, "-o", model},
+		{"export", model, "-o", link("m.safetensors")},
+		{"convert", model, model},
+		{"report", "--results", at("results"), "-o", at("results/cora.jsonl")},
+	} {
+		code, _, diagnostics := nodemask(t, arguments...)
+		require.Equal(t, 2, code, "%s: %s", arguments, diagnostics)
+		require.Regexp(t, "which the command reads: expected another file|the model itself|the same file", diagnostics, arguments)
+		require.Equal(t, before, contents(t, g), arguments)
+	}
+	for _, arguments := range [][]string{ // what is no input may be replaced
+		quickTrain(g, "--save-model", model, "--save-cache", cache),
+		append(embed, at("embedding.csv")),
+		append(embed, at("embedding.csv")),
+		{"tree", "--data", g, "--root", "0", "-o", os.DevNull},
+	} {
+		code, _, diagnostics := nodemask(t, arguments...)
+		require.Zero(t, code, "%s: %s", arguments, diagnostics)
+	}
+}
+
+func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
+	neither := []string{"checkpoint", "batch-dir", "site", "mirror"} // folders that are made, an address
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil, "%s would not check its outputs", c.CommandPath())
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			help := strings.ToLower(f.Usage)
+			if f.Value.Type() != "string" || !strings.Contains(help, "file") && !strings.Contains(help, "folder") && !strings.Contains(help, "path") && f.Shorthand != "o" {
+				return
+			}
+			_, input := inputFlags[f.Name]
+			require.True(t, input || slices.Contains(outputFlags, f.Name) || slices.Contains(neither, f.Name), "%s --%s", c.CommandPath(), f.Name)
+		})
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk(newRootCommand())
+}

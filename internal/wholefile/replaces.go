@@ -1,0 +1,36 @@
+package wholefile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Replaces returns the first of some files that writing path would replace, whatever links lead there, and "" if there is none. Devices
+// and pipes are never replaced.
+func Replaces(path string, files ...string) string {
+	there, err := os.Stat(path)
+	if err != nil || !there.Mode().IsRegular() {
+		return ""
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && os.SameFile(info, there) {
+			return file
+		}
+	}
+	return ""
+}
+
+// Same reports whether two outputs would be one file. Where neither is there yet, names that differ in upper and lower case alone count
+// as one: on some disks they are.
+func Same(a, b string) bool {
+	if Replaces(a, b) != "" {
+		return true
+	}
+	x, err := os.Stat(filepath.Dir(a))
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(filepath.Dir(b))
+	return err == nil && os.SameFile(x, y) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
+}
