@@ -197,7 +197,7 @@ func openNamed(id string) (*Backend, *Error) {
 		if err != nil {
 			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error(), Err: err}
 		}
-		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercept(b), asked: id}, nil
+		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: id}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
 			if b, why := openXLA("cuda"); why == nil {

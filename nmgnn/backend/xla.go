@@ -3,6 +3,9 @@
 package backend
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
@@ -17,7 +20,9 @@ const haveXLA = true
 // also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told.
 func newXLA(plugin, path, options string) (b compute.Backend, platform string, err error) {
 	defer gomlx.Guard(&err, "opening it")
-	xla.EnableAutoInstall(false) // or it would fetch plugins on its own
+	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
+		return nil, "", fmt.Errorf("%s: expected an absolute path", path)
+	}
 	config := path
 	if options != "" {
 		config += "," + options

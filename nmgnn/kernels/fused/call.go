@@ -73,7 +73,7 @@ func replaceCall(g *Graph, kernel string, results []*Node) error {
 	if takesForeign(g) {
 		return makeForeign(kernel, values)
 	}
-	return errors.New("it does not run kernels: neither Intercept nor Register prepared it")
+	return errors.New("it does not run kernels: Intercepted or Register say why")
 }
 
 // must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
@@ -259,7 +259,7 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
+// Available reports whether the backend that a computation is built for runs the kernels: see [Intercepted] and [Register].
 func Available(g *Graph) bool {
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)

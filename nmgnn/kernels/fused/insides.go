@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -279,32 +278,38 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo is set once the kernels are in the table of executors, which is one for all backends of this process.
-var interceptedGo struct {
-	sync.Mutex
+// interceptedGo is what is known of the pure-Go backend, or why this version of it cannot run the kernels. Its tables of operations are
+// one for all backends of the process, and programs read them while they compute. So they are changed once, as the process starts: no
+// program computes before that, and none sees them change.
+var interceptedGo = installGo()
+
+type interception struct {
 	insides *goInsides
+	err     error
 }
 
-// Intercept makes pure-Go backends run the kernels where a computation calls them. It may be called any number of times, at any
-// time. An error says why this version of GoMLX cannot; then nothing is changed.
-func Intercept(b compute.Backend) error {
-	interceptedGo.Lock()
-	defer interceptedGo.Unlock()
-	if interceptedGo.insides != nil {
-		return nil
+func installGo() (in interception) {
+	b, err := gobackend.New("ops_sequential")
+	if err == nil {
+		defer b.Finalize()
+		err = checkOperations(&operations)
 	}
-	err := checkOperations(&operations)
 	var t *goInsides
 	if err == nil {
 		t, err = intercept(b, program(), &executors)
 	}
 	if err != nil {
-		return fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)
+		return interception{err: fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)}
 	}
 	t.hasten(&operations)
-	interceptedGo.insides = t
-	return nil
+	return interception{insides: t}
 }
+
+// Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that says why this
+// version of GoMLX cannot; then nothing is changed in it. Where they do, every program of GoMLX's pure-Go backend in the process runs
+// the loops of this package for sums, products, transpositions and the other operations of hastened, with the same numbers to the
+// last bit: linking this package does that.
+func Intercepted() error { return interceptedGo.err }
 
 // intercept puts the kernels into a table, of a program that was built with these modules.
 func intercept(b compute.Backend, program *debug.BuildInfo, table *executorTable) (*goInsides, error) {
@@ -331,8 +336,6 @@ func intercept(b compute.Backend, program *debug.BuildInfo, table *executorTable
 
 // runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the kernels.
 func runsInGo(g *Graph) (t *goInsides, runs bool) {
-	interceptedGo.Lock()
-	defer interceptedGo.Unlock()
 	t = interceptedGo.insides
 	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
 }

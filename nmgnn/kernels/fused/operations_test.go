@@ -54,7 +54,7 @@ func eachWay(run func(way string)) {
 func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 	b, err := gobackend.New("ops_sequential")
 	require.NoError(t, err)
-	require.NoError(t, Intercept(b))
+	require.NoError(t, Intercepted())
 	product := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{0}, nil) }
 	transposed := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{1}, nil) }
 	two := map[string]func(x, z *Node) *Node{"+": Add, "-": Sub, "*": Mul, "/": Div, "max": Max}
@@ -118,9 +118,7 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 }
 
 func TestOperationsThatAreNotGoMLXsOwnAreAnError(t *testing.T) {
-	b, err := gobackend.New("ops_sequential")
-	require.NoError(t, err)
-	require.NoError(t, Intercept(b))
+	require.NoError(t, Intercepted())
 	table := interceptedGo.insides.own
 	require.NoError(t, checkOperations(&table))
 	table[compute.OpTypeMul] = table[compute.OpTypeAdd]
