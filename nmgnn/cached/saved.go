@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +88,8 @@ func (m *Model) Save(path string) error {
 }
 
 // SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so that an error leaves
-// both as they were, and a program that is killed does, but for the moment between two renames. Then [LoadCache] refuses the pair.
+// the old pair or the new one. While they take their names the old cache is kept under a third one, by which [LoadCache] finds it if the program
+// is killed then: there is the old pair or the new one. On a file system without hard links a kill at that moment leaves neither.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
 	model, err := m.builder(modelPath)
 	if err != nil {
@@ -112,12 +115,36 @@ func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
 		}
 		pending = append(pending, p)
 	}
-	for _, p := range pending {
+	keepOld(modelPath, cachePath)
+	for _, p := range pending { // the old cache stays if this fails: whichever model is there then has its own
 		if err := p.Commit(); err != nil {
 			return err
 		}
 	}
+	_ = os.Remove(oldOf(cachePath)) // it belongs to no model any more
 	return nil
+}
+
+// oldOf is where an old cache is kept.
+func oldOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
+}
+
+// keepOld gives a cache that is about to be replaced another name. What a program that was killed has kept stays, if that is what the
+// model needs.
+func keepOld(modelPath, cachePath string) {
+	old := oldOf(cachePath)
+	if _, err := os.Lstat(old); err == nil {
+		if m, err := LoadModel(modelPath); err == nil {
+			c, err := loadCache(cachePath, m)
+			if err != nil {
+				return
+			}
+			_ = c.Close() // it was only looked at
+		}
+		_ = os.Remove(old) // if it stays, the link fails
+	}
+	_ = os.Link(cachePath, old) // without hard links, or a cache, nothing is kept
 }
 
 func (m *Model) builder(path string) (*safetensors.Builder, error) {

@@ -1,7 +1,9 @@
 package cached
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -64,7 +66,21 @@ func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 //
 // The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache when
 // nothing reads it any more.
-func LoadCache(path string, m *Model) (c *Cache, err error) {
+//
+// If another model's cache is there because saving both was killed, and that of m was kept, it is that one.
+func LoadCache(path string, m *Model) (*Cache, error) {
+	c, err := loadCache(path, m)
+	if errors.Is(err, errOtherModel) || errors.Is(err, fs.ErrNotExist) {
+		if kept, keptErr := loadCache(oldOf(path), m); keptErr == nil {
+			return kept, nil
+		}
+	}
+	return c, err
+}
+
+var errOtherModel = errors.New("save both from the same training run, and to the end")
+
+func loadCache(path string, m *Model) (c *Cache, err error) {
 	file, err := safetensors.Open(path, cacheKind)
 	if err != nil {
 		return nil, err
@@ -86,7 +102,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 		return nil, err
 	}
 	if own := m.Fingerprint(); of != own {
-		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): save both from the same training run, and to the end", path, of, own)
+		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): %w", path, of, own, errOtherModel)
 	}
 	c := &Cache{file: file, path: path}
 	if c.IDs, err = readIDs(file, path); err != nil {
