@@ -27,7 +27,7 @@ func Build(ctx context.Context, project string) (Module, error) {
 	binary := filepath.Join(folder, "nodemask.wasm")
 	out, err := gobuild.Build(ctx, gobuild.Program{
 		Project: project, Package: "./cmd/nodemask-wasm", File: binary,
-		Flags:       []string{"-buildvcs=false", "-trimpath", "-ldflags=-s -w"},
+		Flags:       []string{"-buildvcs=false", "-ldflags=-s -w"},
 		Environment: []string{"GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="},
 	})
 	if err != nil {

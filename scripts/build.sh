@@ -3,7 +3,7 @@
 #
 # It builds beside the file and renames, so that a build which is killed leaves the program that was there. Go takes a program for the
 # right one by its first bytes alone, so the size is noted beside it: one that has lost its end is built again. internal/gobuild does the
-# same, with the same notes.
+# same, with the same notes. Paths of this machine are left out, so that two builds in two folders are the same bytes.
 set -euo pipefail
 
 file=$1 package=$2
@@ -20,7 +20,7 @@ rm -rf "$fresh"
 if [[ -f $file && -f $note && $(wc -c <"$file" | tr -d " ") == "$(<"$note")" ]]; then
     ln "$file" "$fresh" 2>/dev/null || true # go replaces it if it is out of date, and never writes into it
 fi
-go build "$@" -o "$fresh" "$package" 8>&- || { status=$?; rm -f "$fresh"; exit "$status"; }
+go build -trimpath "$@" -o "$fresh" "$package" 8>&- || { status=$?; rm -f "$fresh"; exit "$status"; }
 if [[ $fresh -ef $file ]]; then
     rm "$fresh"
     exit

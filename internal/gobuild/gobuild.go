@@ -28,7 +28,8 @@ type Program struct {
 
 // Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the file and renames, so
 // that a build which ends early leaves the program that was there. Go takes a program for the right one by its first bytes alone: one
-// that has another size than when it was built is removed first. A second build of the same file waits for the first.
+// that has another size than when it was built is removed first. A second build of the same file waits for the first. No path of this machine is
+// in a program, so that builds in two folders are the same bytes.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -51,7 +52,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	c := exec.CommandContext(ctx, "go", append(append([]string{"build"}, p.Flags...), "-o", fresh, p.Package)...)
+	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh, p.Package)...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started
 	c.Env = append(os.Environ(), p.Environment...)

@@ -1,6 +1,7 @@
 package gobuild
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,4 +114,47 @@ func TestWhatCannotBeBuiltLeavesTheProgramThatWasThere(t *testing.T) {
 			assert.Equal(t, []string{".lock", ".program.size", "program"}, names)
 		})
 	}
+}
+
+func TestBuildsInTwoFoldersAreTheSameBytes(t *testing.T) {
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			var programs [2][]byte
+			for i := range programs {
+				project := filepath.Join(t.TempDir(), fmt.Sprintf("project %d", i))
+				program(t, project, `panic("where")`)
+				if _, err := exec.LookPath("gcc"); err == nil { // C has paths of its own
+					more := "package main\n\n// static int one(void) { return 1; }\nimport \"C\"\n\nvar _ = C.one()\n"
+					require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "c.go"), []byte(more), 0o666))
+				}
+				file := filepath.Join(project, "bin", "program")
+				said, err := build(project, file)
+				require.NoError(t, err, said)
+				programs[i], err = os.ReadFile(file)
+				require.NoError(t, err)
+				require.NotContains(t, string(programs[i]), project)
+			}
+			require.True(t, bytes.Equal(programs[0], programs[1]))
+		})
+	}
+}
+
+func TestTheCommandIsTheSameBytesInTwoClones(t *testing.T) {
+	if os.Getenv("NODEMASK_TORTURE") == "" {
+		t.Skip("skipped: it builds the command twice; NODEMASK_TORTURE=1 runs it")
+	}
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	var programs [2][]byte
+	for i := range programs {
+		clone := filepath.Join(t.TempDir(), fmt.Sprintf("clone%d", i))
+		said, err := exec.Command("git", "clone", "-q", root, clone).CombinedOutput()
+		require.NoError(t, err, string(said))
+		file := filepath.Join(clone, "bin", "nodemask")
+		said, err = Build(t.Context(), Program{Project: clone, Package: "./cmd/nodemask", File: file, Environment: []string{"GOWORK=off"}})
+		require.NoError(t, err, string(said))
+		programs[i], err = os.ReadFile(file)
+		require.NoError(t, err)
+	}
+	require.True(t, bytes.Equal(programs[0], programs[1]))
 }
