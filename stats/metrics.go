@@ -14,6 +14,35 @@ type Metrics struct {
 	Confusion [][]int
 }
 
+// Constant returns the macro F1 that predicting the most frequent class for every node would have, and how many classes there are; 0 of
+// no nodes.
+func (m Metrics) Constant() (f1 float64, classes int) {
+	total, most := 0, 0
+	for _, row := range m.Confusion {
+		actual := 0
+		for _, n := range row {
+			actual += n
+		}
+		if total, most = total+actual, max(most, actual); actual > 0 {
+			classes++
+		}
+	}
+	if total == 0 {
+		return 0, 0
+	}
+	// The class has precision most/total and recall 1; the others have F1 0.
+	return 2 * float64(most) / float64(most+total) / float64(classes), classes
+}
+
+// collapseMargin is how far above a constant prediction's macro F1 a model may lie and still have learnt nothing to speak of.
+const collapseMargin = 0.03
+
+// Collapsed reports whether the predictions are hardly better than the same class for every node.
+func (m Metrics) Collapsed() bool {
+	constant, classes := m.Constant()
+	return classes > 1 && m.MacroF1 <= constant+collapseMargin
+}
+
 // Evaluate compares predictions with labels, both [nodes] and in 0…classes-1. Classes that neither occur nor are
 // predicted are left out of the macro F1 (as scikit-learn does by default).
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {

@@ -57,3 +57,22 @@ func ExampleEvaluate() {
 	fmt.Printf("macro F1 %.3f, accuracy %.2f\n", m.MacroF1, m.Accuracy)
 	// Output: macro F1 0.733, accuracy 0.75
 }
+
+func TestAPredictionOfOneClassAloneIsCalledCollapsed(t *testing.T) {
+	labels := []int32{0, 0, 0, 1, 1, 2} // and no node of class 3
+	for _, c := range []struct {
+		predictions []int32
+		collapsed   bool
+	}{{[]int32{0, 0, 0, 0, 0, 0}, true}, {[]int32{1, 1, 1, 1, 1, 1}, true}, {[]int32{0, 0, 0, 0, 1, 0}, false}, {labels, false}} {
+		m, err := Evaluate(c.predictions, labels, 4)
+		require.NoError(t, err)
+		constant, classes := m.Constant()
+		require.InDelta(t, 2*0.5/1.5/3, constant, 1e-12)
+		require.Equal(t, 3, classes)
+		require.Equal(t, c.collapsed, m.Collapsed(), c.predictions)
+	}
+	one, err := Evaluate([]int32{0, 0}, []int32{0, 0}, 2)
+	require.NoError(t, err)
+	require.False(t, one.Collapsed(), "there is but one class")
+	require.False(t, Metrics{}.Collapsed(), "of no nodes nothing is known")
+}

@@ -90,12 +90,13 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// parseBytes reads a size such as 2GiB, 500MB or 1000000.
+// parseBytes reads a size such as 2GiB, 500MB, 2G or 1000000. 2G is 2GB, the lesser reading: a limit holds by either.
 func parseBytes(text string) (int64, error) {
 	units := []struct {
 		name string
 		size float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+		{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"", 1}}
 	for _, u := range units {
 		number, found := strings.CutSuffix(text, u.name)
 		if !found {

@@ -71,12 +71,12 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 }
 
 func TestSizesOfMemoryHaveUnits(t *testing.T) {
-	for text, want := range map[string]int64{"2GiB": 2 << 30, "1.5 MB": 1_500_000, "100": 100, "1B": 1, "3TB": 3e12, "4KiB": 4096} {
+	for text, want := range map[string]int64{"2GiB": 2 << 30, "1.5 MB": 1_500_000, "100": 100, "1B": 1, "3TB": 3e12, "4KiB": 4096, "1G": 1e9, "500M": 5e8, "2 K": 2000, "1T": 1e12} {
 		got, err := parseBytes(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "GiB", "0", "1e30", "2GiBs", "NaN", "2 G"} {
+	for _, text := range []string{"", "GiB", "0", "1e30", "2GiBs", "NaN", "2 Gi", "G"} {
 		_, err := parseBytes(text)
 		require.Error(t, err, text)
 	}

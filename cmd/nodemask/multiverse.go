@@ -32,6 +32,7 @@ type multiverseFlags struct {
 	dataDir                string
 	list, status, summary  bool
 	again                  int
+	memory                 string
 }
 
 func newMultiverseCommand() *cobra.Command {
@@ -70,6 +71,7 @@ several may share a folder.`,
 	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
 	flags.BoolVar(&f.summary, "summary", false, "say what is found so far, and run nothing")
 	flags.IntVar(&f.again, "again", 0, "run as many trials again, chosen by chance among those that are there, and compare")
+	flags.StringVar(&f.memory, "memory", "2GiB", againMemoryHelp)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
 }
@@ -293,6 +295,10 @@ func (f *multiverseFlags) printSummary(c *cobra.Command, results *multiverse.Res
 
 // runAgain runs trials again that are there.
 func (f *multiverseFlags) runAgain(c *cobra.Command, store *record.Trajectories) error {
+	most, err := parseBytes(f.memory)
+	if err != nil {
+		return misusef("--memory %s: %w", f.memory, err)
+	}
 	all, err := store.Load()
 	if err != nil {
 		return err
@@ -313,7 +319,10 @@ func (f *multiverseFlags) runAgain(c *cobra.Command, store *record.Trajectories)
 			}
 			opened[old.Backend] = b
 		}
-		_, differences, err := measure.TrajectoryAgain(c.Context(), b, f.open, old)
+		_, differences, err := measure.TrajectoryAgain(c.Context(), b, f.open, old, most)
+		if errors.Is(err, train.ErrTooLarge) {
+			return fmt.Errorf("%s: split %d: %w: --memory allows more", f.folder, old.Seed, err)
+		}
 		if err != nil {
 			return err
 		}

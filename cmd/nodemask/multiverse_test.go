@@ -46,6 +46,10 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	require.Zero(t, code, errs)
 	require.Equal(t, 2, strings.Count(out, "split 100: the same to the last digit\n"), out)
 
+	code, _, errs = nodemask(t, append(few, "--again", "1", "--memory", "1MB")...)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "more memory than is allowed: expected at most 1 MB: --memory allows more")
+
 	code, out, errs = nodemask(t, append(few, "--summary")...)
 	require.Zero(t, code, errs)
 	require.Equal(t, "inductive: not all readings have two splits yet\ntransductive: not all readings have two splits yet\n", out)

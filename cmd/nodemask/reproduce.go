@@ -15,6 +15,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/record/measure"
@@ -27,7 +28,7 @@ type reproduceFlags struct {
 	dataDir                string
 	scale                  float64
 	list                   bool
-	again                  string
+	again, memory          string
 }
 
 func newReproduceCommand() *cobra.Command {
@@ -56,6 +57,7 @@ not there (CiteSeer: 'nodemask data fetch citeseer'), that is said first, all ot
 	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's: 0.02 to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
 	flags.StringVar(&f.again, "again", "", "file with records (- is standard input): run their trials again, on their backends, and compare")
+	flags.StringVar(&f.memory, "memory", "2GiB", againMemoryHelp)
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		if f.again != "" {
 			if len(ids) > 0 {
@@ -149,8 +151,15 @@ func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph
 	return g, dataError(err)
 }
 
+// againMemoryHelp is what --memory says of commands that run records again.
+const againMemoryHelp = "with --again: most memory that a trial may take, as records may ask for more than anybody wants"
+
 // runAgain runs the trials of records again. What differs more than another processor explains is an error.
 func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
+	most, err := parseBytes(f.memory)
+	if err != nil {
+		return misusef("--memory %s: %w", f.memory, err)
+	}
 	in := c.InOrStdin()
 	if f.again != "-" {
 		file, err := os.Open(f.again)
@@ -184,6 +193,9 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 		if err != nil {
 			return misusef("%s: line %d: %w", f.again, count, err)
 		}
+		if err := measure.CheckData(old.Data, most); err != nil {
+			return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
+		}
 		b := opened[old.Backend]
 		if b == nil {
 			if b, err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
@@ -203,7 +215,10 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 			left++
 			continue
 		}
-		again, differences, err := measure.Again(c.Context(), b, open, old)
+		again, differences, err := measure.Again(c.Context(), b, open, old, most)
+		if errors.Is(err, train.ErrTooLarge) {
+			return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
+		}
 		if err != nil {
 			return err
 		}

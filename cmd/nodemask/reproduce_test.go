@@ -123,6 +123,20 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	code, out, diagnostics = nodemask(t, "reproduce", "--again", file)
 	require.Zero(t, code, diagnostics)
 	require.Contains(t, out, "seed 1: the same to the last digit")
+	code, out, diagnostics = nodemask(t, "reproduce", "--again", file, "--memory", "1MB")
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, "record.jsonl: line 1: 2 layers of width 4 on 100 nodes take about ")
+	require.Contains(t, diagnostics, "more memory than is allowed: expected at most 1 MB: --memory allows more")
+	require.Empty(t, out)
+	large := trial
+	large.Data = "reddit-like:scale=10"
+	large.Cell = large.CellOf().Key()
+	line, err = large.Line()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, line, 0o666))
+	code, _, diagnostics = nodemask(t, "reproduce", "--again", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, "line 1: reddit-like:scale=10 takes about ")
 	trial.MacroF1 /= 2
 	line, err = trial.Line()
 	require.NoError(t, err)

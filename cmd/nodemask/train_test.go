@@ -271,3 +271,20 @@ func TestAnInterruptEndsTrainCleanlyWithTheTrialsThatWereFinished(t *testing.T) 
 	assert.Less(t, finished, 1000000)
 	assert.Equal(t, 1, errorLines(diagnostics.String()), diagnostics.String())
 }
+
+func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
+	dir := smallGraph(t)
+	for _, x := range []struct {
+		more []string
+		want string
+	}{
+		{[]string{"--learning-rate", "1e-30", "--trials", "2", "--resplit"}, `(?m)^seeds? \d(, 2)? collapsed: macro F1 on validation is at most [\d.]+ %, and one class for every node has [\d.]+ %: try --norm both, or --raw-features, or a --learning-rate below 1e-30$`},
+		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"}, `(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
+	} {
+		code, _, diagnostics := nodemask(t, quickTrain(dir, x.more...)...)
+		require.Zero(t, code, diagnostics)
+		require.Regexp(t, x.want, diagnostics)
+	}
+	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1", "--max-epochs", "60", "--backend", "go")
+	require.NotContains(t, diagnostics, "collapsed")
+}

@@ -77,7 +77,7 @@ var rooms = map[string][]string{
 	"internal/worker": {"datasets", "internal/gobuild", "record"},
 
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
-	"record/measure": {"datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
+	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
 	"paper":            {"datasets", "nmgnn/hyper", "paper/multiverse", "plots", "record", "stats"},

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"nodemask/datasets"
@@ -45,6 +46,19 @@ func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
 func (x Experiment) WeightMemory(b *backend.Backend) float64 {
 	weights, _ := x.numbers(b)
 	return numberBytes * weightCopies * weights
+}
+
+// ErrTooLarge is what [Experiment.Within] returns, among other words.
+var ErrTooLarge = errors.New("more memory than is allowed")
+
+// Within returns an error if the experiment is estimated to take more than so many bytes, or more than there are left: for one that
+// a file asks for, and not the user.
+func (x Experiment) Within(b *backend.Backend, most int64) error {
+	if need := x.Memory(b, 1); need > float64(most) {
+		return fmt.Errorf("train: %d layers of width %d on %d nodes take about %s, %w: expected at most %s", x.Parameters.Layers, x.Parameters.Hidden,
+			x.Graph.NumNodes(), memory.Text(int64(min(need, 9e18))), ErrTooLarge, memory.Text(most))
+	}
+	return x.checkMemory(b, 1)
 }
 
 // CheckInference returns an error if there is less memory left than one pass over the graph takes, of which all that layers compute is

@@ -88,12 +88,12 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 
 	// And a record says all that it takes to have it again.
 	for _, old := range records[:2] {
-		again, differences, err := Again(t.Context(), b, o.Open, old)
+		again, differences, err := Again(t.Context(), b, o.Open, old, 1<<40)
 		require.NoError(t, err)
 		require.Empty(t, differences)
 		require.True(t, Near(old, again))
 		old.MacroF1 += 5
-		_, differences, err = Again(t.Context(), b, o.Open, old)
+		_, differences, err = Again(t.Context(), b, o.Open, old, 1<<40)
 		require.NoError(t, err)
 		require.Len(t, differences, 1)
 		require.False(t, Near(old, again))
@@ -101,12 +101,12 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	// Also one from before new nodes saw one another, which has only the score apart.
 	old := results.Trials(tiny()[0])[0]
 	old.MacroF1Together = nil
-	_, differences, err := Again(t.Context(), b, o.Open, old)
+	_, differences, err := Again(t.Context(), b, o.Open, old, 1<<40)
 	require.NoError(t, err)
 	require.Empty(t, differences)
 	other := *old.MacroF1Apart + 1
 	old.MacroF1Apart = &other
-	_, differences, err = Again(t.Context(), b, o.Open, old)
+	_, differences, err = Again(t.Context(), b, o.Open, old, 1<<40)
 	require.NoError(t, err)
 	require.Len(t, differences, 1)
 	require.Contains(t, differences[0], "macro F1 with caching, apart: ")

@@ -180,18 +180,19 @@ func trajectoryOf(ctx context.Context, r *train.Runner, b *backend.Backend, c re
 }
 
 // TrajectoryAgain runs a trajectory's trial again and lists what differs in the new one: nothing on the same device and
-// version.
-func TrajectoryAgain(ctx context.Context, b *backend.Backend, open func(ctx context.Context, data string) (*datasets.Graph, error), old record.Trajectory) (again record.Trajectory, differences []string, err error) {
+// version. What it asks for must be estimated to take at most so many bytes.
+func TrajectoryAgain(ctx context.Context, b *backend.Backend, open func(ctx context.Context, data string) (*datasets.Graph, error), old record.Trajectory, most int64) (again record.Trajectory, differences []string, err error) {
 	c, err := old.Cell()
 	if err != nil {
 		return again, nil, err
 	}
-	g, err := open(ctx, old.Data)
+	c.Data = old.Data
+	x, err := within(ctx, b, open, c, most)
 	if err != nil {
 		return again, nil, err
 	}
 	err = train.Pinned(ctx, b, 1, func(ctx context.Context, r *train.Runner) (err error) {
-		again, err = trajectoryOf(ctx, r, b, c, g, old.Seed)
+		again, err = trajectoryOf(ctx, r, b, c, x.Graph, old.Seed)
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
@@ -62,12 +63,12 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	require.Equal(t, 16, last.Done)
 	require.Equal(t, 12, last.Before)
 
-	again, differences, err := TrajectoryAgain(t.Context(), b, o.Open, all[0])
+	again, differences, err := TrajectoryAgain(t.Context(), b, o.Open, all[0], 1<<40)
 	require.NoError(t, err)
 	require.Empty(t, differences)
 	require.Equal(t, all[0].F1, again.F1)
 	all[0].F1[0][0]++
-	_, differences, err = TrajectoryAgain(t.Context(), b, o.Open, all[0])
+	_, differences, err = TrajectoryAgain(t.Context(), b, o.Open, all[0], 1<<40)
 	require.NoError(t, err)
 	require.Len(t, differences, 1)
 	require.Contains(t, differences[0], "macro F1: ")
@@ -106,4 +107,34 @@ func trajectoriesOf(t *testing.T, store *record.Trajectories) []record.Trajector
 		all[i].Seconds = 0
 	}
 	return all
+}
+
+func TestARecordThatAsksForTooMuchIsRefusedBeforeItIsTrained(t *testing.T) {
+	b, err := backend.Open("go")
+	require.NoError(t, err)
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})
+	require.NoError(t, err)
+	opened := 0
+	open := func(context.Context, string) (*datasets.Graph, error) { opened++; return g, nil }
+	p, err := hyper.For("gin")
+	require.NoError(t, err)
+	p.Hidden, p.Layers = 1<<16, 3
+	cell := record.Cell{Data: "two camps", Setting: datasets.Transductive, TrainPercent: 30, Parameters: p}
+	_, err = within(t.Context(), b, open, cell, 2<<30)
+	require.ErrorIs(t, err, train.ErrTooLarge)
+	require.ErrorContains(t, err, "3 layers of width 65536 on 60 nodes take about ")
+	cell.Parameters.Hidden = 64
+	_, err = within(t.Context(), b, open, cell, 2<<30)
+	require.NoError(t, err)
+	require.Equal(t, 2, opened)
+	for _, name := range []string{"reddit-like:scale=10", "reddit-like:seed=2,scale=3", "sbm:nodes=50000000", "sbm:nodes=1000000,degree=1000"} {
+		cell.Data = name
+		_, err = within(t.Context(), b, open, cell, 2<<30)
+		require.ErrorIs(t, err, train.ErrTooLarge, name)
+		require.ErrorContains(t, err, name+" takes about ")
+	}
+	require.Equal(t, 2, opened, "what is too large is not made")
+	for _, name := range []string{"reddit-like", "reddit-like:scale=0.1", "sbm:nodes=3000,degree=6", "cora", "a/b:scale=100"} {
+		require.NoError(t, CheckData(name, 2<<30), name)
+	}
 }
