@@ -72,6 +72,9 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	if g.Features.Width != m.Features {
 		return misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)", f.data, g.Features.Width, m.Features, m.Data)
 	}
+	if g.Features, err = match(m, graphFeatureNames(f.data, f.dataDir, m.Features), g.Features, f.data, c.ErrOrStderr()); err != nil {
+		return err
+	}
 	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
 		return err
 	}

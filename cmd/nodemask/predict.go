@@ -23,7 +23,7 @@ func newPredictCommand() *cobra.Command {
 A new node is computed from its own features, from what the cache keeps of the train nodes next to it, and from the new
 nodes next to it as they are computed; the graph is not needed any more. With --apart each new node is computed as if it
 arrived alone: edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the features
-that the model was trained with, in their order; edges have a source and a target, ids in either order. Each line of JSON
+that the model was trained with, in their order or under the names that they had in nodes.csv; edges have a source and a target, ids in either order. Each line of JSON
 has the id, the class and its probability, and how many train nodes ("neighbours") and new nodes ("arrivals") it was
 computed from.
 
@@ -71,9 +71,18 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return err
 	}
 	defer p.Close()
+	header := headerOf(nodesFile)
+	if header != nil {
+		if err := missing(m, header, nodesFile); err != nil {
+			return err
+		}
+	}
 	newcomers, err := datasets.ReadNewcomers(c.Context(), nodesFile, edgesFile, m.Features, p.Known)
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
+	}
+	if newcomers.Features, err = match(m, featureNames(header, m.Features), newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
+		return err
 	}
 	if apart {
 		newcomers = newcomers.Apart()

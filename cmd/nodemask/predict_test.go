@@ -155,7 +155,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	require.Equal(t, 2, strings.Count(out, `"arrivals":0`))
 	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with itself\n")
 	for _, c := range []struct{ nodes, edges, says string }{
-		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: line 1: 1 columns of features beside the id: expected 2"},
+		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: features that the model was trained on are missing: \"y\""},
 		{file("twice.csv", "id,x,y\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},
 		{file("nan.csv", "id,x,y\nnew,NaN,1\n"), none, "nan.csv: line 2: column \"x\": found \"NaN\""},
 		{good, file("ghost.csv", "source,target\nnew,ghost\n"), "ghost.csv: line 2: the edge names node \"ghost\""},

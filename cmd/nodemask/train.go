@@ -136,6 +136,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return dataError(err)
 	}
+	if err := f.checkText(graph); err != nil { // before all is trained, likewise
+		return err
+	}
 	if cell.OwnSplit {
 		if graph.OwnSplit == nil {
 			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'", f.data)
@@ -242,18 +245,56 @@ func (f *trainFlags) checkFiles() error {
 	return nil
 }
 
+// checkText returns an error unless the names in a graph can be saved.
+func (f *trainFlags) checkText(g *datasets.Graph) error {
+	if f.saveModel == "" {
+		return nil
+	}
+	err := errors.Join(cached.CheckText("class", g.Classes), cached.CheckText("feature", graphFeatureNames(f.data, f.dataDir, g.Features.Width)))
+	if f.saveCache != "" {
+		err = errors.Join(err, cached.CheckText("node", g.NodeIDs))
+	}
+	if err != nil {
+		return fmt.Errorf("--data %s: %w", f.data, err)
+	}
+	return nil
+}
+
+// readBack returns an error unless what was saved can be read.
+func (f *trainFlags) readBack(saved *cached.Model) error {
+	if info, err := os.Stat(f.saveModel); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe
+	}
+	m, err := cached.LoadModel(f.saveModel)
+	if err == nil && m.Fingerprint() != saved.Fingerprint() {
+		err = fmt.Errorf("%s: what was written reads as another model: this is a fault of the program", f.saveModel)
+	}
+	if err != nil || f.saveCache == "" {
+		return err
+	}
+	c, err := cached.LoadCache(f.saveCache, m)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
 // save writes the model of the best trial, and its cache if that is asked for: both or, if that fails, neither.
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
+	saved.FeatureNames = graphFeatureNames(f.data, f.dataDir, saved.Features)
 	if f.saveCache == "" {
 		if err := saved.Save(f.saveModel); err != nil {
 			return err
 		}
-	} else {
-		if err := cached.SaveBoth(saved, f.saveModel, best.Cache, f.saveCache); err != nil {
-			return err
-		}
+	} else if err := cached.SaveBoth(saved, f.saveModel, best.Cache, f.saveCache); err != nil {
+		return err
+	}
+	if err := f.readBack(saved); err != nil {
+		return err
+	}
+	if f.saveCache != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "saved the cache of %d nodes in %s\n", len(best.Cache.IDs), f.saveCache)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "saved the model of seed %d in %s\n", best.Seed, f.saveModel)

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
@@ -29,6 +31,7 @@ const (
 	settingsKey    = "settings"
 	classesKey     = "classes"
 	featuresKey    = "features"
+	namesKey       = "feature_names"
 	dataKey        = "data"
 	seedKey        = "seed"
 	fingerprintKey = "fingerprint"
@@ -42,6 +45,9 @@ type Model struct {
 	Features int              `json:"features"` // numbers a node
 	Data     string           `json:"data"`     // what it was trained on
 	Seed     uint64           `json:"seed"`
+	// FeatureNames are the columns that the features come from, in the model's order; nil: not known. They are no part of the
+	// fingerprint.
+	FeatureNames []string `json:"-"`
 	// Weights by path, as training left them at the best epoch.
 	Weights []infer.Weight `json:"-"`
 }
@@ -147,7 +153,20 @@ func keepOld(modelPath, cachePath string) {
 	_ = os.Link(cachePath, old) // without hard links, or a cache, nothing is kept
 }
 
+// CheckText returns an error if a name is not UTF-8: files that hold it would be of something else when they are read.
+func CheckText(what string, names []string) error {
+	for i, name := range names {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("cached: %s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is from, as by iconv -f latin1 -t utf8", what, i, name)
+		}
+	}
+	return nil
+}
+
 func (m *Model) builder(path string) (*safetensors.Builder, error) {
+	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames), CheckText("data set", []string{m.Data})); err != nil {
+		return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
+	}
 	settings, err := json.Marshal(m.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the settings of the model: %w", path, err)
@@ -156,8 +175,16 @@ func (m *Model) builder(path string) (*safetensors.Builder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: the classes of the model: %w", path, err)
 	}
-	file := safetensors.New(modelKind.Name, map[string]string{settingsKey: string(settings), classesKey: string(classes), featuresKey: strconv.Itoa(m.Features),
-		dataKey: m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()})
+	metadata := map[string]string{settingsKey: string(settings), classesKey: string(classes), featuresKey: strconv.Itoa(m.Features),
+		dataKey: m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()}
+	if m.FeatureNames != nil {
+		names, err := json.Marshal(m.FeatureNames)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the names of the features: %w", path, err)
+		}
+		metadata[namesKey] = string(names)
+	}
+	file := safetensors.New(modelKind.Name, metadata)
 	for _, w := range m.Weights {
 		name, err := tensorName(w.Path)
 		if err != nil {
@@ -193,6 +220,11 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 	var err error
 	if m.Data, err = file.Metadata(dataKey); err != nil {
 		return nil, err
+	}
+	if _, err := file.Metadata(namesKey); err == nil { // older files have none
+		if err := decodeMetadata(file, path, namesKey, &m.FeatureNames); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range file.Names() {
 		values, shape, err := safetensors.Get[float32](file, name)
@@ -231,6 +263,9 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 func (m *Model) check(path string) error {
 	if err := m.Settings.Check(); err != nil {
 		return fmt.Errorf("%s: the settings in the file are invalid: %w", path, err)
+	}
+	if m.FeatureNames != nil && len(m.FeatureNames) != m.Features {
+		return fmt.Errorf("%s: %d names of features: expected %d", path, len(m.FeatureNames), m.Features)
 	}
 	if m.Features < 1 || len(m.Classes) < 1 {
 		return fmt.Errorf("%s: %d features and %d classes: expected at least one of each", path, m.Features, len(m.Classes))

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/cached"
+)
+
+// turned writes a table with its columns in another order, without those left out.
+func turned(t *testing.T, path string, order ...int) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		var row []string
+		for _, i := range order {
+			row = append(row, fields[i])
+		}
+		out.WriteString(strings.Join(row, ",") + "\n")
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(path))
+	require.NoError(t, os.WriteFile(to, []byte(out.String()), 0o600))
+	return to
+}
+
+func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
+	g, dir := smallGraph(t), t.TempDir()
+	at := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if text != "" {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+		return path
+	}
+	model, cache := at("m.safetensors", ""), at("c.safetensors", "")
+	code, _, diagnostics := nodemask(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
+	require.Zero(t, code, diagnostics)
+	m, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "y"}, m.FeatureNames)
+	kept, err := cached.LoadCache(cache, m)
+	require.NoError(t, err)
+	known := kept.IDs[0]
+	require.NoError(t, kept.Close())
+
+	nodes, edges := at("nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n"), at("edges.csv", "source,target\n"+known+",new\nnew,also\n")
+	predict := func(nodes string) (int, string, string) {
+		return nodemask(t, "predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", nodes, "--edges", edges)
+	}
+	code, want, diagnostics := predict(nodes)
+	require.Zero(t, code, diagnostics)
+	require.NotContains(t, diagnostics, "another order")
+	other := turned(t, nodes, 2, 0, 1)
+	code, got, diagnostics := predict(other)
+	require.Zero(t, code, diagnostics)
+	require.Equal(t, want, got)
+	require.Contains(t, diagnostics, "its features are in another order than the model was trained on: they are matched by name")
+	for _, table := range []string{turned(t, nodes, 0, 1), at("renamed.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")} {
+		code, _, diagnostics = predict(table)
+		require.Equal(t, 1, code)
+		require.Contains(t, diagnostics, table+`: features that the model was trained on are missing: "y": expected columns of these names`)
+	}
+
+	// A file without names, as older ones are, takes columns as they come.
+	m.FeatureNames = nil
+	require.NoError(t, m.Save(model))
+	code, unnamed, diagnostics := predict(other)
+	require.Zero(t, code, diagnostics)
+	require.NotEqual(t, want, unnamed)
+
+	// The same graph with its columns turned is embedded alike.
+	m.FeatureNames = []string{"x", "y"}
+	require.NoError(t, m.Save(model))
+	embed := func(g string) string {
+		code, out, diagnostics := nodemask(t, "embed", "--model", model, "--backend", "go", "--data", g)
+		require.Zero(t, code, diagnostics)
+		return out
+	}
+	folder := filepath.Dir(turned(t, filepath.Join(g, "nodes.csv"), 0, 1, 3, 2))
+	text, err := os.ReadFile(filepath.Join(g, "edges.csv"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), text, 0o600))
+	require.Equal(t, embed(g), embed(folder))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte("id,label,x,w\na,even,1,0\nb,odd,0,1\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), []byte("source,target\na,b\n"), 0o600))
+	code, _, diagnostics = nodemask(t, "embed", "--model", model, "--backend", "go", "--data", folder)
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, `are missing: "y"`)
+}
+
+func TestColumnsAreRearrangedAlikeDenseAndSparse(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	f := datasets.Features{Rows: 7, Width: 5, Dense: make([]float32, 35)}
+	for i := range f.Dense {
+		f.Dense[i] = float32(r.IntN(3))
+	}
+	from := []int32{3, 0, 4, 1, 2}
+	dense, sparse := rearranged(f, from), rearranged(f.Stored(true), from)
+	require.NoError(t, sparse.Check())
+	for v := range f.Rows {
+		for i, c := range from {
+			require.Equal(t, f.Row(v, nil)[c], dense.Row(v, nil)[i])
+		}
+		require.Equal(t, dense.Row(v, nil), sparse.Row(v, nil))
+	}
+}
+
+func TestNamesOfFeaturesAreKnownOrNot(t *testing.T) {
+	for header, want := range map[string][]string{
+		"id,label,x,y":                        {"x", "y"},
+		"\xef\xbb\xbfid, \"x, y\",Label,z":    {"x, y", "z"},
+		",id,class,x,z,train_mask":            {"x", "z"},
+		"id,label,x,x":                        nil,
+		"id,label,x":                          nil,
+		"id,label,x,q,z":                      nil,
+		"":                                    nil,
+		"\"not closed\nid,label,x,y\n\n\n\"x": nil,
+	} {
+		path := filepath.Join(t.TempDir(), "nodes.csv")
+		require.NoError(t, os.WriteFile(path, []byte(header+"\n"), 0o600))
+		require.Equal(t, want, featureNames(headerOf(path), 2), header)
+	}
+	require.Nil(t, headerOf(t.TempDir()))
+	f, err := match(&cached.Model{Features: 1}, []string{"x"}, datasets.Features{Width: 1}, "nodes.csv", io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 1, f.Width)
+}
+
+func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"class":   {",even,", ",\xfcbel,"},
+		"node":    {"\naa,", "\n\xe4\xe4,"},
+		"feature": {",x,", ",gr\xf6\xdfe,"},
+	} {
+		g := smallGraph(t)
+		for _, file := range []string{"nodes.csv", "edges.csv"} {
+			text, err := os.ReadFile(filepath.Join(g, file))
+			require.NoError(t, err)
+			all := strings.ReplaceAll(string(text), change[0], change[1])
+			if name == "node" {
+				all = strings.ReplaceAll(strings.ReplaceAll(all, "\naa,", "\n\xe4\xe4,"), ",aa\n", ",\xe4\xe4\n")
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(g, file), []byte(all), 0o600))
+		}
+		to := t.TempDir()
+		code, out, diagnostics := nodemask(t, quickTrain(g, "--save-model", filepath.Join(to, "m"), "--save-cache", filepath.Join(to, "c"))...)
+		require.Equal(t, 1, code, diagnostics)
+		require.Empty(t, out, "nothing is trained")
+		if strings.Contains(diagnostics, "which is not UTF-8 and cannot be saved: convert the file") {
+			require.Contains(t, diagnostics, name+" ")
+		} else {
+			require.Contains(t, diagnostics, "UTF-8", "the reader may have refused it before")
+		}
+		require.Empty(t, contents(t, to))
+	}
+}
