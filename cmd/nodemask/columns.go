@@ -1,67 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/cached"
 )
-
-// Columns of a table of nodes that are no features: always, and where a reader takes them for something else.
-var (
-	noFeatures    = []string{"id", "label"}
-	seldomFeature = []string{"", "unnamed: 0", "class", "y", "train_mask", "val_mask", "test_mask"}
-)
-
-const longestHeader = 64 << 20
-
-// headerOf returns the names in the header of a table of nodes in CSV; nil if it cannot be read, which its reader tells.
-func headerOf(path string) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	text := bufio.NewReader(io.LimitReader(f, longestHeader))
-	if begin, err := text.Peek(3); err == nil && string(begin) == "\xef\xbb\xbf" {
-		_, _ = text.Discard(3) // they are there
-	}
-	r := csv.NewReader(text)
-	r.TrimLeadingSpace, r.LazyQuotes = true, true
-	header, err := r.Read()
-	if err != nil {
-		return nil
-	}
-	for i := range header {
-		header[i] = strings.TrimSpace(header[i])
-	}
-	return header
-}
-
-// featureNames returns the names of so many features, in the order of a table's columns; nil if the header does not say which those are.
-func featureNames(header []string, width int) []string {
-	left := header
-	for _, others := range [][]string{noFeatures, seldomFeature} {
-		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return slices.Contains(others, strings.ToLower(name)) })
-		if len(left) == width {
-			if sorted := slices.Compact(slices.Sorted(slices.Values(left))); len(sorted) != width {
-				return nil // two of one name
-			}
-			return left
-		}
-	}
-	return nil
-}
 
 // graphFeatureNames returns the names of the features of a graph that --data names; nil if its format has none.
 func graphFeatureNames(data, dataDir string, width int) []string {
@@ -69,82 +15,14 @@ func graphFeatureNames(data, dataDir string, width int) []string {
 	if err != nil || at.Path == "" {
 		return nil
 	}
-	return featureNames(headerOf(filepath.Join(at.Path, "nodes.csv")), width)
+	return cached.FeatureNames(cached.Header(filepath.Join(at.Path, "nodes.csv")), width)
 }
 
-// match puts features into the order in which a model was trained on them, by the names of their columns. Without names it leaves them as
-// they are. It writes to notes if the order was another.
+// match puts features into the order in which a model was trained on them, and writes to notes if it was another.
 func match(m *cached.Model, names []string, f datasets.Features, file string, notes io.Writer) (datasets.Features, error) {
-	if m.FeatureNames == nil || names == nil || slices.Equal(names, m.FeatureNames) {
-		return f, nil
+	f, moved, err := m.Match(names, f, file)
+	if moved && err == nil {
+		_, err = fmt.Fprintf(notes, "%s: its features are in another order than the model was trained on: they are matched by name\n", file)
 	}
-	if err := missing(m, names, file); err != nil {
-		return f, err
-	}
-	if _, err := fmt.Fprintf(notes, "%s: its features are in another order than the model was trained on: they are matched by name\n", file); err != nil {
-		return f, err
-	}
-	from := make([]int32, f.Width)
-	for i, name := range m.FeatureNames {
-		from[i] = int32(slices.Index(names, name))
-	}
-	return rearranged(f, from), nil
-}
-
-// missing returns an error that says which features of a model a table lacks.
-func missing(m *cached.Model, names []string, file string) error {
-	there := map[string]bool{}
-	for _, name := range names {
-		there[name] = true
-	}
-	var lacks []string
-	for _, name := range m.FeatureNames {
-		if !there[name] {
-			lacks = append(lacks, fmt.Sprintf("%.60q", name))
-		}
-	}
-	if len(lacks) == 0 {
-		return nil
-	}
-	n, more := len(lacks), ""
-	if n > 5 {
-		lacks, more = lacks[:5], fmt.Sprintf(" and %d more", n-5)
-	}
-	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of these names", file, strings.Join(lacks, ", "), more)
-}
-
-// rearranged returns features whose column i is column from[i] of f.
-func rearranged(f datasets.Features, from []int32) datasets.Features {
-	g := datasets.Features{Rows: f.Rows, Width: f.Width}
-	if !f.IsSparse() {
-		g.Dense = make([]float32, len(f.Dense))
-		for v := range f.Rows {
-			row := f.Dense[v*f.Width : (v+1)*f.Width]
-			for i, c := range from {
-				g.Dense[v*f.Width+i] = row[c]
-			}
-		}
-		return g
-	}
-	to := make([]int32, len(from))
-	for i, c := range from {
-		to[c] = int32(i)
-	}
-	type entry struct {
-		column int32
-		value  float32
-	}
-	g.Offsets = f.Offsets
-	var row []entry
-	for v := range f.Rows {
-		row = row[:0]
-		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-			row = append(row, entry{to[f.Columns[i]], f.Values[i]})
-		}
-		slices.SortFunc(row, func(a, b entry) int { return int(a.column) - int(b.column) })
-		for _, e := range row {
-			g.Columns, g.Values = append(g.Columns, e.column), append(g.Values, e.value)
-		}
-	}
-	return g
+	return f, err
 }

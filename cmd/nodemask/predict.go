@@ -71,9 +71,9 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return err
 	}
 	defer p.Close()
-	header := headerOf(nodesFile)
+	header := cached.Header(nodesFile)
 	if header != nil {
-		if err := missing(m, header, nodesFile); err != nil {
+		if err := m.Lacks(header, nodesFile); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}
-	if newcomers.Features, err = match(m, featureNames(header, m.Features), newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
+	if newcomers.Features, err = match(m, cached.FeatureNames(header, m.Features), newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	if apart {

@@ -181,7 +181,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
 		}
 	}
-	if note := collapsed(x, results); note != "" {
+	if note := collapsed(x, results); err == nil && note != "" {
 		fmt.Fprintln(c.ErrOrStderr(), note)
 	}
 	if err == nil && f.saveModel != "" {

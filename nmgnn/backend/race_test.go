@@ -27,7 +27,7 @@ func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 	stop, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for {
-			y, err := exec.Exec(x)
+			y, err := exec.Call(x)
 			if err == nil {
 				_, err = tensors.CopyFlatData[float32](y[0])
 			}

@@ -99,6 +99,9 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 	if err := out.replaces(o.Shards, slices.Concat(in.Nodes, in.Edges)...); err != nil { // before all is computed
 		return Counts{}, err
 	}
+	if err := checkColumns(m, in.Nodes); err != nil {
+		return Counts{}, err
+	}
 	model, saved, err := encodeModel(m)
 	if err != nil {
 		return Counts{}, err

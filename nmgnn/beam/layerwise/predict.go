@@ -29,6 +29,9 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err != nil {
 		return err
 	}
+	if err := checkColumns(m, a.Nodes); err != nil {
+		return err
+	}
 	model, saved, err := encodeModel(m)
 	if err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+
+	"nodemask/nmgnn/cached"
 )
 
 // setNames match the names of shards that say how many there are, such as edges-00000-of-00003.csv.
@@ -174,4 +176,57 @@ func hasNoRows(path string) (none bool, err error) {
 	begin, err := io.ReadAll(io.LimitReader(f, compared))
 	_, rest, _ := bytes.Cut(begin, []byte("\n"))
 	return len(begin) < compared && len(bytes.TrimSpace(rest)) == 0, err
+}
+
+// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with, in its order, where
+// both have names.
+func checkColumns(m *cached.Model, nodes []string) error {
+	if m.FeatureNames == nil {
+		return nil
+	}
+	for _, path := range nodes {
+		header := cached.Header(path)
+		if isParquet(path) {
+			header = columnsOf(path)
+		}
+		if header == nil {
+			continue // what is wrong, reading it tells
+		}
+		if err := m.Lacks(header, path); err != nil {
+			return err
+		}
+		if names := cached.FeatureNames(header, m.Features); names != nil && !slices.Equal(names, m.FeatureNames) {
+			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path, m.FeatureNames)
+		}
+	}
+	return nil
+}
+
+// columnsOf returns the names of the columns of a file of Parquet; nil if it cannot be read, or has a list for the features.
+func columnsOf(path string) (names []string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	defer func() {
+		if recover() != nil { // the library may panic over a damaged file
+			names = nil
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil
+	}
+	for _, field := range file.Schema().Fields() {
+		if !field.Leaf() {
+			return nil
+		}
+		names = append(names, field.Name())
+	}
+	return names
 }

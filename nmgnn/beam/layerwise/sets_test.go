@@ -116,3 +116,20 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, nodes, left)
 }
+
+func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
+	folder := oddFiles(t) // features a, b, c and d
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	m := testCases()[0].model(t, readGraph(t, folder))
+	run := func() error {
+		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
+		return err
+	}
+	m.FeatureNames = []string{"a", "b", "c", "d"}
+	require.NoError(t, run())
+	m.FeatureNames = []string{"b", "a", "c", "d"}
+	require.ErrorContains(t, run(), "nodes.csv: its features are in another order than the model was trained on: expected [\"b\" \"a\"")
+	m.FeatureNames = []string{"a", "b", "c", "e"}
+	require.ErrorContains(t, run(), `nodes.csv: features that the model was trained on are missing: "e"`)
+}
