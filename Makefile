@@ -65,9 +65,8 @@ torture: setup-lab ## every fault at every system call, and all tests with the r
 third-party: ## write THIRD_PARTY.md, the licences of all that is linked
 	scripts/thirdparty/run.sh
 
-sbom: build ## list the parts of bin/nodemask as CycloneDX in bin/nodemask.cdx.json
-	go tool -modfile=tools/supply/go.mod cyclonedx-gomod bin -json -licenses -std -noserial -version "$$(bin/nodemask --version | cut -d' ' -f2)" \
-		-output bin/nodemask.cdx.json bin/nodemask
+sbom: build ## list the parts of bin/nodemask, of pages and of XLA's plugin as CycloneDX in bin/*.cdx.json
+	scripts/sbom.sh
 
 vulncheck: ## look for known vulnerabilities in what is called (asks vuln.go.dev)
 	go tool -modfile=tools/supply/go.mod govulncheck ./...
