@@ -22,7 +22,8 @@ func graphFeatureNames(data, dataDir string, width int) []string {
 func match(m *cached.Model, names []string, f datasets.Features, file string, notes io.Writer) (datasets.Features, error) {
 	f, moved, err := m.Match(names, f, file)
 	if moved && err == nil {
-		_, err = fmt.Fprintf(notes, "%s: its features are in another order than the model was trained on: they are matched by name\n", file)
+		_, err = fmt.Fprintf(notes,
+			"%s: its features are in another order than the model was trained on: they are matched by name\n", file)
 	}
 	return f, err
 }

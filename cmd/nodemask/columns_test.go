@@ -50,9 +50,11 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	known := kept.IDs[0]
 	require.NoError(t, kept.Close())
 
-	nodes, edges := at("nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n"), at("edges.csv", "source,target\n"+known+",new\nnew,also\n")
+	nodes, edges := at("nodes.csv", "id,x,y\nnew,0.25,1\nalso,1,0\n"), at("edges.csv",
+		"source,target\n"+known+",new\nnew,also\n")
 	predict := func(nodes string) (int, string, string) {
-		return nodemask(t, "predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", nodes, "--edges", edges)
+		return nodemask(t, "predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", nodes, "--edges",
+			edges)
 	}
 	code, want, diagnostics := predict(nodes)
 	require.Zero(t, code, diagnostics)
@@ -61,11 +63,13 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	code, got, diagnostics := predict(other)
 	require.Zero(t, code, diagnostics)
 	require.Equal(t, want, got)
-	require.Contains(t, diagnostics, "its features are in another order than the model was trained on: they are matched by name")
+	require.Contains(t, diagnostics,
+		"its features are in another order than the model was trained on: they are matched by name")
 	for _, table := range []string{turned(t, nodes, 0, 1), at("renamed.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")} {
 		code, _, diagnostics = predict(table)
 		require.Equal(t, 1, code)
-		require.Contains(t, diagnostics, table+`: features that the model was trained on are missing: "y": expected columns of these names`)
+		require.Contains(t, diagnostics,
+			table+`: features that the model was trained on are missing: "y": expected columns of these names`)
 	}
 
 	// A file without names, as older ones are, takes columns as they come.
@@ -88,7 +92,8 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), text, 0o600))
 	require.Equal(t, embed(g), embed(folder))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte("id,label,x,w\na,even,1,0\nb,odd,0,1\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte("id,label,x,w\na,even,1,0\nb,odd,0,1\n"),
+		0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "edges.csv"), []byte("source,target\na,b\n"), 0o600))
 	code, _, diagnostics = nodemask(t, "embed", "--model", model, "--backend", "go", "--data", folder)
 	require.Equal(t, 1, code)
@@ -112,7 +117,8 @@ func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(g, file), []byte(all), 0o600))
 		}
 		to := t.TempDir()
-		code, out, diagnostics := nodemask(t, quickTrain(g, "--save-model", filepath.Join(to, "m"), "--save-cache", filepath.Join(to, "c"))...)
+		code, out, diagnostics := nodemask(t, quickTrain(g, "--save-model", filepath.Join(to, "m"), "--save-cache",
+			filepath.Join(to, "c"))...)
 		require.Equal(t, 1, code, diagnostics)
 		require.Empty(t, out, "nothing is trained")
 		if strings.Contains(diagnostics, "which is not UTF-8 and cannot be saved: convert the file") {

@@ -14,7 +14,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Flags that name what is written, and what is read, of every command. No output may be one of the inputs, whatever link leads there.
+// Flags that name what is written, and what is read, of every command. No output may be one of the inputs, whatever
+// link leads there.
 var (
 	outputFlags = []string{"output", "save-model", "save-cache"}
 	inputFlags  = map[string]func(value, dataDir string) []string{
@@ -58,7 +59,8 @@ func checkOutputs(c *cobra.Command) error {
 			if value(flag) == "" || wholefile.Replaces(value(name), value(name)) == "" { // a file that is not there is no input
 				continue
 			}
-			if err := checkOutput("--"+name, value(name), "--"+flag, inputFlags[flag](value(flag), value("data-dir"))...); err != nil {
+			inputs := inputFlags[flag](value(flag), value("data-dir"))
+			if err := checkOutput("--"+name, value(name), "--"+flag, inputs...); err != nil {
 				return err
 			}
 		}
@@ -74,8 +76,8 @@ func checkOutput(flag, output, of string, inputs ...string) error {
 	return nil
 }
 
-// graphFiles lists what a reader may open of a graph: files of nodes and edges in a folder that has them, as other files there are not
-// read, and else all of a folder.
+// graphFiles lists what a reader may open of a graph: files of nodes and edges in a folder that has them, as other
+// files there are not read, and else all of a folder.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {

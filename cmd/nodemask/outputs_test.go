@@ -62,7 +62,8 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	} {
 		code, _, diagnostics := nodemask(t, arguments...)
 		require.Equal(t, 2, code, "%s: %s", arguments, diagnostics)
-		require.Regexp(t, "which the command reads: expected another file|the model itself|the same file", diagnostics, arguments)
+		require.Regexp(t, "which the command reads: expected another file|the model itself|the same file", diagnostics,
+			arguments)
 		require.Equal(t, before, contents(t, g), arguments)
 	}
 	for _, arguments := range [][]string{ // what is no input may be replaced
@@ -80,14 +81,17 @@ func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
 	neither := []string{"checkpoint", "batch-dir", "site", "mirror"} // folders that are made, an address
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
-		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil, "%s would not check its outputs", c.CommandPath())
+		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil,
+			"%s would not check its outputs", c.CommandPath())
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			help := strings.ToLower(f.Usage)
-			if f.Value.Type() != "string" || !strings.Contains(help, "file") && !strings.Contains(help, "folder") && !strings.Contains(help, "path") && f.Shorthand != "o" {
+			says := func(word string) bool { return strings.Contains(help, word) }
+			if f.Value.Type() != "string" || !slices.ContainsFunc([]string{"file", "folder", "path"}, says) && f.Shorthand != "o" {
 				return
 			}
 			_, input := inputFlags[f.Name]
-			require.True(t, input || slices.Contains(outputFlags, f.Name) || slices.Contains(neither, f.Name), "%s --%s", c.CommandPath(), f.Name)
+			require.True(t, input || slices.Contains(outputFlags, f.Name) || slices.Contains(neither, f.Name), "%s --%s",
+				c.CommandPath(), f.Name)
 		})
 		for _, child := range c.Commands() {
 			walk(child)

@@ -56,7 +56,8 @@ func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 					}
 					return // XLA may not be set up
 				}
-				y, err := graph.CallOnce(b.Backend, func(x *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Add(x, x)) }, ones)
+				twice := func(x *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Add(x, x)) }
+				y, err := graph.CallOnce(b.Backend, twice, ones)
 				if err != nil || y.Value() != float32(2*64*64) {
 					t.Errorf("%s: %v, %v", id, y, err)
 				}

@@ -16,8 +16,8 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// identity is all that a trial's numbers follow from, but its seed. Its keys are the words in which a checkpoint of something else is
-// refused.
+// identity is all that a trial's numbers follow from, but its seed. Its keys are the words in which a checkpoint of
+// something else is refused.
 type identity struct {
 	Version    string            `json:"version"`
 	Data       string            `json:"data"`
@@ -40,14 +40,16 @@ func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o O
 		return "", errors.New("batches: checkpoints of a program without a version: expected one")
 	}
 	id := content
-	id.Version, id.Split, id.Setting, id.Arrivals, id.Parameters = o.Version, split.Hash(), x.Setting, x.Arrivals, x.Parameters
-	id.Backend, id.Batches, id.Sample, id.KeepBytes = fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel()), o.Clusters, o.Sample, o.keepBytes()
+	id.Version, id.Split = o.Version, split.Hash()
+	id.Setting, id.Arrivals, id.Parameters = x.Setting, x.Arrivals, x.Parameters
+	id.Backend, id.Batches, id.Sample, id.KeepBytes = fmt.Sprintf("%s, %s kernels", b.ID,
+		b.Kernel()), o.Clusters, o.Sample, o.keepBytes()
 	text, err := json.Marshal(id)
 	return string(text), err
 }
 
-// contentOf hashes a graph: another one with the same name and as many nodes and edges is another one. release is called when some
-// of it was read; it may be nil.
+// contentOf hashes a graph: another one with the same name and as many nodes and edges is another one. release is
+// called when some of it was read; it may be nil.
 func contentOf(g *datasets.Graph, release func()) identity {
 	sum := func(put func(h hash.Hash)) string {
 		h := sha256.New()

@@ -30,7 +30,8 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 		nodes[v] = int32(v)
 	}
 	// A split of the graph's own stays, whatever the labels are.
-	g.OwnSplit = &datasets.Split{TrainPercent: 33, ValidationShare: 0.5, Train: nodes[:20], Validation: nodes[20:40], Test: nodes[40:]}
+	g.OwnSplit = &datasets.Split{TrainPercent: 33, ValidationShare: 0.5,
+		Train: nodes[:20], Validation: nodes[20:40], Test: nodes[40:]}
 	type trial struct {
 		b *backend.Backend
 		x train.Experiment
@@ -95,7 +96,8 @@ func TestACheckpointOfAnythingElseIsRefusedByName(t *testing.T) {
 	for what, change := range changes {
 		y := fresh(folder)
 		change(y)
-		require.ErrorContains(t, run(y), "the checkpoint of other data or settings: what differs is: "+what+": name another folder", what)
+		require.ErrorContains(t, run(y),
+			"the checkpoint of other data or settings: what differs is: "+what+": name another folder", what)
 	}
 	var keys map[string]any
 	y := fresh(folder)

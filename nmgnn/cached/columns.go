@@ -46,11 +46,14 @@ func Header(path string) []string {
 	return header
 }
 
-// FeatureNames returns the names of so many features, in the order of a table's columns; nil if the header does not say which those are.
+// FeatureNames returns the names of so many features, in the order of a table's columns; nil if the header does not say
+// which those are.
 func FeatureNames(header []string, width int) []string {
 	left := header
 	for _, others := range [][]string{noFeatures, seldomFeature} {
-		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return slices.Contains(others, strings.ToLower(name)) })
+		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool {
+			return slices.Contains(others, strings.ToLower(name))
+		})
 		if len(left) == width {
 			if sorted := slices.Compact(slices.Sorted(slices.Values(left))); len(sorted) != width {
 				return nil // two of one name
@@ -61,8 +64,9 @@ func FeatureNames(header []string, width int) []string {
 	return nil
 }
 
-// Match puts features into the order in which the model was trained on them, by the names of their columns, and reports whether that was
-// another. Without names it leaves them as they are. It returns an error that names the features that the table of that file lacks.
+// Match puts features into the order in which the model was trained on them, by the names of their columns, and reports
+// whether that was another. Without names it leaves them as they are. It returns an error that names the features that
+// the table of that file lacks.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || names == nil || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
@@ -77,7 +81,8 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return rearranged(f, from), true, nil
 }
 
-// Lacks returns an error that says which features of the model a table lacks, by its header; nil if none, or if their names are not known.
+// Lacks returns an error that says which features of the model a table lacks, by its header; nil if none, or if their
+// names are not known.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {
@@ -96,7 +101,8 @@ func (m *Model) Lacks(names []string, file string) error {
 	if n > 5 {
 		lacks, more = lacks[:5], fmt.Sprintf(" and %d more", n-5)
 	}
-	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of these names", file, strings.Join(lacks, ", "), more)
+	return fmt.Errorf("%s: features that the model was trained on are missing: %s%s: expected columns of these names",
+		file, strings.Join(lacks, ", "), more)
 }
 
 // rearranged returns features whose column i is column from[i] of f.

@@ -28,7 +28,8 @@ type set struct {
 	files                     map[int]string
 }
 
-// checkSets returns an error unless files whose names say how many there are, are all there, and none is a copy of another.
+// checkSets returns an error unless files whose names say how many there are, are all there, and none is a copy of
+// another.
 func checkSets(paths []string) error {
 	sets := map[string]*set{}
 	for _, path := range paths {
@@ -48,7 +49,8 @@ func checkSets(paths []string) error {
 		}
 		switch other := s.files[number]; {
 		case s.of != m[3]:
-			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path, m[3], s.name(slices.Min(slices.Collect(maps.Keys(s.files)))), s.of)
+			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path,
+				m[3], s.name(slices.Min(slices.Collect(maps.Keys(s.files)))), s.of)
 		case other != "":
 			return fmt.Errorf("%s: the same shard as %s: remove one of them", path, other)
 		}
@@ -87,7 +89,8 @@ func (s *set) check() error {
 			case err != nil:
 				return err
 			case same:
-				return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path, filepath.Base(other))
+				return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path,
+					filepath.Base(other))
 			}
 		}
 		alike[begins] = append(alike[begins], path)
@@ -116,7 +119,8 @@ func beginning(path string) (string, error) {
 	return fmt.Sprintf("%d %x", info.Size(), h.Sum(nil)), err
 }
 
-// copied reports whether two files that begin alike are the same throughout, and have rows: empty shards may well be alike.
+// copied reports whether two files that begin alike are the same throughout, and have rows: empty shards may well be
+// alike.
 func copied(a, b string) (bool, error) {
 	if empty, err := hasNoRows(a); err != nil || empty {
 		return false, err
@@ -152,8 +156,8 @@ func copied(a, b string) (bool, error) {
 	}
 }
 
-// hasNoRows reports whether a file is one of CSV that has a header at most, or one of Parquet without rows. What is wrong with a
-// file, reading it tells.
+// hasNoRows reports whether a file is one of CSV that has a header at most, or one of Parquet without rows. What is
+// wrong with a file, reading it tells.
 func hasNoRows(path string) (none bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -178,8 +182,8 @@ func hasNoRows(path string) (none bool, err error) {
 	return len(begin) < compared && len(bytes.TrimSpace(rest)) == 0, err
 }
 
-// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with, in its order, where
-// both have names.
+// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
+// in its order, where both have names.
 func checkColumns(m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil
@@ -196,13 +200,15 @@ func checkColumns(m *cached.Model, nodes []string) error {
 			return err
 		}
 		if names := cached.FeatureNames(header, m.Features); names != nil && !slices.Equal(names, m.FeatureNames) {
-			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path, m.FeatureNames)
+			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
+				m.FeatureNames)
 		}
 	}
 	return nil
 }
 
-// columnsOf returns the names of the columns of a file of Parquet; nil if it cannot be read, or has a list for the features.
+// columnsOf returns the names of the columns of a file of Parquet; nil if it cannot be read, or has a list for the
+// features.
 func columnsOf(path string) (names []string) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -16,14 +16,17 @@ func TestShardsOfTheInputAreAllThereOrAnErrorNamesOne(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"whole":              {map[string]string{"edges-00000-of-00002.csv": head + "a,b\n", "edges-00001-of-00002.csv": head + "b,c\n"}, ""},
+		"whole": {map[string]string{"edges-00000-of-00002.csv": head + "a,b\n",
+			"edges-00001-of-00002.csv": head + "b,c\n"}, ""},
 		"names without sets": {map[string]string{"edges-1.csv": head + "a,b\n", "edges-2.csv": head + "a,b\n"}, ""},
-		"empty shards":       {map[string]string{"edges-0-of-3.csv": head, "edges-1-of-3.csv": head, "edges-2-of-3.csv": head + "a,b\n"}, ""},
-		"a lone one":         {map[string]string{"edges-00000-of-00003.csv": head}, "edges-00001-of-00003.csv: this shard is missing: 1 of 3 are there"},
-		"the first missing":  {map[string]string{"edges-1-of-2.csv": head}, "edges-0-of-2.csv: this shard is missing"},
-		"beyond":             {map[string]string{"edges-3-of-3.csv": head}, "edges-3-of-3.csv: shard 3 of 3: expected 0 to 2"},
-		"two sets":           {map[string]string{"edges-0-of-1.csv": head, "edges-0-of-2.csv": head, "edges-1-of-2.csv": head}, "edges-0-of-2.csv: a shard of 2, and "},
-		"two names":          {map[string]string{"edges-0-of-1.csv": head, "edges-00-of-1.csv": head}, "the same shard as"},
+		"empty shards": {map[string]string{"edges-0-of-3.csv": head, "edges-1-of-3.csv": head,
+			"edges-2-of-3.csv": head + "a,b\n"}, ""},
+		"a lone one":        {map[string]string{"edges-00000-of-00003.csv": head}, "edges-00001-of-00003.csv: this shard is missing: 1 of 3 are there"},
+		"the first missing": {map[string]string{"edges-1-of-2.csv": head}, "edges-0-of-2.csv: this shard is missing"},
+		"beyond":            {map[string]string{"edges-3-of-3.csv": head}, "edges-3-of-3.csv: shard 3 of 3: expected 0 to 2"},
+		"two sets": {map[string]string{"edges-0-of-1.csv": head, "edges-0-of-2.csv": head,
+			"edges-1-of-2.csv": head}, "edges-0-of-2.csv: a shard of 2, and "},
+		"two names": {map[string]string{"edges-0-of-1.csv": head, "edges-00-of-1.csv": head}, "the same shard as"},
 		"a copy": {map[string]string{"edges-0-of-2.csv": head + "a,b\n", "edges-1-of-2.csv": head + "a,b\n"},
 			"edges-1-of-2.csv: a copy of edges-0-of-2.csv, byte for byte"},
 	} {
@@ -50,7 +53,8 @@ func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
 	m, out := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
 	in, err := layerwise.Find(folder)
 	require.NoError(t, err)
-	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(), Shards: 3})
+	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(),
+		Shards: 3})
 	require.NoError(t, err)
 	pattern := filepath.Join(out, "nodes-*.parquet")
 	_, err = layerwise.Expand(pattern)
@@ -68,7 +72,8 @@ func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
 	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir(), Layer: 1}, layerwise.Options{Work: work, Shards: 3})
+		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir(),
+			Layer: 1}, layerwise.Options{Work: work, Shards: 3})
 		return err
 	}
 	require.NoError(t, run())
@@ -90,7 +95,8 @@ func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
 				require.NoError(t, os.Remove(path))
 				require.ErrorContains(t, run(), path+": no such file", "%s, a step after it: %t", step, later)
 				require.NoError(t, os.WriteFile(path, other, 0o600))
-				require.ErrorContains(t, run(), path+": the file is damaged, or another was copied over it", "%s, a step after it: %t", step, later)
+				require.ErrorContains(t, run(), path+": the file is damaged, or another was copied over it",
+					"%s, a step after it: %t", step, later)
 				require.NoError(t, os.WriteFile(path, whole, 0o600))
 				require.NoError(t, run())
 			}
@@ -109,7 +115,8 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	in, err := layerwise.Find(folder)
 	require.NoError(t, err)
 	for _, out := range []string{folder, link} {
-		_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out, CSV: true}, layerwise.Options{Work: t.TempDir(), Shards: 1})
+		_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out,
+			CSV: true}, layerwise.Options{Work: t.TempDir(), Shards: 1})
 		require.ErrorContains(t, err, "nodes-00000-of-00001.csv, which is read: expected another folder")
 	}
 	left, err := os.ReadFile(filepath.Join(folder, "nodes-00000-of-00001.csv"))
@@ -123,13 +130,15 @@ func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	m := testCases()[0].model(t, readGraph(t, folder))
 	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
+		_, err := layerwise.Embed(t.Context(), m, in,
+			layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
 		return err
 	}
 	m.FeatureNames = []string{"a", "b", "c", "d"}
 	require.NoError(t, run())
 	m.FeatureNames = []string{"b", "a", "c", "d"}
-	require.ErrorContains(t, run(), "nodes.csv: its features are in another order than the model was trained on: expected [\"b\" \"a\"")
+	require.ErrorContains(t, run(),
+		"nodes.csv: its features are in another order than the model was trained on: expected [\"b\" \"a\"")
 	m.FeatureNames = []string{"a", "b", "c", "e"}
 	require.ErrorContains(t, run(), `nodes.csv: features that the model was trained on are missing: "e"`)
 }
