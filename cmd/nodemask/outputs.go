@@ -19,7 +19,7 @@ import (
 var (
 	outputFlags = []string{"output", "save-model", "save-cache"}
 	inputFlags  = map[string]func(value, dataDir string) []string{
-		"data": graphFiles, "data-dir": func(value, _ string) []string { return filesBelow(value) },
+		"data": graphFiles, "data-dir": func(string, string) []string { return nil }, // of which --data reads
 		"model":   func(value, _ string) []string { return without(value, hyper.Models()) }, // train's is a name
 		"results": func(value, _ string) []string { return withEnding(filesBelow(value), ".jsonl") },
 		"edges":   oneFile, "nodes": oneFile, "cache": oneFile, "again": oneFile,
@@ -84,7 +84,11 @@ func graphFiles(name, dataDir string) []string {
 		return nil
 	}
 	if at.Path == "" {
-		return filesBelow(at.Dir)
+		var files []string
+		for _, f := range at.Info.Files {
+			files = append(files, filepath.Join(at.Dir, f.Name))
+		}
+		return files
 	}
 	all := filesBelow(at.Path)
 	part := func(path, start string) bool {

@@ -66,6 +66,18 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 			arguments)
 		require.Equal(t, before, contents(t, g), arguments)
 	}
+	t.Run("a data set by its name", func(t *testing.T) {
+		folder := t.TempDir()
+		for _, name := range []string{"ind.citeseer.x", "model.safetensors"} {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
+		}
+		from := []string{"train", "--data", "citeseer", "--data-dir", folder, "--backend", "go", "--save-model"}
+		code, _, diagnostics := nodemask(t, append(from, filepath.Join(folder, "ind.citeseer.x"))...)
+		require.Equal(t, 2, code)
+		require.Contains(t, diagnostics, "which the command reads")
+		_, _, diagnostics = nodemask(t, append(from, filepath.Join(folder, "model.safetensors"))...)
+		require.NotContains(t, diagnostics, "which the command reads")
+	})
 	for _, arguments := range [][]string{ // what is no input may be replaced
 		quickTrain(g, "--save-model", model, "--save-cache", cache),
 		append(embed, at("embedding.csv")),
