@@ -78,6 +78,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	for format in GraphML NodeLink Torch OGB; do go test ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; done
+	go test ./datasets/parquet -run '^$$' -fuzz '^FuzzParquet$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./datasets/internal/packed -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)

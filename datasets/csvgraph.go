@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
 	"nodemask/datasets/internal/ids"
+	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/listing"
 )
 
 // Files of a graph in CSV.
@@ -25,7 +27,10 @@ const (
 // ReadCSV reads a graph of your own from a folder with two comma-separated files, each with a header line:
 //
 //	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
-//	edges.csv   source,target         one line a pair of ids; further columns are ignored
+//	edges.csv   source,target         one line a pair of ids; further columns are left out, which the Notes say
+//
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a column without a
+// name, in which pandas numbers rows, is left out. Files are UTF-8.
 //
 // Ids and labels may be numbers or text. An empty label is a node without one. Classes are in natural order: by value
 // if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are undirected;
@@ -54,11 +59,11 @@ func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
 
 // openCSV opens a table, to be closed after use.
 func openCSV(ctx context.Context, path string) (*csvtable.Table, func() error, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := csvtable.New(ctx, f, path)
+	t, err := csvtable.New(ctx, f)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
@@ -66,7 +71,7 @@ func openCSV(ctx context.Context, path string) (*csvtable.Table, func() error, e
 }
 
 func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
-	label, err := nodeTable.Column("label")
+	label, err := nodeTable.Column("label", "class", "y")
 	if err != nil {
 		return err
 	}
@@ -81,6 +86,8 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 		return nodeTable.Errorf("no nodes: expected a line for each")
 	}
 	g.NodeIDs, g.Features, g.Labels, g.Classes = nodes.ids, nodes.features, nodes.labels, nodes.classes
+	g.Notes = nodes.notes
+	g.SetMasks(nodes.masks)
 
 	var pairs []csr.Edge
 	number := func(id []byte) (int32, error) {
@@ -97,14 +104,18 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 		}
 		u, err := number(target)
 		pairs = append(pairs, csr.Edge{Node: v, Neighbour: u})
+		if err == nil {
+			err = edgeTable.Take(16) // and 8 more in the graph
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if g.Edges, g.Report, err = csr.FromEdges(len(g.Labels), pairs, csr.Options{}); err != nil {
+	if err := g.SetPairs(len(g.Labels), pairs); err != nil {
 		return fmt.Errorf("%s: %w", edgeTable.Name, err)
 	}
+	g.noteColumns(edgeTable.Header, "source", "src", "from", "target", "dst", "to")
 	// The arrays behind the rows still have room for the repeats: give that back.
 	if cap(g.Edges.Indices) > 0 && g.Report.Duplicates > g.Report.Edges/4 {
 		g.Edges.Indices = slices.Clone(g.Edges.Indices)
@@ -115,8 +126,11 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 // csvNodes reads a table of nodes: an id, features, and a label if there is a column for it.
 type csvNodes struct {
 	table                 *csvtable.Table
-	idColumn, labelColumn int   // labelColumn is -1 if there is none
-	featureColumns        []int // all others
+	idColumn, labelColumn int    // labelColumn is -1 if there is none
+	maskColumns           [3]int // of the own split's sets; -1 if there is none
+	featureColumns        []int  // all others that have a name
+	notes                 []string
+	masks                 Masks
 
 	ids      []string
 	index    ids.Index
@@ -131,9 +145,15 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &csvNodes{table: t, idColumn: id, labelColumn: label}
-	for i := range t.Header {
-		if i != n.idColumn && i != n.labelColumn {
+	n := &csvNodes{table: t, idColumn: id, labelColumn: label, maskColumns: [3]int{-1, -1, -1}}
+	for i, name := range t.Header {
+		switch set := listing.MaskSet(name); {
+		case i == n.idColumn || i == n.labelColumn:
+		case set >= 0:
+			n.maskColumns[set] = i
+		case name == "": // pandas numbers rows so
+			n.notes = append(n.notes, fmt.Sprintf("column %d has no name: left out", i+1))
+		default:
 			n.featureColumns = append(n.featureColumns, i)
 		}
 	}
@@ -160,8 +180,17 @@ func (n *csvNodes) read(accept func(id []byte) error) error {
 		if n.labelColumn >= 0 {
 			n.labels = append(n.labels, index.Add(label))
 		}
-		features.Add(row)
-		return nil
+		for set, column := range n.maskColumns {
+			if column < 0 {
+				continue
+			}
+			in, err := parseMask(t.Fields[column])
+			if err != nil {
+				return fmt.Errorf("column %.80q: %w", t.Header[column], err)
+			}
+			n.masks.Add(set, int32(v), in)
+		}
+		return t.Take(128 + int64(len(id)) + features.Add(row))
 	})
 	if err != nil {
 		return err
@@ -227,6 +256,79 @@ func ScanEdges(ctx context.Context, path string, each func(source, target []byte
 		}
 		return nil
 	})
+}
+
+// parseMask reads whether a node is in a set.
+func parseMask(field []byte) (bool, error) {
+	switch strings.ToLower(string(field)) {
+	case "1", "1.0", "true":
+		return true, nil
+	case "", "0", "0.0", "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("found %.40q: expected true or false", field)
+}
+
+// Masks collects the train, validation and test nodes that columns of a table name.
+type Masks struct{ sets [3][]int32 }
+
+// Add says whether node v, one behind all before, is in a set: 0 train, 1 validation, 2 test.
+func (m *Masks) Add(set int, v int32, in bool) {
+	if m.sets[set] == nil {
+		m.sets[set] = []int32{}
+	}
+	if in {
+		m.sets[set] = append(m.sets[set], v)
+	}
+}
+
+// SetMasks makes masks the graph's own split, or notes why they are none.
+func (g *Graph) SetMasks(m Masks) {
+	l := listing.Graph{Nodes: g.Features.Rows, IDs: g.NodeIDs, Labels: g.Labels}
+	l.SetSplit("the split of train_mask, val_mask and test_mask", m.sets[0], m.sets[1], m.sets[2])
+	if l.Train != nil {
+		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
+	}
+	g.Notes = append(g.Notes, l.AllNotes()...)
+}
+
+// noteColumns notes the columns of edges that are none of the names, such as weights.
+func (g *Graph) noteColumns(header []string, names ...string) {
+	var l listing.Graph
+	for _, name := range header {
+		if name != "" && !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
+			l.Notef("column %.80q of edges: left out", name)
+		}
+	}
+	g.Notes = append(g.Notes, l.AllNotes()...)
+}
+
+// countReverses counts the edges that pairs list in both directions, which are no repeats to a reader of the report.
+func (g *Graph) countReverses(pairs []csr.Edge) {
+	if g.Report.Duplicates == 0 {
+		return
+	}
+	listed := make([]bool, len(g.Edges.Indices))
+	for _, p := range pairs {
+		if p.Node != p.Neighbour {
+			at, _ := slices.BinarySearch(g.Edges.Neighbours(p.Node), p.Neighbour)
+			listed[g.Edges.Offsets[p.Node]+int64(at)] = true
+		}
+	}
+	g.Reverses = -g.Report.Edges
+	for _, is := range listed {
+		if is {
+			g.Reverses++
+		}
+	}
+}
+
+// SetPairs sets the edges to undirected pairs, each listed in either direction or both.
+func (g *Graph) SetPairs(nodes int, pairs []csr.Edge) (err error) {
+	if g.Edges, g.Report, err = csr.FromEdges(nodes, pairs, csr.Options{}); err == nil {
+		g.countReverses(pairs)
+	}
+	return err
 }
 
 // parseFeature reads a finite number. Converting a short []byte to string for strconv allocates nothing.

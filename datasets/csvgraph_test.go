@@ -17,6 +17,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/input"
 )
 
 const (
@@ -25,11 +26,11 @@ const (
 )
 
 func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
-	n, err := csvtable.New(t.Context(), strings.NewReader(nodes), csvNodesFile)
+	n, err := csvtable.New(t.Context(), input.Bytes(csvNodesFile, []byte(nodes)))
 	if err != nil {
 		return nil, err
 	}
-	e, err := csvtable.New(t.Context(), strings.NewReader(edges), csvEdgesFile)
+	e, err := csvtable.New(t.Context(), input.Bytes(csvEdgesFile, []byte(edges)))
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (d Description) Facts() (facts [][2]string) {
 	add("nodes", "%d (%d isolated, %d unlabelled)", d.Nodes, d.Isolated, d.Unlabelled)
 	directed := ""
 	if d.Directed {
-		directed = ", directed in the source and taken both ways"
+		directed = ", directed in the source or listed in one direction, and taken both ways"
 	}
 	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directed, d.Listed, d.SelfLoops, d.Duplicates)
 	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)

@@ -21,7 +21,7 @@ func TestDescribeCountsByHand(t *testing.T) {
 		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV", Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1,
 			MeanDegree: 1, MedianDegree: 1, MaxDegree: 2, Isolated: 1, Degrees: []DegreeCount{{0, 0, 1}, {1, 1, 2}, {2, 2, 1}},
 			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2, &first, 0.75}, {"2", 1, &second, 0.25}}, Unlabelled: 1, EdgeHomophily: &share,
-			Notes:    []string{"1 self-loops and 1 repeated edges are dropped"},
+			Notes:    []string{"1 self-loops and 0 repeated edges are dropped"},
 			Warnings: []string{"2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: 1 (2), 2 (1)", "2 of 4 features are the same on all nodes"}}, d)
 	}
 }

@@ -272,14 +272,15 @@ func NewFeatureBuilder(width int) *FeatureBuilder {
 	return &FeatureBuilder{Features{Width: width, Offsets: []int64{0}}}
 }
 
-// Add copies a row of the builder's width.
-func (b *FeatureBuilder) Add(row []float32) {
+// Add copies a row of the builder's width, and returns about how many bytes it takes.
+func (b *FeatureBuilder) Add(row []float32) (bytes int64) {
 	f := &b.f
 	f.Rows++
 	if !f.IsSparse() {
 		f.Dense = append(f.Dense, row...)
-		return
+		return 4 * int64(f.Width)
 	}
+	before := len(f.Values)
 	for j, v := range row {
 		if v != 0 {
 			f.Columns = append(f.Columns, int32(j))
@@ -287,10 +288,12 @@ func (b *FeatureBuilder) Add(row []float32) {
 		}
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
+	bytes = 8 + 8*int64(len(f.Values)-before)
 	// Twice the limit: rows near it should not be turned to and fro.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*sparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.toDense()
 	}
+	return bytes
 }
 
 // Finish returns the rows, sparse if at most sparseLimit of them is not zero.

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/csr"
 	"nodemask/datasets/internal/graphml"
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/ogb"
@@ -30,23 +29,9 @@ type Reader interface {
 	Layout() string
 }
 
-// source is a file at hand.
-type source interface {
-	io.Reader
-	io.ReaderAt
-}
-
 // single are the formats of one file, by how its name ends.
-var single = map[string]func(ctx context.Context, r source, size int64, name string) (*listing.Graph, error){
-	".graphml": func(ctx context.Context, r source, _ int64, name string) (*listing.Graph, error) {
-		return graphml.Read(ctx, r, name)
-	},
-	".json": func(ctx context.Context, r source, _ int64, name string) (*listing.Graph, error) {
-		return nodelink.Read(ctx, r, name)
-	},
-	".pt": func(ctx context.Context, r source, size int64, name string) (*listing.Graph, error) {
-		return torch.Read(ctx, r, size, name)
-	},
+var single = map[string]func(ctx context.Context, in *input.File) (*listing.Graph, error){
+	".graphml": graphml.Read, ".json": nodelink.Read, ".pt": torch.Read,
 }
 
 // extension returns how a name ends, in lower case.
@@ -74,9 +59,9 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 	}
 	if !info.IsDir() {
 		if read := single[extension(path)]; read != nil {
-			return readSingle(ctx, path, info)
+			return readSingle(ctx, path)
 		}
-		if extension(path) != ".npz" && info.Mode().IsRegular() && !isZip(path) {
+		if extension(path) != ".npz" && !isZip(path) {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
 		}
 		return ReadNPZ(ctx, path)
@@ -104,7 +89,7 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 
 // isZip reports whether a file begins as a zip does, such as an npz of another name.
 func isZip(path string) bool {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return true // whoever reads it says why not
 	}
@@ -123,16 +108,13 @@ func base(path string) string {
 }
 
 // readSingle reads a file of one of the formats of [single].
-func readSingle(ctx context.Context, path string, info os.FileInfo) (g *Graph, err error) {
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: expected a file", path)
-	}
-	f, err := os.Open(path)
+func readSingle(ctx context.Context, path string) (g *Graph, err error) {
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	listed, err := single[extension(path)](ctx, f, info.Size(), path)
+	listed, err := single[extension(path)](ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +123,7 @@ func readSingle(ctx context.Context, path string, info os.FileInfo) (g *Graph, e
 
 // readSingleMemory is readSingle for a file at hand as bytes.
 func readSingleMemory(ctx context.Context, file string, content []byte) (*Graph, error) {
-	listed, err := single[extension(file)](ctx, bytes.NewReader(content), int64(len(content)), file)
+	listed, err := single[extension(file)](ctx, input.Bytes(file, content))
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +153,9 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 }
 
 // setEdges makes a listing's pairs edges.
-func (g *Graph) setEdges(l *listing.Graph) (err error) {
+func (g *Graph) setEdges(l *listing.Graph) error {
 	if !l.Both && !l.Directed { // of directed edges, the other direction is another edge and no repeat
-		g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{})
-		return err
+		return g.SetPairs(l.Nodes, l.Pairs)
 	}
 	pairs := func(yield func(int32, int32) bool) {
 		for _, e := range l.Pairs {

@@ -101,6 +101,9 @@ func readNewNodes(ctx context.Context, file string, width int, known func(id []b
 	}
 	defer closeTable()
 	nodes, err := newCSVNodes(table, table.Find("label"))
+	if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class
+		nodes, err = newCSVNodes(table, table.Find("class", "y"))
+	}
 	if err != nil {
 		return nil, err
 	}

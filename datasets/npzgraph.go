@@ -25,7 +25,7 @@ import (
 //	node_names, class_names                            text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
-// in the graph's Report. Weights (adj_data) are ignored. Members of Python objects are never unpickled: names stored so
+// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never unpickled: names stored so
 // are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 	z, err := numpy.Open(ctx, path)
@@ -82,6 +82,11 @@ func readNPZ(z npzReader) (*Graph, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	// As every other format does: how features are stored decides how dropout is drawn, and one graph has one result.
+	g.Features = g.Features.compact()
+	if z.Has("adj_data") {
+		g.Notes = append(g.Notes, `"adj_data", the weights of edges: left out`)
 	}
 	return g, nil
 }
@@ -177,6 +182,9 @@ func (z npzReader) dense(member string, rows int64) (Features, error) {
 	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
 		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d", numpy.ShapeText(a.Shape), rows, maxWidth)
 	}
+	if err := z.Take(4 * a.Len()); err != nil {
+		return Features{}, err
+	}
 	f := Features{Rows: int(rows), Width: int(a.Shape[1]), Dense: make([]float32, a.Len())}
 	if !a.Fortran {
 		return f, a.Float32s(f.Dense)
@@ -218,6 +226,9 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	defer columns.Close()
 	f := Features{Rows: int(rows), Width: int(width)}
 	if f.Offsets, err = z.rowOffsets(indptr, rows, values.Len()); err != nil {
+		return Features{}, err
+	}
+	if err := z.Take(8 * values.Len()); err != nil {
 		return Features{}, err
 	}
 	f.Columns, f.Values = make([]int32, values.Len()), make([]float32, values.Len())

@@ -53,7 +53,7 @@ func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Row 2 is stored as 2 in column 1, then 0.5 in column 0: rows come out ascending.
-	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{0, 0, 1}, Values: []float32{1, 0.5, 2}}, g.Features)
+	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{0, 0, 1}, Values: []float32{1, 0.5, 2}}, g.Features.Stored(true))
 }
 
 func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReadNPZTakesHalfFloats(t *testing.T) {
 		"node_names": npy("<f2", []int{3}, []uint16{0x3c00, 0, 0x3800}),
 	}))
 	require.NoError(t, err)
-	assert.Equal(t, []float32{1, 0.5, 2}, g.Features.Values)
+	assert.Equal(t, []float32{1, 0.5, 2}, g.Features.Stored(true).Values)
 	assert.Equal(t, []int32{1, 0, 2}, g.Labels)
 	assert.Equal(t, []string{"1", "0", "0.5"}, g.NodeIDs)
 }
@@ -101,7 +101,7 @@ func TestReadNPZAddsUpRepeatedFeaturesAndDropsZeros(t *testing.T) {
 		"attr_indptr":  npy("<i4", []int{4}, []int32{0, 1, 4, 4}),
 	}))
 	require.NoError(t, err)
-	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 0, 2, 2}, Columns: []int32{0, 1}, Values: []float32{2, 4}}, g.Features)
+	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 0, 2, 2}, Columns: []int32{0, 1}, Values: []float32{2, 4}}, g.Features.Stored(true))
 }
 
 func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {

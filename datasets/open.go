@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -232,11 +233,11 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		found := slices.Sorted(maps.Keys(files))
 		return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 	}
-	nodes, err := csvtable.New(ctx, bytes.NewReader(files[nodesFile]), nodesFile)
+	nodes, err := csvtable.New(ctx, input.Bytes(nodesFile, files[nodesFile]))
 	if err != nil {
 		return nil, err
 	}
-	edges, err := csvtable.New(ctx, bytes.NewReader(files[edgesFile]), edgesFile)
+	edges, err := csvtable.New(ctx, input.Bytes(edgesFile, files[edgesFile]))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -110,6 +111,11 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 		return nil, nil, err
 	}
 	name := r.file(part)
+	if info, err := fs.Stat(r.files, name); err == nil { // before it is opened: a pipe would be waited for
+		if err := input.Regular(info, nil); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	f, err := r.files.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; 'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/input"
 )
 
 // SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
@@ -60,6 +61,14 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
+// width returns how many numbers are stored for each node's features.
+func (o SBMOptions) width() int {
+	if o.ActiveFeatures > 0 {
+		return 2 * o.ActiveFeatures
+	}
+	return o.Features
+}
+
 func setDefault[T int | float64](field *T, value T) {
 	if *field == 0 {
 		*field = value
@@ -77,6 +86,9 @@ func SBM(o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if err := input.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+		return nil, fmt.Errorf("datasets: SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].
 	nodes, classes := o.Nodes, o.Classes

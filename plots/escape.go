@@ -22,6 +22,10 @@ func escapes(before, chars string) []string {
 	return pairs
 }
 
+// Plain returns s, such as a name from a file, in one line that a terminal shows and does not obey: without control characters and
+// controls of the direction of writing.
+func Plain(s string) string { return oneLine(s) }
+
 // oneLine returns s as text that changes nothing around it: each run of white space and control characters becomes one
 // space, what is not UTF-8 or not for XML becomes U+FFFD, and controls of the direction of writing are left out.
 func oneLine(s string) string {

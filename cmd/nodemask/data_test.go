@@ -167,7 +167,7 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 	file := filepath.Join("..", "..", "datasets", "testdata", "formats", "directed.graphml")
 	code, out, stderr := nodemask(t, "data", "describe", file)
 	require.Zero(t, code, stderr)
-	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)", "7, directed in the source and taken both ways (8 pairs listed, 1 self-loops", "mean 1.75, median 2, most 3",
+	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)", "7, directed in the source or listed in one direction, and taken both ways (8 pairs listed, 1 self-loops", "mean 1.75, median 2, most 3",
 		"0.000 of the edges between labelled nodes", "2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train --split own)", `GraphML key "nick" of type string: left out`,
 		"1 self-loops and 0 repeated edges are dropped", "│ 2–3    │ ██████████████████████████████ │     6 │ 75.0 │", "│ ant   │ ████████████████████ │     3 │ 50.0 │"} {
 		assert.Contains(t, out, says)
@@ -191,7 +191,7 @@ func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "ogb"))
 	require.Zero(t, code, stderr)
 	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all are listed in both: each is taken both ways, as the models need\nogb: \"raw/node_year.csv.gz\": left out\n", stderr)
-	assert.Contains(t, out, "7, directed in the source and taken both ways")
+	assert.Contains(t, out, "7, directed in the source or listed in one direction, and taken both ways")
 	code, out, stderr = nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "parquet"))
 	require.Zero(t, code, stderr)
 	assert.Contains(t, out, "Parquet")

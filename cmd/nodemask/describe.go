@@ -25,7 +25,7 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 		return nil, err
 	}
 	for _, remark := range g.Remarks() {
-		fmt.Fprintf(w, "%s: %s\n", g.Name, remark)
+		fmt.Fprintln(w, plots.Plain(g.Name+": "+remark))
 	}
 	return g, nil
 }

@@ -21,6 +21,7 @@ import (
 	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
+	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -71,7 +72,7 @@ func run(args []string) int {
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for", &word); n == 1 && !errors.As(err, &m) { // cobra's, which has no type
 		err = unknownCommand(root, word)
 	}
-	fmt.Fprintln(os.Stderr, "nodemask:", plain(err.Error()))
+	fmt.Fprintln(os.Stderr, "nodemask:", plots.Plain(plain(err.Error())))
 	if errors.As(err, &m) {
 		return 2
 	}

@@ -88,7 +88,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		newcomers = newcomers.Apart()
 	}
 	out := bufio.NewWriter(c.OutOrStdout())
-	lines := json.NewEncoder(out)
+	lines := json.NewEncoder(plainJSON{out})
 	begin := time.Now()
 	if err := p.Predict(c.Context(), newcomers, func(p cached.Prediction) error { return lines.Encode(p) }); err != nil {
 		return err

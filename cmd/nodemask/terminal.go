@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -92,6 +94,25 @@ func printTable(w io.Writer, t plots.Table) error {
 	}
 	_, err = io.WriteString(w, text)
 	return err
+}
+
+// plainJSON writes JSON, a value at a time, for terminals too: control characters, and controls of the direction of writing, as \u and
+// four digits, which mean the same.
+type plainJSON struct{ w io.Writer }
+
+func (p plainJSON) Write(value []byte) (int, error) {
+	var b []byte
+	for _, r := range string(value) {
+		if r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
+			b = fmt.Appendf(b, "\\u%04x", r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	if _, err := p.w.Write(b); err != nil {
+		return 0, err
+	}
+	return len(value), nil
 }
 
 // fields are texts as the fields of a table's row.

@@ -145,6 +145,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		}
 		cell.TrainPercent = graph.OwnSplit.TrainPercent
 	}
+	if graph.NumClasses() < 2 {
+		return fmt.Errorf("%s has %d classes: expected at least two to tell apart; see 'nodemask data describe'", f.data, graph.NumClasses())
+	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err

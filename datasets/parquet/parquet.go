@@ -65,7 +65,7 @@ func (Reader) Read(ctx context.Context, path string) (g *datasets.Graph, err err
 		return nil, err
 	}
 	known = index{} // no longer needed when memory is
-	if g.Edges, g.Report, err = csr.FromEdges(len(g.Labels), pairs, csr.Options{}); err != nil {
+	if err := g.SetPairs(len(g.Labels), pairs); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(path, edgesFile), err)
 	}
 	return g, nil
@@ -77,14 +77,19 @@ func readNodes(t *table, g *datasets.Graph, known *index) error {
 	if err != nil {
 		return err
 	}
-	label, err := t.column("label")
+	label, err := t.column("label", "class", "y")
 	if err != nil {
 		return err
 	}
+	masks := [3]*column{}
 	var features []*column
 	for _, c := range t.columns {
 		switch {
 		case c == id || c == label:
+		case listing.MaskSet(c.name) >= 0 && c.kind == whole:
+			masks[listing.MaskSet(c.name)] = c
+		case c.name == "__index_level_0__": // pandas numbers rows so
+			g.Notes = append(g.Notes, fmt.Sprintf("column %q, pandas' row numbers: left out", c.name))
 		case c.kind == other || c.kind == text:
 			g.Notes = append(g.Notes, fmt.Sprintf("column %.80q of type %s: left out", c.name, c.described))
 		default:
@@ -109,8 +114,25 @@ func readNodes(t *table, g *datasets.Graph, known *index) error {
 	if g.Labels, g.Classes, err = readLabels(t, label); err != nil {
 		return err
 	}
-	g.Features, err = readFeatures(t, features)
-	return err
+	if g.Features, err = readFeatures(t, features); err != nil {
+		return err
+	}
+	var split datasets.Masks
+	for set, c := range masks {
+		if c == nil {
+			continue
+		}
+		if err := t.each(c, func(row int, b batch) error {
+			for i := range b.len() {
+				split.Add(set, int32(row+i), !b.null(i) && b.int(i) != 0)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	g.SetMasks(split)
+	return nil
 }
 
 // shortened keeps the first notes of very many.
@@ -139,6 +161,9 @@ func readLabels(t *table, c *column) ([]int32, []string, error) {
 
 // readFeatures reads columns of numbers side by side, some rows at a time.
 func readFeatures(t *table, columns []*column) (datasets.Features, error) {
+	if cells := t.rows * int64(len(columns)); cells > limitCells(t.in.Size) {
+		return datasets.Features{}, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers", t.rows, len(columns), t.in.Size, limitCells(t.in.Size))
+	}
 	builder := datasets.NewFeatureBuilder(len(columns))
 	if len(columns) == 0 {
 		return datasets.Features{Rows: int(t.rows)}, nil
@@ -173,7 +198,9 @@ func readFeatures(t *table, columns []*column) (datasets.Features, error) {
 			}
 		}
 		for v := range n {
-			builder.Add(rows[v*len(columns) : (v+1)*len(columns)])
+			if err := t.in.Take(builder.Add(rows[v*len(columns) : (v+1)*len(columns)])); err != nil {
+				return datasets.Features{}, t.errorf("row %d: %w", begin+int64(v), err)
+			}
 		}
 	}
 	return builder.Finish(), nil
@@ -193,6 +220,9 @@ func readEdges(t *table, g *datasets.Graph, known *index) ([]csr.Edge, error) {
 		if c.kind != whole && c.kind != text {
 			return nil, t.errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
 		}
+	}
+	if err := t.in.Take(16 * t.rows); err != nil {
+		return nil, t.errorf("%w", err)
 	}
 	pairs := make([]csr.Edge, t.rows)
 	for _, end := range []struct {
@@ -231,6 +261,9 @@ type index struct{ ids.Index }
 
 // read reads all ids into g.NodeIDs.
 func (x *index) read(t *table, c *column, g *datasets.Graph) error {
+	if err := t.in.Take(64 * t.rows); err != nil {
+		return t.errorf("%w", err)
+	}
 	var digits []byte // of all numbers: one allocation for all names
 	ends := make([]int, 0, t.rows)
 	if c.kind == text {
@@ -288,6 +321,9 @@ const (
 	rowsPerByte = 64
 	rowsAnyway  = 1_000_000
 )
+
+// limitCells returns how many numbers the features in a file of a size may have: reading each takes time, also where all are 0.
+func limitCells(size int64) int64 { return 1<<28 + 256*size }
 
 // limit returns how many rows a file of a size may have.
 func limit(size int64) int64 {

@@ -23,7 +23,7 @@ func ScanNodes(ctx context.Context, path string, each func(id, label []byte, fea
 		label, _ := t.column("label") // may be missing
 		var features []*cursor
 		for _, c := range t.columns {
-			if c != id && c != label && c.kind != other && c.kind != text {
+			if c != id && c != label && c.kind != other && c.kind != text && !c.isMask() {
 				r := t.open(c)
 				defer r.close()
 				features = append(features, r)
@@ -145,3 +145,6 @@ func (b batch) text(to []byte, i int, k kind) []byte {
 	}
 	return to
 }
+
+// isMask reports whether a column is part of the own split, or pandas' row numbers, and so no feature.
+func (c *column) isMask() bool { return listing.MaskSet(c.name) >= 0 || c.name == "__index_level_0__" }

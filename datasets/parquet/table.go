@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"nodemask/datasets/internal/input"
 )
 
 const (
@@ -43,6 +44,7 @@ type column struct {
 type table struct {
 	ctx     context.Context
 	name    string // for errors
+	in      *input.File
 	file    *parquet.File
 	rows    int64
 	columns []*column
@@ -54,7 +56,7 @@ func (t *table) errorf(format string, args ...any) error {
 
 // readTable opens a file for use. The library may panic over a damaged one, which becomes an error here.
 func readTable(ctx context.Context, path string, use func(t *table) error) (err error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return err
 	}
@@ -64,11 +66,7 @@ func readTable(ctx context.Context, path string, use func(t *table) error) (err 
 		}
 		err = errors.Join(err, f.Close())
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	t, err := openTable(ctx, f, info, path)
+	t, err := openTable(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -77,28 +75,33 @@ func readTable(ctx context.Context, path string, use func(t *table) error) (err 
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func openTable(ctx context.Context, f *os.File, info os.FileInfo, path string) (*table, error) {
-	t := &table{ctx: ctx, name: path}
-	if !info.Mode().IsRegular() {
-		return nil, t.errorf("expected a file")
-	}
+func openTable(ctx context.Context, f *input.File) (*table, error) {
+	t := &table{ctx: ctx, name: f.Name, in: f}
 	var end [8]byte // the footer's length and a magic word
-	if info.Size() < 12 {
-		return nil, t.errorf("%d bytes: not a Parquet file", info.Size())
+	if f.Size < 12 {
+		return nil, t.errorf("%d bytes: not a Parquet file", f.Size)
 	}
-	if _, err := f.ReadAt(end[:], info.Size()-8); err != nil {
+	if _, err := f.ReadAt(end[:], f.Size-8); err != nil {
 		return nil, t.errorf("%w", err)
 	}
-	if footer := int64(binary.LittleEndian.Uint32(end[:])); string(end[4:]) != "PAR1" || footer > min(maxFooter, info.Size()-12) {
-		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and \"PAR1\". Get the file again", info.Size()-8, end[:])
+	footer := int64(binary.LittleEndian.Uint32(end[:]))
+	if string(end[4:]) != "PAR1" || footer > min(maxFooter, f.Size-12) {
+		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and \"PAR1\". Get the file again", f.Size-8, end[:])
 	}
-	var err error
-	if t.file, err = parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18)); err != nil {
+	about := make([]byte, footer)
+	if _, err := f.ReadAt(about, f.Size-8-footer); err != nil {
+		return nil, t.errorf("%w", err)
+	}
+	err := checkFooter(about)
+	if err != nil {
+		return nil, t.errorf("%w: %w", errDamaged, err)
+	}
+	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18)); err != nil {
 		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 	}
 	for _, g := range t.file.RowGroups() {
-		if n := g.NumRows(); n < 0 || t.rows+n > limit(info.Size()) {
-			return nil, t.errorf("more than %d rows in a file of %d bytes: expected fewer", limit(info.Size()), info.Size())
+		if n := g.NumRows(); n < 0 || t.rows+n > limit(f.Size) {
+			return nil, t.errorf("more than %d rows in a file of %d bytes: expected fewer", limit(f.Size), f.Size)
 		}
 		t.rows += g.NumRows()
 	}

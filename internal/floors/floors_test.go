@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"internal/browsertest": nil,
 	"scripts":              nil,
 
-	"datasets": {"csr", "internal/wholefile"},
+	"datasets": {"csr", "internal/memory", "internal/wholefile"},
 
 	"aggtree":          {"csr"},
 	"aggtree/draw":     {"aggtree", "csr", "plots"},

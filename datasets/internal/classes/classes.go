@@ -37,11 +37,17 @@ func (c *Index) Add(name []byte) int32 {
 
 // Finish returns the classes in natural order and renumbers labels to match.
 func (c *Index) Finish(labels []int32) []string {
-	classes := slices.Clone(c.names)
+	names := plain(c.names)
+	classes := slices.Clone(names)
 	slices.SortFunc(classes, classOrder(classes))
-	renumber := make([]int32, len(classes))
+	classes = slices.Compact(classes)
+	place := make(map[string]int32, len(classes))
 	for i, name := range classes {
-		renumber[c.index[name]] = int32(i)
+		place[name] = int32(i)
+	}
+	renumber := make([]int32, len(names))
+	for i, name := range names {
+		renumber[i] = place[name]
 	}
 	for v, label := range labels {
 		if label != Unlabelled {
@@ -49,6 +55,32 @@ func (c *Index) Finish(labels []int32) []string {
 		}
 	}
 	return classes
+}
+
+// plain returns names as every format has them: whole numbers without a fraction, if all names are numbers, and 0 and 1 for false and
+// true, if there are no others. A table may have 1.0 or True for what a tensor has as 1.
+func plain(names []string) []string {
+	truths := map[string]string{"false": "0", "true": "1"}
+	booleans, numbers := true, true
+	for _, name := range names {
+		_, is := truths[strings.ToLower(name)]
+		booleans = booleans && is
+		_, err := strconv.ParseFloat(name, 64)
+		numbers = numbers && err == nil
+	}
+	if !booleans && !numbers {
+		return names
+	}
+	same := make([]string, len(names))
+	for i, name := range names {
+		same[i] = name
+		if booleans {
+			same[i] = truths[strings.ToLower(name)]
+		} else if whole, fraction, is := strings.Cut(name, "."); is && strings.Trim(fraction, "0") == "" && digits(strings.TrimPrefix(whole, "-")) > 0 && whole != "-0" {
+			same[i] = whole
+		}
+	}
+	return same
 }
 
 // classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people sort

@@ -10,10 +10,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"nodemask/datasets/internal/input"
 )
 
 // maxLine limits one line to a million fields of 16 characters.
 const maxLine = 16 << 20
+
+// maxBlank limits the empty lines, which take next to no room in a packed file.
+const maxBlank = 1 << 20
 
 // Table reads a table without allocating for each field. Fields may be quoted ("a, ""b"""), but must not span lines. A
 // byte order mark, CRLF and blank lines are tolerated.
@@ -22,23 +28,27 @@ type Table struct {
 	Header []string // the names of the columns
 	Fields [][]byte // of the line read last, as many as Header; overwritten by the next
 
+	in      *input.File
 	ctx     context.Context
+	begin   int64 // of the line read last, in bytes
+	end     int64 // of the line read last, in bytes
 	r       *bufio.Reader
 	line    int    // number of the line read last, from 1
+	blank   int    // empty lines so far
 	width   int    // the columns of every line; 0: not known yet
 	long    []byte // a line that does not fit the reader's buffer
 	unquote []byte // quoted fields without their quotes
 	err     error
 }
 
-// New reads the header line. name is what errors call the file. Once ctx is done, reading ends with its error.
-func New(ctx context.Context, r io.Reader, name string) (*Table, error) {
-	t := &Table{Name: name, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
+// New reads the header line. Once ctx is done, reading ends with its error.
+func New(ctx context.Context, in *input.File) (*Table, error) {
+	t := &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(in, 1<<18)}
 	if !t.Next() {
 		if t.err != nil {
 			return nil, t.err
 		}
-		return nil, fmt.Errorf("%s: empty: expected a header line that names the columns", name)
+		return nil, fmt.Errorf("%s: empty: expected a header line that names the columns", in.Name)
 	}
 	for _, f := range t.Fields {
 		t.Header = append(t.Header, string(f))
@@ -46,9 +56,17 @@ func New(ctx context.Context, r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// NewBare returns a table without a header line, whose first line says how many columns all have.
-func NewBare(ctx context.Context, r io.Reader, name string) *Table {
-	return &Table{Name: name, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
+// NewBare returns a table without a header line, whose first line says how many columns all have. r unpacks in.
+func NewBare(ctx context.Context, in *input.File, r io.Reader) *Table {
+	return &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
+}
+
+// Take counts bytes that the caller is about to keep of the table; see [input.Budget].
+func (t *Table) Take(bytes int64) error {
+	if err := t.in.Take(bytes); err != nil {
+		return t.Errorf("%w", err)
+	}
+	return nil
 }
 
 // Errorf returns an error about the line read last. It may wrap others, as fmt.Errorf's do.
@@ -95,7 +113,15 @@ func (t *Table) Next() bool {
 			raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 		}
 		if len(raw) == 0 {
+			if t.blank++; t.blank > maxBlank {
+				t.err = t.Errorf("more than %d empty lines: expected a table", maxBlank)
+				return false
+			}
 			continue
+		}
+		if !utf8.Valid(raw) {
+			t.err = t.notUTF8(raw)
+			return false
 		}
 		if t.err = t.split(raw); t.err != nil {
 			return false
@@ -110,6 +136,20 @@ func (t *Table) Next() bool {
 		return true
 	}
 	return false
+}
+
+// notUTF8 says which byte of a line is not UTF-8. An id or class that is not text could be saved with no model.
+func (t *Table) notUTF8(raw []byte) error {
+	at := 0
+	for at < len(raw) {
+		r, size := utf8.DecodeRune(raw[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return t.Errorf("byte %d of the line is 0x%02x, which is not UTF-8 (byte %d of the file, counted from 0): convert the file, for instance by 'iconv -f LATIN1 -t UTF-8', or save it as UTF-8",
+		at, raw[at], t.begin+int64(at))
 }
 
 // first is what the first line is called in errors.
@@ -127,6 +167,7 @@ func (t *Table) rawLine() ([]byte, error) {
 			return nil, fmt.Errorf("%s: line %d: %w", t.Name, t.line, err)
 		}
 	}
+	t.begin = t.end
 	raw, err := t.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		t.long = t.long[:0]
@@ -147,6 +188,7 @@ func (t *Table) rawLine() ([]byte, error) {
 		return nil, io.EOF
 	}
 	t.line++
+	t.end += int64(len(raw))
 	raw = bytes.TrimSuffix(raw, []byte("\n"))
 	return bytes.TrimSuffix(raw, []byte("\r")), nil
 }

@@ -3,15 +3,16 @@ package csvtable
 import (
 	"context"
 	"io/fs"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets/internal/input"
 )
 
 func TestATableIsReadLineByLine(t *testing.T) {
-	table, err := New(t.Context(), strings.NewReader("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 "), "a.csv")
+	table, err := New(t.Context(), input.Bytes("a.csv", []byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ID", "Label", "x"}, table.Header)
 	assert.Equal(t, 1, table.Find("name", "label"))
@@ -29,7 +30,7 @@ func TestATableIsReadLineByLine(t *testing.T) {
 }
 
 func TestErrorsNameTheLineAndWrapTheirCause(t *testing.T) {
-	table, err := New(t.Context(), strings.NewReader("id\n\n1\n"), "a.csv")
+	table, err := New(t.Context(), input.Bytes("a.csv", []byte("id\n\n1\n")))
 	require.NoError(t, err)
 	_, err = table.Column("name")
 	require.EqualError(t, err, `a.csv: line 1: no column "name": the header reads "id". The first line must name the columns`)
@@ -45,13 +46,13 @@ type endless struct{}
 func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestALineHasALimit(t *testing.T) {
-	_, err := New(t.Context(), endless{}, "a.csv")
+	_, err := New(t.Context(), &input.File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorContains(t, err, "a.csv: line 1: longer than 16777216 bytes")
 }
 
 func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(ctx, endless{}, "a.csv")
+	_, err := New(ctx, &input.File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -12,21 +12,21 @@ import (
 	"strconv"
 	"strings"
 
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 )
 
 const (
-	maxKeys  = 1 << 17
-	maxDepth = 64
+	maxKeys = 1 << 17
 	// maxToken is the most bytes that one tag or text may have: decoding keeps it whole.
 	maxToken = 16 << 20
 )
 
-// Read reads a file. name is what errors call it; they give the line and column. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
-	limited := &listing.TokenReader{R: r, Most: maxToken, What: "tag or text"}
+// Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
+	limited := &listing.TokenReader{R: in, Most: maxToken, What: "tag or text"}
 	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{}, edgeKeys: map[string]int{},
-		b: listing.NewBuilder("GraphML", "GraphML key")}
+		b: listing.NewBuilder(in, "GraphML", "GraphML key")}
 	g, err := w.file()
 	if err != nil {
 		line, column := w.decoder.InputPos()
@@ -34,7 +34,7 @@ func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error)
 		if errors.As(err, &syntax) {
 			line, err = syntax.Line, fmt.Errorf("not XML: %s", syntax.Msg)
 		}
-		return nil, fmt.Errorf("%s: line %d, column %d: %w", name, line, column, err)
+		return nil, fmt.Errorf("%s: line %d, column %d: %w", in.Name, line, column, err)
 	}
 	return g, nil
 }
@@ -77,8 +77,8 @@ func (w *walker) token() (xml.Token, error) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if w.depth++; w.depth > maxDepth {
-				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, maxDepth)
+			if w.depth++; w.depth > input.MaxDepth {
+				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, input.MaxDepth)
 			}
 			return t, nil
 		case xml.EndElement:
@@ -286,7 +286,7 @@ func (w *walker) node(e xml.StartElement) error {
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
 			// A default takes memory at every node and is in the file but once.
-			if w.filled++; w.filled > 1_000_000+8*w.decoder.InputOffset() {
+			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}
 			if err := w.value(k, *k.fallback); err != nil {

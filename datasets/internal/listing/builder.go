@@ -10,6 +10,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/input"
 )
 
 // Limits of what a [Builder] takes. Columns cost memory in every row that is stored dense.
@@ -24,6 +25,11 @@ var classNames = []string{"class", "label", "y"}
 // maskNames are the attributes that make up a split, by set; each has its own names.
 var maskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
 
+// MaskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
+func MaskSet(name string) int {
+	return slices.IndexFunc(maskNames[:], func(names []string) bool { return slices.Contains(names, name) })
+}
+
 // Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class, label or y is
 // the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in the order in which
 // they are first seen, and 0 where a node lacks one. Text is left out.
@@ -31,6 +37,7 @@ type Builder struct {
 	// Attribute is what the format calls an attribute, with its own name: "GraphML key".
 	Attribute string
 
+	in      *input.File
 	g       Graph
 	index   map[string]int32 // nodes by id, in the order in which ids are first seen, in edges too
 	ids     []string         // by the same numbers
@@ -66,9 +73,9 @@ type classColumn struct {
 	nodes  int
 }
 
-// NewBuilder returns a builder of a graph in a format. attribute is what the format calls an attribute.
-func NewBuilder(format, attribute string) *Builder {
-	b := &Builder{Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
+// NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls an attribute.
+func NewBuilder(in *input.File, format, attribute string) *Builder {
+	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
 	b.g.Format = format
 	for i := range b.class {
 		b.class[i].now = classes.Unlabelled
@@ -111,10 +118,7 @@ func (b *Builder) Number(name string, value float64) error {
 	if isClass, err := b.addClass(name, text); isClass || err != nil {
 		return err
 	}
-	for set, names := range maskNames {
-		if !slices.Contains(names, name) {
-			continue
-		}
+	if set := MaskSet(name); set >= 0 {
 		b.masked = true
 		if value != 0 {
 			node := int32(len(b.offsets) - 1)
@@ -166,6 +170,9 @@ func (b *Builder) attribute(name string) (*attribute, error) {
 			return nil, fmt.Errorf("more than %d different attributes of nodes", maxAttributes)
 		}
 		i = int32(len(b.columns))
+		if err := b.in.Take(128 + int64(len(name))); err != nil {
+			return nil, err
+		}
 		b.columns = append(b.columns, attribute{name: name})
 		b.names[name] = i
 	}
@@ -185,6 +192,9 @@ func (b *Builder) Node(id string) error {
 	}
 	if b.numbers[v] >= 0 {
 		return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, b.numbers[v])
+	}
+	if err := b.in.Take(64 + 16*int64(len(b.row))); err != nil {
+		return err
 	}
 	node := len(b.offsets) - 1
 	b.numbers[v] = int32(node)
@@ -218,6 +228,9 @@ func (b *Builder) number(id string) (int32, error) {
 	case len(b.ids) >= MaxNodes:
 		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
 	}
+	if err := b.in.Take(96 + int64(len(id))); err != nil {
+		return 0, err
+	}
 	v := int32(len(b.ids))
 	id = strings.Clone(id)
 	b.ids, b.numbers = append(b.ids, id), append(b.numbers, -1)
@@ -232,6 +245,9 @@ func (b *Builder) Edge(source, target string) error {
 		return err
 	}
 	u, err := b.number(target)
+	if err == nil {
+		err = b.in.Take(16) // and 8 more in the graph
+	}
 	b.g.Pairs = append(b.g.Pairs, csr.Edge{Node: v, Neighbour: u})
 	return err
 }

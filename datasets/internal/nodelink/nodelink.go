@@ -11,19 +11,17 @@ import (
 	"strconv"
 	"strings"
 
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 )
 
-const (
-	maxDepth = 64
-	// maxToken is the most bytes that one text or number may have: decoding keeps it whole.
-	maxToken = 16 << 20
-)
+// maxToken is the most bytes that one text or number may have: decoding keeps it whole.
+const maxToken = 16 << 20
 
-// Read reads a file. name is what errors call it; they give the byte. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error) {
-	limited := &listing.TokenReader{R: r, Most: maxToken, What: "text or number"}
-	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: listing.NewBuilder("node-link JSON", "attribute")}
+// Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
+	limited := &listing.TokenReader{R: in, Most: maxToken, What: "text or number"}
+	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: listing.NewBuilder(in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
 	if err != nil {
@@ -34,7 +32,7 @@ func Read(ctx context.Context, r io.Reader, name string) (*listing.Graph, error)
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("the file ends too early: expected a whole JSON object")
 		}
-		return nil, fmt.Errorf("%s: byte %d: %w", name, w.decoder.InputOffset(), err)
+		return nil, fmt.Errorf("%s: byte %d: %w", in.Name, w.decoder.InputOffset(), err)
 	}
 	return g, nil
 }
@@ -58,8 +56,8 @@ func (w *walker) token() (json.Token, error) {
 	t, err := w.decoder.Token()
 	switch t {
 	case json.Delim('['), json.Delim('{'):
-		if w.depth++; w.depth > maxDepth {
-			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, maxDepth)
+		if w.depth++; w.depth > input.MaxDepth {
+			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, input.MaxDepth)
 		}
 	case json.Delim(']'), json.Delim('}'):
 		w.depth--

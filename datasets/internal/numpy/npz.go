@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"nodemask/datasets/internal/input"
 )
 
 // Deflate cannot shrink data by more than this, so a member that claims more is lying.
@@ -31,22 +32,16 @@ type File struct {
 	members map[string]*zip.File
 	counted map[string]bool // members whose size was checked by unpacking
 	closer  io.Closer       // nil: nothing to close
+	budget  input.Budget
 }
 
 // Open opens a file. Once ctx is done, reading any member ends with its error.
 func Open(ctx context.Context, path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: expected a file", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	z, err := New(ctx, f, info.Size(), path)
+	z, err := New(ctx, f, f.Size, path)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -63,7 +58,7 @@ func New(ctx context.Context, r io.ReaderAt, size int64, name string) (*File, er
 	if len(archive.File) > maxMembers {
 		return nil, fmt.Errorf("%s: %d members: expected at most %d", name, len(archive.File), maxMembers)
 	}
-	z := &File{name: name, ctx: ctx, size: size, members: map[string]*zip.File{}, counted: map[string]bool{}}
+	z := &File{name: name, ctx: ctx, size: size, budget: input.NewBudget(size), members: map[string]*zip.File{}, counted: map[string]bool{}}
 	for _, f := range archive.File {
 		key := strings.TrimSuffix(f.Name, ".npy")
 		if z.members[key] != nil {
@@ -85,6 +80,14 @@ func (z *File) Close() error {
 // Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
 func (z *File) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.name, fmt.Errorf(format, args...))
+}
+
+// Take counts bytes that the caller is about to keep of the file; see [input.Budget].
+func (z *File) Take(bytes int64) error {
+	if err := z.budget.Take(bytes); err != nil {
+		return z.Errorf("%w", err)
+	}
+	return nil
 }
 
 // Has reports whether there is a member of that name (without .npy).
@@ -225,6 +228,9 @@ func (z *File) Ints(member string, length int64) ([]int64, error) {
 		return nil, err
 	}
 	defer a.Close()
+	if err := z.Take(8 * a.Len()); err != nil {
+		return nil, err
+	}
 	values := make([]int64, a.Len())
 	return values, a.Ints(values)
 }
@@ -236,6 +242,9 @@ func (z *File) Strings(member string, length int64) ([]string, error) {
 		return nil, err
 	}
 	defer a.Close()
+	if err := z.Take(16*a.Len() + a.Len()*int64(a.Type.Size)); err != nil {
+		return nil, err
+	}
 	values := make([]string, a.Len())
 	return values, a.Strings(values)
 }

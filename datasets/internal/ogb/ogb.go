@@ -17,6 +17,7 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 )
 
@@ -74,24 +75,17 @@ func Read(ctx context.Context, dir string) (*listing.Graph, error) {
 func (r reader) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
 
 // table opens a packed table, to be closed after use.
-func (r reader) table(file string) (*csvtable.Table, io.Closer, error) {
+func (r reader) table(file string) (*csvtable.Table, *input.File, error) {
 	path := r.path(file)
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: expected a file", path)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
 	}
 	unpacked, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<18))
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: not a gzip file: %w", path, err), f.Close())
 	}
-	return csvtable.NewBare(r.ctx, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*info.Size())}, path), f, nil
+	return csvtable.NewBare(r.ctx, f, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*f.Size)}), f, nil
 }
 
 // bounded ends with an error when more has been read than a file of numbers packs.
@@ -110,11 +104,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // each calls row for every line of a table of so many columns; 0: any number.
 func (r reader) each(file string, columns int, row func(t *csvtable.Table) error) error {
-	t, closer, err := r.table(file)
+	t, in, err := r.table(file)
 	if err != nil {
 		return err
 	}
-	defer closer.Close()
+	defer in.Close()
 	for t.Next() {
 		if columns > 0 && len(t.Fields) != columns {
 			return t.Errorf("%d columns: expected %d", len(t.Fields), columns)
@@ -170,6 +164,9 @@ func (r reader) edges(g *listing.Graph, listed int64) error {
 		}
 		target, err := number(t, t.Fields[1], nodes)
 		g.Pairs = append(g.Pairs, csr.Edge{Node: int32(target), Neighbour: int32(source)})
+		if err == nil {
+			err = t.Take(16) // and 8 more in the graph
+		}
 		return err
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
@@ -205,7 +202,7 @@ func (r reader) features(g *listing.Graph) error {
 			}
 		}
 		f.Offsets = append(f.Offsets, int64(len(f.Values)))
-		return nil
+		return t.Take(8 + 8*(int64(len(f.Values))-f.Offsets[len(f.Offsets)-2]))
 	})
 	if err == nil && len(f.Offsets) != g.Nodes+1 {
 		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(featureFile), len(f.Offsets)-1, g.Nodes)

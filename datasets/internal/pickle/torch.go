@@ -1,6 +1,9 @@
 package pickle
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The values that PyTorch's pickles have beside those of values.go.
 type (
@@ -60,7 +63,14 @@ func (p *unpickler) torchGlobal(module, name []byte) any {
 		"torch_geometric.data.storage GlobalStorage":
 		return Class(name)
 	}
-	p.fail("GLOBAL: the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run", name, module)
+	advice := ""
+	switch {
+	case string(name) == "HeteroData":
+		advice = ". Save a graph of one type of nodes instead: data.to_homogeneous()"
+	case strings.Contains(string(name), "Sparse") || strings.Contains(string(module), "sparse") || string(name) == "_rebuild_sparse_tensor":
+		advice = ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
+	}
+	p.fail("GLOBAL: the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run%s", name, module, advice)
 	return nil
 }
 

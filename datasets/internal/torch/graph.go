@@ -109,6 +109,9 @@ func (t *tensor) index(i, j int64) int64 {
 }
 
 func (f *file) pairs(g *listing.Graph, edges *tensor) error {
+	if err := f.in.Take(16 * edges.shape[1]); err != nil {
+		return f.errorf("edge_index: %w", err)
+	}
 	g.Pairs = make([]csr.Edge, edges.shape[1])
 	for i := range g.Pairs {
 		if i%(1<<20) == 0 && f.ctx.Err() != nil {
@@ -134,6 +137,9 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, listing.MaxWidth)
 	}
 	g.Features.Width = int(columns)
+	if err := f.in.Take(4 * rows * columns); err != nil {
+		return f.errorf("field \"x\": %w", err)
+	}
 	g.Features.Dense = make([]float32, rows*columns)
 	for v := range rows {
 		if v%4096 == 0 && f.ctx.Err() != nil {

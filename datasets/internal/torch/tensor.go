@@ -82,6 +82,9 @@ func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	if t.Storage.Elements > int64(m.UncompressedSize64)/k.size {
 		return nil, f.errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged", field, t.Storage.Elements, k.size, m.UncompressedSize64)
 	}
+	if len(t.Shape) == 0 {
+		return nil, f.errorf("field %q is a tensor without dimensions, a single number: expected one for each node or edge", field)
+	}
 	if err := within(t); err != nil {
 		return nil, f.errorf("field %q: %w", field, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 	"nodemask/datasets/internal/pickle"
 )
@@ -20,25 +21,25 @@ const maxMembers = 10_000
 // file is a zip of torch.save.
 type file struct {
 	ctx     context.Context
-	name    string // for errors
+	in      *input.File
 	members map[string]*zip.File
 	folder  string
 }
 
 func (f *file) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", f.name, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", f.in.Name, fmt.Errorf(format, args...))
 }
 
-// Read reads a file of size bytes. name is what errors call it. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, r io.ReaderAt, size int64, name string) (*listing.Graph, error) {
-	f := &file{ctx: ctx, name: name, members: map[string]*zip.File{}}
+// Read reads a file. Once ctx is done, reading ends with its error.
+func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
+	f := &file{ctx: ctx, in: in, members: map[string]*zip.File{}}
 	var magic [4]byte
-	if n, _ := r.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
+	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
 		return nil, f.errorf("a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with torch.save")
 	}
-	archive, err := zip.NewReader(r, size)
+	archive, err := zip.NewReader(in, in.Size)
 	if err != nil {
-		return nil, f.errorf("%d bytes: not a whole file of torch.save (zip): %w. Save it again", size, err)
+		return nil, f.errorf("%d bytes: not a whole file of torch.save (zip): %w. Save it again", in.Size, err)
 	}
 	if len(archive.File) > maxMembers {
 		return nil, f.errorf("%d members: expected at most %d", len(archive.File), maxMembers)
@@ -57,8 +58,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, name string) (*listing
 		if m.Method != zip.Store {
 			return nil, f.errorf("member %.80q is compressed, which torch.save never does", m.Name)
 		}
-		if m.UncompressedSize64 != m.CompressedSize64 || m.UncompressedSize64 > uint64(size) {
-			return nil, f.errorf("member %.80q claims %d bytes of a file of %d", m.Name, m.UncompressedSize64, size)
+		if m.UncompressedSize64 != m.CompressedSize64 || m.UncompressedSize64 > uint64(in.Size) {
+			return nil, f.errorf("member %.80q claims %d bytes of a file of %d", m.Name, m.UncompressedSize64, in.Size)
 		}
 	}
 	if f.folder == "" {
@@ -92,6 +93,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, name string) (*listing
 func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	if m.UncompressedSize64 > most {
 		return nil, f.errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
+	}
+	if err := f.in.Take(int64(m.UncompressedSize64)); err != nil {
+		return nil, f.errorf("member %.80q: %w", m.Name, err)
 	}
 	r, err := m.Open()
 	if err != nil {

@@ -1,0 +1,152 @@
+//go:build unix
+
+package datasets
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ownFiles are the files of each format, of which one is in a pipe's or device's place.
+var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "a.other", "nodes.csv", "edges.csv", "raw/edge.csv.gz", "raw/num-node-list.csv.gz", "raw/node-feat.csv.gz"}
+
+func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {
+	for _, file := range ownFiles {
+		for kind, put := range map[string]func(path string) error{
+			"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		} {
+			t.Run(file+" "+kind, func(t *testing.T) {
+				dir := t.TempDir()
+				target := dir
+				switch {
+				case strings.HasPrefix(file, "raw/"):
+					dir = copyOGB(t, map[string][]byte{file: nil})
+					target = dir
+				case strings.HasSuffix(file, ".csv"):
+					for name, content := range map[string]string{"nodes.csv": tinyNodes, "edges.csv": tinyEdges} {
+						if name != file {
+							require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+						}
+					}
+				case kind == "folder":
+					t.Skip("a folder may be a graph of its own")
+				default:
+					target = filepath.Join(dir, file)
+				}
+				require.NoError(t, put(filepath.Join(dir, file)))
+				_, err := Open(t.Context(), target, OpenOptions{})
+				require.ErrorContains(t, err, file+": a ")
+				require.ErrorContains(t, err, "file")
+			})
+		}
+	}
+}
+
+func TestPlanetoidWaitsForNoPipe(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "ind.cora.x"), 0o600))
+	_, err := ReadPlanetoid(t.Context(), os.DirFS(dir), "cora")
+	require.ErrorContains(t, err, "ind.cora.x: a pipe, socket or device")
+}
+
+// TestReadersOpenFilesInOnePlace is what no reader can forget: files are opened by input.Open, which knows pipes and counts.
+func TestReadersOpenFilesInOnePlace(t *testing.T) {
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/input/") ||
+			strings.HasPrefix(path, "internal/fetch/") || strings.HasPrefix(path, "internal/makeembedded/") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, opens := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile("} {
+			require.NotContains(t, string(content), opens, path)
+		}
+		return err
+	}))
+}
+
+// bombs are small files whose content is not small.
+func bombs(t *testing.T) map[string]map[string][]byte {
+	wide := strings.Repeat("1,", 1<<20) + "1\n"
+	return map[string]map[string][]byte{
+		"a.graphml": {"a.graphml": []byte(defaults(2000, 2000))},
+		"a.json":    {"a.json": []byte(`{"graph":` + strings.Repeat("[", 10_000))},
+		"raw":       {"raw/num-node-list.csv.gz": gzipped("200\n"), "raw/node-feat.csv.gz": gzipped(strings.Repeat(wide, 36))},
+		"blank":     {"raw/node-feat.csv.gz": gzipped(strings.Repeat("\n", 2<<20))},
+	}
+}
+
+func TestAFileMadeToGrowIsRefusedBeforeItHas(t *testing.T) {
+	for name, files := range bombs(t) {
+		t.Run(name, func(t *testing.T) {
+			if len(files) == 1 && files[name] != nil {
+				_, err := ReadMemory(t.Context(), "", files)
+				require.Error(t, err)
+				return
+			}
+			_, err := Open(t.Context(), copyOGB(t, files), OpenOptions{})
+			if name == "blank" {
+				require.ErrorContains(t, err, "empty lines")
+			} else {
+				require.ErrorContains(t, err, "it unpacks to more than 400 times its size")
+			}
+		})
+	}
+}
+
+func TestATensorWithoutDimensionsIsAnErrorNamed(t *testing.T) {
+	const tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nLongStorage\nX\x01\x00\x00\x001X\x03\x00\x00\x00cpuK\x0ftQK\x00))\x89ccollections\nOrderedDict\n)RtR"
+	for _, field := range []string{"edge_index", "x", "y", "train_mask"} {
+		head := "\x80\x02}"
+		if field != "edge_index" {
+			edges := strings.Replace(tensor, "K\x00))", "K\x00K\x02K\x02\x86K\x02K\x01\x86", 1)
+			head += "X\x0a\x00\x00\x00edge_index" + edges + "s"
+		}
+		length := binary.LittleEndian.AppendUint32(nil, uint32(len(field)))
+		pickle := head + "X" + string(length) + field + tensor + "s."
+		_, err := ReadMemory(t.Context(), "", map[string][]byte{"a.pt": withPickle(t, []byte(pickle))})
+		require.ErrorContains(t, err, `field "`+field+`" is a tensor without dimensions`)
+	}
+}
+
+func TestGeneratedGraphsAreRefusedByEstimate(t *testing.T) {
+	for _, name := range []string{"sbm:nodes=50000000,degree=10000", "sbm:nodes=40000000,degree=9000"} {
+		_, err := Open(t.Context(), name, OpenOptions{})
+		require.ErrorContains(t, err, "of memory more")
+	}
+}
+
+func TestTextThatIsNotUTF8IsNamedByLineAndByte(t *testing.T) {
+	_, err := csvFrom(t, "id,label,x\n1,caf\xe9,2\n", "source,target\n")
+	require.ErrorContains(t, err, "nodes.csv: line 2: byte 5 of the line is 0xe9, which is not UTF-8 (byte 16 of the file, counted from 0): convert the file, for instance by 'iconv -f LATIN1 -t UTF-8'")
+}
+
+func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
+	g, err := csvFrom(t, ",id,y,x,train_mask,val_mask,test_mask\n0,a,0.0,1,True,False,False\n1,b,1.0,2,0,1,0\n2,c,1,3,,,True\n", "source,target,weight\na,b,2\nb,a,2\n")
+	require.NoError(t, err)
+	require.Equal(t, []string{"0", "1"}, g.Classes)
+	require.Equal(t, []int32{0, 1, 1}, g.Labels)
+	require.Equal(t, 1, g.Features.Width)
+	require.NotNil(t, g.OwnSplit)
+	require.Equal(t, []int32{0}, g.OwnSplit.Train)
+	require.Equal(t, []int32{1}, g.OwnSplit.Validation)
+	require.Equal(t, []int32{2}, g.OwnSplit.Test)
+	require.Equal(t, []string{"column 1 has no name: left out", `column "weight" of edges: left out`}, g.Notes)
+	require.EqualValues(t, 1, g.Reverses, "the other direction is no repeat")
+	require.Equal(t, g.Notes, g.Remarks())
+}
+
+func TestFeaturesAreStoredAlikeWhateverTheFile(t *testing.T) {
+	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.npz": tiny().With(members{"adj_data": npy("<f4", []int{2}, []float32{1, 2})}).Zip(zip.Store)})
+	require.NoError(t, err)
+	require.False(t, g.Features.IsSparse(), "half of it is not 0")
+	require.Contains(t, g.Notes, `"adj_data", the weights of edges: left out`)
+}
