@@ -155,7 +155,7 @@ func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
 		require.Equal(t, kernels.ChainKernel, lost.PlanFor(0).Kernel, id)
 	}
 	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
-	require.Equal(t, kernels.ChainKernel, gpu.PlanFor(0).Kernel)
+	require.Equal(t, kernels.ScatterKernel, gpu.PlanFor(0).Kernel)
 }
 
 func TestWhatTheLoaderSaidOfAPluginIsSaidOnce(t *testing.T) {
@@ -181,7 +181,7 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 		slower, inFull string
 	}{
 		{Backend{ID: "go"}, "", "go, fused kernels"},
-		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), chain kernels"},
+		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), scatter kernels"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
 		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
 			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},

@@ -63,6 +63,7 @@ func (p *fusedPattern) times(h, weights *Node) *Node {
 func (p *fusedPattern) gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
 func (p *fusedPattern) total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
 func (p *fusedPattern) highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) alone(x *Node) *Node   { return alone(x) }
 func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
 	return p.in(x.Graph()).Agreement(x, h, heads)
 }
