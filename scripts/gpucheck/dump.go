@@ -20,7 +20,7 @@ type measured struct {
 	estimate     float64 // XLA's, µs, without launches; 0: none
 	bytes        int64   // that kernels read and write, by the shapes of their operands and results
 	peak         int64
-	wide         int  // arrays of a row of the hidden width for each entry
+	wide         int  // arrays with a row for each entry
 	spills       bool // a kernel has not enough registers
 }
 
@@ -48,7 +48,7 @@ var (
 )
 
 // readDump reads XLA's dump of the one program in a folder, and what the compiler said.
-func readDump(folder, said, wide string) (m measured, err error) {
+func readDump(folder, said string, entries int64) (m measured, err error) {
 	read := func(pattern string) string {
 		files, _ := filepath.Glob(filepath.Join(folder, pattern))
 		if len(files) != 1 && err == nil {
@@ -81,21 +81,21 @@ func readDump(folder, said, wide string) (m measured, err error) {
 	if !is {
 		return m, fmt.Errorf("XLA's dump has no entry")
 	}
-	m.count(entry, wide, bodies, false)
+	m.count(entry, entries, bodies, false)
 	for _, loop := range bodyOf.FindAllStringSubmatch(m.hlo, -1) {
-		m.count(bodies[loop[1]], wide, bodies, true)
+		m.count(bodies[loop[1]], entries, bodies, true)
 	}
 	return m, nil
 }
 
 // count adds up the instructions of a computation.
-func (m *measured) count(text, wide string, bodies map[string]string, loop bool) {
+func (m *measured) count(text string, entries int64, bodies map[string]string, loop bool) {
 	for line := range strings.Lines(text) {
 		found := instruction.FindStringSubmatch(line)
 		if found == nil {
 			continue
 		}
-		if strings.HasPrefix(found[1], wide) {
+		if wide(found[1], entries) {
 			m.wide++
 		}
 		if e := microseconds.FindStringSubmatch(line); e != nil {
@@ -124,6 +124,20 @@ func (m *measured) count(text, wide string, bodies map[string]string, loop bool)
 		}
 	}
 }
+
+// wide says whether a type has an array with a row of more numbers than a model has heads for each entry of a matrix.
+func wide(text string, entries int64) bool {
+	for _, s := range shape.FindAllStringSubmatch(text, -1) {
+		first, rest, _ := strings.Cut(s[2], ",")
+		rows, err := strconv.ParseInt(first, 10, 64)
+		if err == nil && rows >= entries && bytesOf("s8["+rest+"]") > maxHeads {
+			return true
+		}
+	}
+	return false
+}
+
+const maxHeads = 8
 
 // bytesOf adds up the arrays that a text has shapes of.
 func bytesOf(text string) (sum int64) {

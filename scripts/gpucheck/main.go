@@ -72,12 +72,25 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 		return nil, err
 	}
 	fmt.Printf("| program | GPU | kernels | scatters | entries × width | XLA's estimate, µs | bytes moved, MB | at least, µs | peak, MB | spills |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	measure := func(name string, entries int64, text []byte) error {
+		for _, target := range targets {
+			m, err := c.compile(scratch, name, target, entries, text)
+			if err != nil {
+				return fmt.Errorf("%s for %s: %w", name, target, err)
+			}
+			fmt.Printf("| %s | %s |%s\n", name, target, m.row())
+			if write {
+				c.bounds[name+" "+target] = limit{m.kernels, m.wide, m.peakMB() + m.peakMB()/20 + 1, m.spills}
+			}
+			failed = append(failed, c.bounds.holds(name, target, m)...)
+		}
+		return nil
+	}
 	for _, data := range graphs {
 		g, err := open(data.data)
 		if err != nil {
 			return failed, err
 		}
-		wide := fmt.Sprintf("f32[%d,%d]", g.Edges.NumEdges(), 64)
 		for _, model := range models {
 			for _, pass := range []struct {
 				name    string
@@ -88,17 +101,14 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 				if err != nil {
 					return failed, fmt.Errorf("%s: %w", name, err)
 				}
-				for _, target := range targets {
-					m, err := c.compile(scratch, name, target, wide, text)
-					if err != nil {
-						return failed, fmt.Errorf("%s for %s: %w", name, target, err)
-					}
-					fmt.Printf("| %s | %s |%s\n", name, target, m.row())
-					if write {
-						c.bounds[name+" "+target] = limit{m.kernels, m.wide, m.peakMB() + m.peakMB()/20 + 1, m.spills}
-					}
-					failed = append(failed, c.bounds.holds(name, target, m)...)
+				if err := measure(name, g.Edges.NumEdges(), text); err != nil {
+					return failed, err
 				}
+			}
+		}
+		for _, k := range sums(g) {
+			if err := measure(data.name+" "+k.name, g.Edges.NumEdges(), []byte(k.Program(k.columns, k.entries))); err != nil {
+				return failed, err
 			}
 		}
 	}
@@ -109,7 +119,7 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 }
 
 // compile compiles a program in a process of its own, and reads what XLA wrote of it.
-func (c *check) compile(scratch, name, target, wide string, program []byte) (measured, error) {
+func (c *check) compile(scratch, name, target string, entries int64, program []byte) (measured, error) {
 	folder := filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")+"-"+target)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return measured{}, err
@@ -139,7 +149,7 @@ func (c *check) compile(scratch, name, target, wide string, program []byte) (mea
 	if err != nil {
 		return measured{}, fmt.Errorf("%w\n%s", err, said)
 	}
-	m, err := readDump(folder, string(said), wide)
+	m, err := readDump(folder, string(said), entries)
 	m.spills = spills
 	return m, err
 }

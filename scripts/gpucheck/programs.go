@@ -19,6 +19,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/kernels/fused/triton"
 	"nodemask/nmgnn/train"
 )
 
@@ -133,4 +134,26 @@ func open(data string) (*datasets.Graph, error) {
 		return nil, fmt.Errorf("gpucheck: %w", err)
 	}
 	return g, nil
+}
+
+// sum is one of our own kernels, of a matrix with so many columns and entries.
+type sum struct {
+	name             string
+	columns, entries int
+	triton.Sum
+}
+
+// sums are the kernels that an epoch on a graph would call.
+func sums(g *datasets.Graph) []sum {
+	n, entries := g.NumNodes(), int(g.Edges.NumEdges())
+	all := []sum{
+		{"sum masked", n, entries, triton.Sum{Rows: n, Width: 64, Heard: true}},
+		{"sum transposed", n, entries, triton.Sum{Rows: n, Width: 64, Wanted: true}},
+		{"sum weighed", n, entries, triton.Sum{Rows: n, Width: 64, Heads: 8, Positions: true, Wanted: true}},
+	}
+	if x := g.Features; x.IsSparse() {
+		all = append(all, sum{"features dropped", x.Width, len(x.Columns), triton.Sum{Rows: n, Width: 64, Heads: 1, Dropped: true}},
+			sum{"features transposed", n, len(x.Columns), triton.Sum{Rows: x.Width, Width: 64, Heads: 1, Positions: true, Dropped: true}})
+	}
+	return all
 }

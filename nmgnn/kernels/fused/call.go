@@ -9,6 +9,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/nmgnn/kernels/fused/triton"
 )
 
 // The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
@@ -37,6 +39,14 @@ const (
 // kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
+	run, gpu := onGPU(g)
+	var text triton.Kernel
+	if gpu {
+		var err error
+		if text, inputs, err = toTriton(kernel, results[0][0], results[0][1], inputs); err != nil {
+			panic(err)
+		}
+	}
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
 		for i, x := range inputs {
 			Parameter(g, "x"+string(rune('a'+i)), x.Shape())
@@ -48,7 +58,13 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	if err := replaceCall(g, kernel, outputs); err != nil {
+	var err error
+	if gpu {
+		err = replaceByTriton(g, text, run, values(outputs), outputs)
+	} else {
+		err = replaceCall(g, kernel, outputs)
+	}
+	if err != nil {
 		panic(fmt.Errorf("fused: calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
 	}
 	return outputs
@@ -56,10 +72,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 
 // replaceCall makes the call that returned results one of a kernel.
 func replaceCall(g *Graph, kernel string, results []*Node) error {
-	values := make([]compute.Value, len(results))
-	for i, y := range results {
-		values[i] = InternalBackendOutputs(y)[0]
-	}
+	values := values(results)
 	if t, isGo := runsInGo(g); isGo {
 		c := &kernelCall{run: kernelsInGo[kernel]}
 		if c.run == nil {
@@ -71,9 +84,17 @@ func replaceCall(g *Graph, kernel string, results []*Node) error {
 		return t.replace(values, c)
 	}
 	if takesForeign(g) {
-		return makeForeign(kernel, values)
+		return makeForeign(kernel, "", 4, values) // by the typed interface
 	}
 	return errors.New("it does not run kernels: neither Intercept nor Register prepared it")
+}
+
+func values(nodes []*Node) []compute.Value {
+	values := make([]compute.Value, len(nodes))
+	for i, y := range nodes {
+		values[i] = InternalBackendOutputs(y)[0]
+	}
+	return values
 }
 
 // must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
@@ -158,7 +179,10 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 
 // SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would be slower than a
 // product with dropped weights, or add up in another order.
-func SkipsDropped(g *Graph) bool { return takesForeign(g) }
+func SkipsDropped(g *Graph) bool {
+	_, gpu := onGPU(g)
+	return gpu || takesForeign(g)
+}
 
 // times calls one of these kernels; those that leave something out have nodes that say what before theirs.
 func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
@@ -261,6 +285,9 @@ func ELUBackward(x, v *Node) *Node {
 
 // Available reports whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
 func Available(g *Graph) bool {
+	if _, gpu := onGPU(g); gpu {
+		return false
+	}
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }

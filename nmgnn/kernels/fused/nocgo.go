@@ -19,4 +19,4 @@ func Platform(compute.Backend) (string, error) { return "", errNoXLA }
 
 func takesForeign(*graph.Graph) bool { return false }
 
-func makeForeign(string, []compute.Value) error { return errNoXLA }
+func makeForeign(string, string, int32, []compute.Value) error { return errNoXLA }

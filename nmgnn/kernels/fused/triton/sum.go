@@ -16,7 +16,14 @@ type Sum struct {
 	Heard, Wanted bool
 	// Dropped drops entries by a hash of their numbers, as dropout does, and reads neither weights nor rows of h for them. Heads must be 1.
 	Dropped bool
+	// Own says that entry i has a row of h to itself, row i: there are no columns.
+	Own bool
+	// Greatest takes the greatest instead of the sum, and lowest for rows without entries.
+	Greatest bool
 }
+
+// lowest is below every score: that of package kernels.
+const lowest = -1e30
 
 // arguments lists the inputs of the kernel and its output, in order: name and type.
 func (s Sum) arguments() []argument {
@@ -31,7 +38,7 @@ func (s Sum) arguments() []argument {
 	add(s.Dropped, "draw", "i32")
 	add(s.Dropped, "scale", "f32")
 	add(true, "offsets", "i32")
-	add(true, "columns", "i32")
+	add(!s.Own, "columns", "i32")
 	add(true, "h", "f32")
 	add(s.Heads > 0, "weights", "f32")
 	add(s.Positions, "positions", "i32")
@@ -70,7 +77,11 @@ func (s Sum) Kernel() Kernel {
 			}
 			scale = p.get(at["scale"], p.int(0), nil)
 		}
-		sum := p.loop(from, to, p.int(deep), p.float(0, deep, wide), func(first, sum value) value {
+		start, combine := float32(0), "addf"
+		if s.Greatest {
+			start, combine = lowest, "maxnumf"
+		}
+		sum := p.loop(from, to, p.int(deep), p.float(start, deep, wide), func(first, sum value) value {
 			entry := p.op("addi", p.upTo(deep), first)
 			live := p.compare("slt", entry, to)
 			number := entry
@@ -82,12 +93,15 @@ func (s Sum) Kernel() Kernel {
 				live = p.op("andi", live, p.compare("uge", bits, draw[2]))
 				number = entry // weights lie in the matrix's own order
 			}
-			index := p.get(at["columns"], entry, &live)
+			index := entry
+			if !s.Own {
+				index = p.get(at["columns"], entry, &live)
+			}
 			if s.Heard {
 				live = p.op("andi", live, p.compare("une", p.get(at["heard"], index, &live), p.float(0)))
 			}
 			there := p.op("andi", p.as(p.column(live), []int{deep, wide}), p.row(valid))
-			x := p.get(at["h"], p.op("addi", p.op("muli", p.column(index), p.int(s.Width)), p.row(column)), &there)
+			x := p.get(at["h"], p.op("addi", p.op("muli", p.column(index), p.int(s.Width)), p.row(column)), &there, start)
 			if s.Heads > 0 {
 				w := p.get(at["weights"], p.op("addi", p.op("muli", number, p.int(heads)), head), &live)
 				if s.Dropped {
@@ -95,9 +109,9 @@ func (s Sum) Kernel() Kernel {
 				}
 				x = p.op("mulf", x, p.column(w))
 			}
-			return p.op("addf", sum, x)
+			return p.op(combine, sum, x)
 		})
-		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.total(sum), valid)
+		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
 	return Kernel{Name: "nodemask_sum", Text: text, Grid: [2]int{s.Rows, heads * blocks}, Warps: 1}
 }

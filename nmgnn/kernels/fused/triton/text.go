@@ -150,8 +150,8 @@ func (p *printer) at(pointer, offset value) value {
 
 func pointed(of string) string { return strings.TrimSuffix(strings.TrimPrefix(of, "!tt.ptr<"), ">") }
 
-// get reads pointer[offset]; with a mask, zero where that is false, and nothing is read there.
-func (p *printer) get(pointer, offset value, mask *value) value {
+// get reads pointer[offset]; with a mask, zero or what is given instead where that is false, and nothing is read there.
+func (p *printer) get(pointer, offset value, mask *value, instead ...float32) value {
 	from := p.at(pointer, offset)
 	of := pointed(from.of)
 	if mask == nil {
@@ -159,7 +159,7 @@ func (p *printer) get(pointer, offset value, mask *value) value {
 	}
 	m, none := p.as(*mask, from.shape), p.int(0, from.shape...)
 	if of == "f32" {
-		none = p.float(0, from.shape...)
+		none = p.float(append(instead, 0)[0], from.shape...)
 	}
 	return p.made(of, from.shape, "tt.load %s, %s, %s : %s", from.name, m.name, none.name, from.kind())
 }
@@ -170,12 +170,12 @@ func (p *printer) put(pointer, offset, v, mask value) {
 	p.line("tt.store %s, %s, %s : %s", to.name, v.name, p.as(mask, to.shape).name, to.kind())
 }
 
-// total adds up a tensor along its first axis.
-func (p *printer) total(v value) value {
+// fold combines the numbers of a tensor along its first axis, by addf or maxnumf.
+func (p *printer) fold(combine string, v value) value {
 	shape := v.shape[1:]
 	y := p.made(v.of, shape, `"tt.reduce"(%s) <{axis = 0 : i32}> ({`, v.name)
 	p.line("^bb0(%%left: f32, %%right: f32):")
-	p.line("  %%sum = arith.addf %%left, %%right : f32")
+	p.line("  %%sum = arith.%s %%left, %%right : f32", combine)
 	p.line("  tt.reduce.return %%sum : f32")
 	p.line("}) : (%s) -> %s", v.kind(), y.kind())
 	return y

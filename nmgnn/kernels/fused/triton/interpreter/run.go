@@ -299,8 +299,9 @@ func load(i *instruction, in []tensor) (y tensor, err error) {
 }
 
 var floatOps = map[string]func(a, b float32) float32{
-	"arith.addf": func(a, b float32) float32 { return a + b },
-	"arith.mulf": func(a, b float32) float32 { return a * b },
+	"arith.addf":    func(a, b float32) float32 { return a + b },
+	"arith.mulf":    func(a, b float32) float32 { return a * b },
+	"arith.maxnumf": func(a, b float32) float32 { return max(a, b) },
 }
 
 var intOps = map[string]func(a, b int32) int32{
