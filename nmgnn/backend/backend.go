@@ -83,6 +83,11 @@ func (b *Backend) slower(say func(*Error) string) string {
 	if b.ID == pure && len(b.Skipped) > 0 {
 		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
 	}
+	for _, why := range b.Skipped {
+		if b.ID == cpu && why.Err != nil { // a plugin for GPUs was set up, and does not start
+			reasons = append(reasons, say(why))
+		}
+	}
 	if b.KernelsLost != nil {
 		reasons = append(reasons, b.KernelsLost.Error())
 	}
@@ -233,8 +238,11 @@ func openXLA(config string) (*Backend, *Error) {
 	}
 	b, platform, err := newXLA(plugin, path, options)
 	if err != nil {
-		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err,
-			Reason: "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))}
+		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
+		if strings.Contains(reason, "No visible GPU devices") {
+			reason = "its PJRT plugin is there, but no GPU is visible to it: that takes NVIDIA's driver, 580 or newer"
+		}
+		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err, Reason: reason}
 	}
 	opened := &Backend{Backend: b, Plugin: path, asked: asked}
 	switch platform {

@@ -215,6 +215,25 @@ func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
 	require.NotContains(t, b.Slower(), dir)
 }
 
+func TestWithoutAGPUItsPluginIsNamedInOneLineAndTheCPUTaken(t *testing.T) {
+	broken := &Error{ID: "xla:cuda", Reason: "no GPU", Err: os.ErrInvalid}
+	require.Equal(t, "backend xla:cuda: no GPU", (&Backend{ID: "xla:cpu", Skipped: []*Error{broken}}).Slower())
+	path, pin, why := findPlugin("xla:cuda", "cuda")
+	if why != nil {
+		t.Skipf("skipped: %v", why)
+	}
+	require.NoError(t, checkPlugin(path, pin))
+	if _, err := Open("xla:cuda"); err == nil {
+		t.Skip("skipped: there is a GPU")
+	}
+	t.Setenv("GOMLX_BACKEND", "")
+	b, err := Open("")
+	require.NoError(t, err)
+	require.NotEqual(t, "xla:cuda", b.ID)
+	require.Contains(t, b.Slower(), "no GPU is visible")
+	require.NotContains(t, b.String(), "\n")
+}
+
 func TestABackendsErrorKeepsItsCause(t *testing.T) {
 	if !haveXLA {
 		t.Skip("skipped: built without XLA")

@@ -40,6 +40,8 @@ var (
 	launchLine   = regexp.MustCompile(`(?m)^\s*\d+: (k(?:Custom)?Kernel)\b`)
 	computation  = regexp.MustCompile(`(?ms)^%(\S+) \(.*?\) -> .*? \{\n(.*?)^\}`)
 	instruction  = regexp.MustCompile(`^\s+(?:ROOT )?%\S+ = (.*?) (fusion|custom-call|copy|scatter|while|sort|gather|dot|reduce)\((.*)`)
+	defined      = regexp.MustCompile(`(?m)^\s+(?:ROOT )?(%\S+) = (.*?) [a-z\-]+\(`)
+	operand      = regexp.MustCompile(`%[\w.\-]+`)
 	calledBy     = regexp.MustCompile(`calls=%([\w.\-]+)`)
 	bodyOf       = regexp.MustCompile(` while\(.*body=%([\w.\-]+)`)
 	microseconds = regexp.MustCompile(`"exec_time_us":([0-9.e+-]+)`)
@@ -90,6 +92,10 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 
 // count adds up the instructions of a computation.
 func (m *measured) count(text string, entries int64, bodies map[string]string, loop bool) {
+	sizes := map[string]int64{}
+	for _, d := range defined.FindAllStringSubmatch(text, -1) {
+		sizes[d[1]] = bytesOf(d[2])
+	}
 	for line := range strings.Lines(text) {
 		found := instruction.FindStringSubmatch(line)
 		if found == nil {
@@ -104,7 +110,10 @@ func (m *measured) count(text string, entries int64, bodies map[string]string, l
 		}
 		arguments, _, _ := strings.Cut(found[3], ")")
 		if found[2] != "while" {
-			m.bytes += bytesOf(found[1]) + bytesOf(arguments)
+			m.bytes += bytesOf(found[1])
+			for _, a := range operand.FindAllString(arguments, -1) {
+				m.bytes += sizes[a]
+			}
 		}
 		inside := line
 		if c := calledBy.FindStringSubmatch(line); c != nil {

@@ -94,20 +94,22 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 		for _, model := range models {
 			for _, pass := range []struct {
 				name    string
-				program func(model string, g *datasets.Graph) ([]byte, error)
+				program func(model string, ours bool, g *datasets.Graph) ([]byte, error)
 			}{{"epoch", w.epoch}, {"evaluation", w.evaluation}} {
-				name := fmt.Sprintf("%s %s %s", data.name, model, pass.name)
-				text, err := pass.program(model, g)
-				if err != nil {
-					return failed, fmt.Errorf("%s: %w", name, err)
-				}
-				if err := measure(name, g.Edges.NumEdges(), text); err != nil {
-					return failed, err
+				for _, ours := range []bool{false, true} {
+					name := strings.Join([]string{data.name, model, pass.name, map[bool]string{false: "scatter", true: "ours"}[ours]}, " ")
+					text, err := pass.program(model, ours, g)
+					if err != nil {
+						return failed, fmt.Errorf("%s: %w", name, err)
+					}
+					if err := measure(name, g.Edges.NumEdges(), text); err != nil {
+						return failed, err
+					}
 				}
 			}
 		}
 		for _, k := range sums(g) {
-			if err := measure(data.name+" "+k.name, g.Edges.NumEdges(), []byte(k.Program(k.columns, k.entries))); err != nil {
+			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(), []byte(k.Program(k.columns, k.entries))); err != nil {
 				return failed, err
 			}
 		}
@@ -173,18 +175,18 @@ func readBounds(path string) (limits, error) {
 		if line++; line == 1 {
 			continue
 		}
-		var data, model, pass, target string
+		var data, model, pass, kernel, target string
 		var l limit
-		if n, err := fmt.Sscan(s.Text(), &data, &model, &pass, &target, &l.kernels, &l.wide, &l.peakMB, &l.spills); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %d fields of 8: %w", path, line, n, err)
+		if n, err := fmt.Sscan(s.Text(), &data, &model, &pass, &kernel, &target, &l.kernels, &l.wide, &l.peakMB, &l.spills); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %d fields of 9: %w", path, line, n, err)
 		}
-		all[strings.Join([]string{data, model, pass, target}, " ")] = l
+		all[strings.Join([]string{data, model, pass, kernel, target}, " ")] = l
 	}
 	return all, nil
 }
 
 func (all limits) write(path string) error {
-	text := "data\tmodel\tpass\tgpu\tkernels\twide\tpeak_mb\tspills\n"
+	text := "data\tmodel\tpass\tkernel\tgpu\tkernels\twide\tpeak_mb\tspills\n"
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l := all[name]
 		text += fmt.Sprintf("%s\t%d\t%d\t%d\t%t\n", strings.ReplaceAll(name, " ", "\t"), l.kernels, l.wide, l.peakMB, l.spills)
