@@ -283,7 +283,8 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend that a computation is built for runs the kernels: after [Intercept] or [Register].
+// Available reports whether the backend that a computation is built for runs all kernels: after [Intercept] or [Register]. After [ForGPU] it runs
+// those of a [Matrix] but for attention, and it is false.
 func Available(g *Graph) bool {
 	if _, gpu := onGPU(g); gpu {
 		return false

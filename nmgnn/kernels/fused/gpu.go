@@ -27,12 +27,6 @@ func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
 	return found.(func(k triton.Kernel, arrays []any) error), true
 }
 
-// Runs reports whether the products of a [Matrix] can be had in a computation. [Available] is about all else of this package.
-func Runs(g *Graph) bool {
-	_, gpu := onGPU(g)
-	return gpu || Available(g)
-}
-
 // toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
 func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node, error) {
 	s := triton.Sum{Rows: rows, Width: columns}
