@@ -1,3 +1,5 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
 package kernels_test
 
 import (

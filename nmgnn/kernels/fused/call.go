@@ -9,8 +9,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-
-	"nodemask/nmgnn/kernels/fused/triton"
 )
 
 // The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
@@ -39,14 +37,7 @@ const (
 // kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
-	run, gpu := onGPU(g)
-	var text triton.Kernel
-	if gpu {
-		var err error
-		if text, inputs, err = toTriton(kernel, results[0][0], results[0][1], inputs); err != nil {
-			panic(err)
-		}
-	}
+	inputs, onGPU := toGPU(g, kernel, results[0], inputs)
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
 		for i, x := range inputs {
 			Parameter(g, "x"+string(rune('a'+i)), x.Shape())
@@ -59,8 +50,8 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		return outputs
 	}).Call(inputs...)
 	var err error
-	if gpu {
-		err = replaceByTriton(g, text, run, values(outputs), outputs)
+	if onGPU != nil {
+		err = onGPU(outputs)
 	} else {
 		err = replaceCall(g, kernel, outputs)
 	}
@@ -180,8 +171,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 // SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would be slower than a
 // product with dropped weights, or add up in another order.
 func SkipsDropped(g *Graph) bool {
-	_, gpu := onGPU(g)
-	return gpu || takesForeign(g)
+	return isForGPU(g) || takesForeign(g)
 }
 
 // times calls one of these kernels; those that leave something out have nodes that say what before theirs.
@@ -286,7 +276,7 @@ func ELUBackward(x, v *Node) *Node {
 // Available reports whether the backend that a computation is built for runs all kernels: after [Intercept] or [Register]. After [ForGPU] it runs
 // those of a [Matrix] but for attention, and it is false.
 func Available(g *Graph) bool {
-	if _, gpu := onGPU(g); gpu {
+	if isForGPU(g) {
 		return false
 	}
 	_, isGo := runsInGo(g)

@@ -1,3 +1,5 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
 package fused
 
 import (
@@ -61,10 +63,29 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	return s.Kernel(), x, nil
 }
 
+func isForGPU(g *Graph) bool {
+	_, is := onGPU(g)
+	return is
+}
+
+// toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call that returned results one of
+// that; nil: the computation is not for a GPU.
+func toGPU(g *Graph, kernel string, result [2]int, inputs []*Node) (x []*Node, replace func(results []*Node) error) {
+	run, is := onGPU(g)
+	if !is {
+		return inputs, nil
+	}
+	k, x, err := toTriton(kernel, result[0], result[1], inputs)
+	if err != nil {
+		panic(err)
+	}
+	return x, func(results []*Node) error { return replaceByTriton(g, k, run, results) }
+}
+
 // replaceByTriton makes the call that returned results one of a kernel.
-func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays []any) error, results []compute.Value, shapes []*Node) error {
+func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays []any) error, results []*Node) error {
 	if run == nil {
-		return makeForeign(triton.Target, k.Config(), 2, results)
+		return makeForeign(triton.Target, k.Config(), 2, values(results))
 	}
 	t, isGo := runsInGo(g)
 	if !isGo {
@@ -86,8 +107,8 @@ func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays
 			panic(err)
 		}
 	}}
-	for _, y := range shapes {
+	for _, y := range results {
 		c.results = append(c.results, y.Shape())
 	}
-	return t.replace(results, c)
+	return t.replace(values(results), c)
 }
