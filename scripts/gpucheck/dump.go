@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,14 +53,14 @@ var (
 // readDump reads XLA's dump of the one program in a folder, and what the compiler said.
 func readDump(folder, said string, entries int64) (m measured, err error) {
 	read := func(pattern string) string {
-		files, _ := filepath.Glob(filepath.Join(folder, pattern))
+		files, _ := fs.Glob(os.DirFS(folder), pattern)
 		if len(files) != 1 && err == nil {
 			err = fmt.Errorf("%d files %s in XLA's dump: expected 1", len(files), pattern)
 		}
 		if err != nil {
 			return ""
 		}
-		text, failed := os.ReadFile(files[0])
+		text, failed := os.ReadFile(filepath.Join(folder, files[0]))
 		err = failed
 		return string(text)
 	}
