@@ -83,6 +83,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/internal/container -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 

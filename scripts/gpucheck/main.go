@@ -1,7 +1,7 @@
 //go:build cgo && linux && amd64
 
-// Command gpucheck compiles nodemask's programs for GPUs that are not there, and holds what XLA makes of them to the bounds in
-// bounds.tsv. run.sh fetches what that takes, and calls it.
+// Command gpucheck compiles nodemask's programs for GPUs that are not there, and holds what XLA makes of them to the
+// bounds in bounds.tsv. run.sh fetches what that takes, and calls it.
 package main
 
 import (

@@ -24,7 +24,8 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer makes the programs that a GPU would be given, with XLA for the CPU at hand: go-xla logs each before it compiles it.
+// writer makes the programs that a GPU would be given, with XLA for the CPU at hand: go-xla logs each before it
+// compiles it.
 type writer struct {
 	scatter, ours *backend.Backend // the same, with the plan that GPUs have, and with kernels of our own
 	log           bytes.Buffer

@@ -16,8 +16,9 @@ import (
 // forGPU has the backends whose programs are for a GPU, and how each runs a kernel, if not by XLA.
 var forGPU sync.Map // compute.Backend → func(triton.Kernel, []any)
 
-// ForGPU has computations for a backend call kernels in Triton's IR: with XLA, such as XLA compiles for CUDA. The pure-Go backend runs them
-// by run, which is given the slices of numbers of their inputs and outputs; for XLA it is nil.
+// ForGPU has computations for a backend call kernels in Triton's IR: with XLA, such as XLA compiles for CUDA. The
+// pure-Go backend runs them by run, which is given the slices of numbers of their inputs and outputs; for XLA it is
+// nil.
 func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) { forGPU.Store(b, run) }
 
 // onGPU returns whether a computation is for a GPU, and what runs its kernels.
@@ -68,8 +69,8 @@ func isForGPU(g *Graph) bool {
 	return is
 }
 
-// toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call that returned results one of
-// that; nil: the computation is not for a GPU.
+// toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call
+// that returned results one of that; nil: the computation is not for a GPU.
 func toGPU(g *Graph, kernel string, result [2]int, inputs []*Node) (x []*Node, replace func(results []*Node) error) {
 	run, is := onGPU(g)
 	if !is {

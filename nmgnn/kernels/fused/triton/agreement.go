@@ -2,7 +2,8 @@ package triton
 
 import "math/bits"
 
-// Agreement describes y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row r: y [entries, heads].
+// Agreement describes y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row
+// r: y [entries, heads].
 type Agreement struct{ Rows, Width, Heads int }
 
 // Kernel returns it as a kernel of offsets, columns, x, h and y. Each program has a row and a head.

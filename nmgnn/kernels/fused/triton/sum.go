@@ -5,16 +5,20 @@ import (
 	"math/bits"
 )
 
-// Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1, of weight(i)·h[columns[i]].
+// Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1, of
+// weight(i)·h[columns[i]].
 type Sum struct {
 	Rows, Width int
-	// Heads is how many weights [entries, heads] an entry has, each for its share of the width, in order; 0: none, all are 1.
+	// Heads is how many weights [entries, heads] an entry has, each for its share of the width, in order; 0: none, all
+	// are 1.
 	Heads int
 	// Positions says that the weights of entry i are in row positions[i], or, with Dropped, that this is its number.
 	Positions bool
-	// Heard leaves rows of h unread where heard [columns] is zero; Wanted reads nothing for rows where wanted [rows] is, whose y is zero.
+	// Heard leaves rows of h unread where heard [columns] is zero; Wanted reads nothing for rows where wanted [rows]
+	// is, whose y is zero.
 	Heard, Wanted bool
-	// Dropped drops entries by a hash of their numbers, as dropout does, and reads neither weights nor rows of h for them. Heads must be 1.
+	// Dropped drops entries by a hash of their numbers, as dropout does, and reads neither weights nor rows of h for
+	// them. Heads must be 1.
 	Dropped bool
 	// Own says that entry i has a row of h to itself, row i: there are no columns.
 	Own bool
@@ -46,13 +50,15 @@ func (s Sum) arguments() []argument {
 	return all
 }
 
-// tile returns how many columns and entries a program has at a time, of a width: 32 numbers for each of a warp's threads, at most.
+// tile returns how many columns and entries a program has at a time, of a width: 32 numbers for each of a warp's
+// threads, at most.
 func tile(width int) (columns, entries int) {
 	columns = min(1<<bits.Len(uint(width-1)), 128)
 	return columns, min(1024/columns, 32)
 }
 
-// Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in tiles, in one order.
+// Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in
+// tiles, in one order.
 func (s Sum) Kernel() Kernel {
 	heads := max(s.Heads, 1)
 	share := s.Width / heads
@@ -126,7 +132,8 @@ func (p *printer) mix(x value) value {
 	return shifted(16)
 }
 
-// Program returns a StableHLO program that is this kernel alone, for a matrix of so many columns and entries: to be compiled for GPUs.
+// Program returns a StableHLO program that is this kernel alone, for a matrix of so many columns and entries: to be
+// compiled for GPUs.
 func (s Sum) Program(columns, entries int) string {
 	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3", "scale": "1x1",
 		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns, s.Width),

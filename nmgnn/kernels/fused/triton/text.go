@@ -1,5 +1,5 @@
-// Package triton prints kernels for GPUs as Triton IR: text that XLA compiles where a program for CUDA calls it, with nothing to install or to
-// register. Package interpreter runs the same text on a CPU, for tests.
+// Package triton prints kernels for GPUs as Triton IR: text that XLA compiles where a program for CUDA calls it, with
+// nothing to install or to register. Package interpreter runs the same text on a CPU, for tests.
 package triton
 
 import (
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Kernel is a function in Triton's IR and how it is launched. Its arguments are the inputs and then the outputs, row by row.
+// Kernel is a function in Triton's IR and how it is launched. Its arguments are the inputs and then the outputs, row by
+// row.
 type Kernel struct {
 	Name  string
 	Text  string

@@ -1,5 +1,5 @@
-// Package interpreter runs the Triton IR that package triton prints, on a CPU, block by block: for tests. It finds reads and writes outside of
-// arrays, and counts how often each number is read and written.
+// Package interpreter runs the Triton IR that package triton prints, on a CPU, block by block: for tests. It finds
+// reads and writes outside of arrays, and counts how often each number is read and written.
 package interpreter
 
 import (

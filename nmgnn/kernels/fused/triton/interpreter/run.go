@@ -40,8 +40,8 @@ type run struct {
 	program [2]int32
 }
 
-// Run runs all programs of a grid. It returns an error that names the line for what is not defined: a type that does not fit, and reads and
-// writes outside of arrays.
+// Run runs all programs of a grid. It returns an error that names the line for what is not defined: a type that does
+// not fit, and reads and writes outside of arrays.
 func (f *Function) Run(grid [2]int, arrays ...*Array) (err error) {
 	if len(arrays) != len(f.arguments) {
 		return fmt.Errorf("%d arrays for %d arguments", len(arrays), len(f.arguments))
