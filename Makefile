@@ -11,7 +11,7 @@ endif
 export CGO_ENABLED
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers test-cluster clean-setup
+.PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,11 +83,15 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./nmgnn/internal/container -run '^$$' -fuzz '^FuzzContainer$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	go test ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	go test ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
 	bin/nodemask bench $(BENCH)
+
+gpu-check: setup ## compile every model for an H100 and an A100, with no GPU there, and hold bounds (fetches 256 MB; GPUCHECK="-models gin": less)
+	@scripts/gpucheck/run.sh $(GPUCHECK)
 
 PEERS := .nodemask/peers
 bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)

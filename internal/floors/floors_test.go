@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 
 	"internal/browsertest": nil,
 	"scripts":              nil,
+	"scripts/gpucheck":     {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels/fused", "nmgnn/train"},
 
 	"datasets": {"csr", "internal/memory", "internal/wholefile"},
 

@@ -155,7 +155,7 @@ func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
 		require.Equal(t, kernels.ChainKernel, lost.PlanFor(0).Kernel, id)
 	}
 	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
-	require.Equal(t, kernels.ChainKernel, gpu.PlanFor(0).Kernel)
+	require.Equal(t, kernels.ScatterKernel, gpu.PlanFor(0).Kernel)
 }
 
 func TestWhatTheLoaderSaidOfAPluginIsSaidOnce(t *testing.T) {
@@ -181,7 +181,7 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 		slower, inFull string
 	}{
 		{Backend{ID: "go"}, "", "go, fused kernels"},
-		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), chain kernels"},
+		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), scatter kernels"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
 		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
 			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},
@@ -213,6 +213,25 @@ func TestAPluginThatDoesNotStartIsNamedWithoutItsFolderInRecords(t *testing.T) {
 	require.Contains(t, b.String(), dir)
 	require.Contains(t, b.Slower(), "pjrt_c_api_cpu_plugin.so")
 	require.NotContains(t, b.Slower(), dir)
+}
+
+func TestWithoutAGPUItsPluginIsNamedInOneLineAndTheCPUTaken(t *testing.T) {
+	broken := &Error{ID: "xla:cuda", Reason: "no GPU", Err: os.ErrInvalid}
+	require.Equal(t, "backend xla:cuda: no GPU", (&Backend{ID: "xla:cpu", Skipped: []*Error{broken}}).Slower())
+	path, pin, why := findPlugin("xla:cuda", "cuda")
+	if why != nil {
+		t.Skipf("skipped: %v", why)
+	}
+	require.NoError(t, checkPlugin(path, pin))
+	if _, err := Open("xla:cuda"); err == nil {
+		t.Skip("skipped: there is a GPU")
+	}
+	t.Setenv("GOMLX_BACKEND", "")
+	b, err := Open("")
+	require.NoError(t, err)
+	require.NotEqual(t, "xla:cuda", b.ID)
+	require.Contains(t, b.Slower(), "no GPU is visible")
+	require.NotContains(t, b.String(), "\n")
 }
 
 func TestABackendsErrorKeepsItsCause(t *testing.T) {

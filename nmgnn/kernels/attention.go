@@ -23,8 +23,15 @@ type Attention struct {
 	Gradients bool
 }
 
+// apart is a [Product] that knows where fusing does harm.
+type apart interface {
+	Product
+	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and again.
+	alone(x *Node) *Node
+}
+
 // attendByParts is [Product.Attend] by the other methods of a product.
-func attendByParts(p Product, a Attention) *Node {
+func attendByParts(p apart, a Attention) *Node {
 	e := a.Scores
 	if e == nil {
 		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
@@ -33,14 +40,14 @@ func attendByParts(p Product, a Attention) *Node {
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw. Dividing the sum over u instead of each α spares passes over the entries.
 	present, scores := Among(p, scores, a.Present)
-	shifted := alone(Sub(scores, p.Spread(p.Highest(scores))))
-	q := alone(Where(present, Exp(shifted), ZerosLike(scores)))
+	shifted := p.alone(Sub(scores, p.Spread(p.Highest(scores))))
+	q := p.alone(Where(present, Exp(shifted), ZerosLike(scores)))
 	sum := p.Total(q)
 	empty := Equal(sum, ZerosLike(sum))
 	inverse := Where(empty, ZerosLike(sum), Inverse(Where(empty, OnesLike(sum), sum)))
 	kept := q
 	if a.Keep != nil {
-		kept = alone(Mul(q, a.Keep))
+		kept = p.alone(Mul(q, a.Keep))
 	}
 	y := perHead(p.Times(value, kept), inverse)
 	if !a.Gradients {
@@ -50,7 +57,7 @@ func attendByParts(p Product, a Attention) *Node {
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
 	return WithAdjoints(y, Argument{a.Values, func(v *Node) *Node { return p.Back(perHead(v, inverse), kept) }},
 		Argument{e, func(v *Node) *Node {
-			v = alone(perHead(v, inverse))
+			v = p.alone(perHead(v, inverse))
 			shared := sumHeads(Mul(v, y), headCount)
 			return Sub(Mul(kept, p.Agreement(v, value, headCount)), Mul(q, p.Spread(shared)))
 		}})

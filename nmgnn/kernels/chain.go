@@ -13,7 +13,7 @@ import (
 )
 
 // chainPattern computes Σ_u h_u as h[i₀] + h[i₁] + …: one gather for the first entry of all rows, one for the second, and
-// so on. XLA fuses such a chain of gathers and additions into one loop that never stores what it gathers, where a
+// so on. XLA on a CPU fuses such a chain of gathers and additions into one loop that never stores what it gathers, where a
 // gather of all entries followed by any kind of sum writes and reads entries × width numbers.
 type chainPattern struct {
 	rows, columns int
@@ -148,6 +148,8 @@ func cutRuns(runs []run, width int64) (pieces, whole []run) {
 func (p *chainPattern) slots() int      { return p.size }
 func (p *chainPattern) slotOf() []int32 { return p.entry }
 
+func (p *chainPattern) alone(x *Node) *Node { return alone(x) }
+
 func (p *chainPattern) replace(csr.Matrix) error {
 	return fmt.Errorf("%w; a chain's program depends on its matrix: use another kernel", ErrNoFit)
 }
@@ -268,9 +270,9 @@ func (p *chainPattern) fold(empty float64, combine func(a, b *Node) *Node, term 
 	return alone(run(p.first))
 }
 
-// alone keeps XLA from fusing what makes x into what uses it: a loop of gathers inside another such loop would be
+// alone keeps XLA on a CPU from fusing what makes x into what uses it: a loop of gathers inside another such loop would be
 // computed anew for each entry, and OptimizationBarrier is gone before fusion begins. A scatter is never fused; this
-// one adds zero to one row, in place.
+// one adds zero to one row, in place. On a GPU it would be a kernel that does nothing.
 func alone(x *Node) *Node {
 	g := x.Graph()
 	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1])), true, false)

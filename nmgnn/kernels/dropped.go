@@ -21,7 +21,7 @@ type Dropped struct {
 
 // DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
-	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused && x.Rank() == 2}
+	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused && x.Rank() == 2 && fused.Available(x.Graph())}
 }
 
 // Node returns the matrix with entries dropped.

@@ -63,6 +63,12 @@ func (p *fusedPattern) times(h, weights *Node) *Node {
 func (p *fusedPattern) gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
 func (p *fusedPattern) total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
 func (p *fusedPattern) highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) alone(x *Node) *Node {
+	if !fused.Available(x.Graph()) {
+		return x
+	}
+	return alone(x)
+}
 func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
 	return p.in(x.Graph()).Agreement(x, h, heads)
 }
@@ -137,6 +143,9 @@ func (p *fusedProduct) TotalBack(e *Node) *Node {
 }
 
 func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
+	if !fused.Available(s.key.Graph()) {
+		return p.parts.DropEntries(s, x, heads, rate)
+	}
 	return s.drop(x, p.Slots(), heads, rate) // slots are entries
 }
 
@@ -151,10 +160,10 @@ func (p *fusedProduct) Mean(h, divisor, keep *Node, gradients bool) *Node {
 
 // Attend visits each entry once, and once or twice for the gradients.
 func (p *fusedProduct) Attend(a Attention) *Node {
-	if a.Present != nil {
+	g := a.Values.Graph()
+	if a.Present != nil || !fused.Available(g) {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
-	g := a.Values.Graph()
 	m, value, heard := p.forward.in(g), StopGradient(a.Values), rowFactor(a.Values)
 	var s fused.Scores
 	if a.Scores != nil {
@@ -191,6 +200,9 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 
 // PairScores takes one pass over h, and one for the gradients.
 func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
+	if !fused.Available(h.Graph()) {
+		return p.parts.PairScores(h, a, b)
+	}
 	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
 	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
 	half := func(x *Node, i int) *Node { return SliceAxis(x, 1, AxisRange(i*dims[0], (i+1)*dims[0])) }

@@ -19,6 +19,7 @@ type pattern interface {
 	spread(x *Node) *Node
 	total(e *Node) *Node
 	highest(e *Node) *Node
+	alone(x *Node) *Node // see apart
 	agreement(x, h *Node, heads int) *Node
 	slots() int
 	slotOf() []int32 // slot of each entry; nil: at its own place
@@ -52,6 +53,7 @@ func (p *parts) Highest(e *Node) *Node                   { return p.forward.high
 func (p *parts) Agreement(x, h *Node, heads int) *Node   { return p.forward.agreement(x, h, heads) }
 func (p *parts) PairScores(h, a, b *Node) (y, z *Node)   { return HeadProducts(h, a), HeadProducts(h, b) }
 func (p *parts) Attend(a Attention) *Node                { return attendByParts(p, a) }
+func (p *parts) alone(x *Node) *Node                     { return p.forward.alone(x) }
 func (p *parts) Mean(h, by, keep *Node, grad bool) *Node { return Div(Sum(p, h, keep, grad), by) }
 
 // needTransposed panics if the product has no transposed matrix: this one would be multiplied with in its place.
@@ -234,6 +236,7 @@ func (p emptyPattern) gather(h *Node) *Node   { return p.zeros(h, 1) }
 func (p emptyPattern) spread(x *Node) *Node   { return p.zeros(x, 1) }
 func (p emptyPattern) total(e *Node) *Node    { return p.zeros(e, p.rows) }
 func (p emptyPattern) highest(e *Node) *Node  { return AddScalar(p.zeros(e, p.rows), Lowest) }
+func (p emptyPattern) alone(x *Node) *Node    { return x }
 func (p emptyPattern) replace(m csr.Matrix) error {
 	if m.NumEntries() > 0 {
 		return ErrNoFit

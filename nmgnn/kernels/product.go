@@ -23,10 +23,11 @@ const (
 	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the fastest
 	// there.
 	FusedKernel Kernel = "fused"
-	// ChainKernel adds up gathers, one for each place in a row, which XLA compiles into a single loop: nothing as large as
-	// entries × width is ever made. By far the fastest of what XLA can compile itself, as for a GPU.
+	// ChainKernel adds up gathers, one for each place in a row, which XLA on a CPU compiles into a single loop: nothing as
+	// large as entries × width is ever made. By far the fastest of what XLA can compile itself there, and slow on a GPU.
 	ChainKernel Kernel = "chain"
-	// ScatterKernel gathers one row an entry and adds each to its result, in order: the plainest way.
+	// ScatterKernel gathers one row an entry and adds each to its result: the plainest way, and what XLA compiles into the
+	// fewest kernels for a GPU.
 	ScatterKernel Kernel = "scatter"
 )
 

@@ -31,7 +31,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 	if r == nil || rate == 0 {
 		return x
 	}
-	if r.fused && x.Rank() == 2 {
+	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
 		s := r.Next()
 		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
 		return Linear(x, x.Shape().Dimensions[0], drop, drop)

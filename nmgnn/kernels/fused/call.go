@@ -37,6 +37,7 @@ const (
 // kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
+	inputs, onGPU := toGPU(g, kernel, results[0], inputs)
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
 		for i, x := range inputs {
 			Parameter(g, "x"+string(rune('a'+i)), x.Shape())
@@ -48,7 +49,13 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	if err := replaceCall(g, kernel, outputs); err != nil {
+	var err error
+	if onGPU != nil {
+		err = onGPU(outputs)
+	} else {
+		err = replaceCall(g, kernel, outputs)
+	}
+	if err != nil {
 		panic(fmt.Errorf("fused: calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
 	}
 	return outputs
@@ -56,10 +63,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 
 // replaceCall makes the call that returned results one of a kernel.
 func replaceCall(g *Graph, kernel string, results []*Node) error {
-	values := make([]compute.Value, len(results))
-	for i, y := range results {
-		values[i] = InternalBackendOutputs(y)[0]
-	}
+	values := values(results)
 	if t, isGo := runsInGo(g); isGo {
 		c := &kernelCall{run: kernelsInGo[kernel]}
 		if c.run == nil {
@@ -71,9 +75,17 @@ func replaceCall(g *Graph, kernel string, results []*Node) error {
 		return t.replace(values, c)
 	}
 	if takesForeign(g) {
-		return makeForeign(kernel, values)
+		return makeForeign(kernel, "", 4, values) // by the typed interface
 	}
 	return errors.New("it does not run kernels: Intercepted or Register say why")
+}
+
+func values(nodes []*Node) []compute.Value {
+	values := make([]compute.Value, len(nodes))
+	for i, y := range nodes {
+		values[i] = InternalBackendOutputs(y)[0]
+	}
+	return values
 }
 
 // must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
@@ -158,7 +170,9 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 
 // SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would be slower than a
 // product with dropped weights, or add up in another order.
-func SkipsDropped(g *Graph) bool { return takesForeign(g) }
+func SkipsDropped(g *Graph) bool {
+	return isForGPU(g) || takesForeign(g)
+}
 
 // times calls one of these kernels; those that leave something out have nodes that say what before theirs.
 func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Node) *Node {
@@ -259,8 +273,12 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend that a computation is built for runs the kernels: see [Intercepted] and [Register].
+// Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and [Register].
+// After [ForGPU] it runs those of a [Matrix] but for attention, and it is false.
 func Available(g *Graph) bool {
+	if isForGPU(g) {
+		return false
+	}
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }

@@ -129,8 +129,8 @@ func takesForeign(g *Graph) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// makeForeign makes the call that returned results one of a kernel.
-func makeForeign(kernel string, results []compute.Value) error {
+// makeForeign makes the call that returned results one of a kernel, by that version of XLA's interface.
+func makeForeign(kernel, config string, version int32, results []compute.Value) error {
 	var call *stablehlo.Statement
 	for i, result := range results {
 		node, isXLA := result.(*xla.Node)
@@ -157,7 +157,7 @@ func makeForeign(kernel string, results []compute.Value) error {
 	for i, output := range call.Outputs {
 		outputs[i] = output.Shape()
 	}
-	if _, err := stablehlo.CustomCallV2(kernel, "", call.Inputs, rowMajor(len(call.Inputs)), outputs, rowMajor(len(outputs))); err != nil {
+	if _, err := stablehlo.CustomCallV2(kernel, config, call.Inputs, rowMajor(len(call.Inputs)), outputs, rowMajor(len(outputs))); err != nil {
 		return err
 	}
 	if len(function.Statements) != before+1 {
@@ -165,7 +165,7 @@ func makeForeign(kernel string, results []compute.Value) error {
 	}
 	custom := function.Statements[before]
 	function.Statements = function.Statements[:before]
-	custom.Attributes["api_version"] = int32(4) // the typed interface
+	custom.Attributes["api_version"] = version
 	call.OpType, call.Attributes = custom.OpType, custom.Attributes
 	return nil
 }

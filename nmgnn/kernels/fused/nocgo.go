@@ -19,4 +19,10 @@ func Platform(compute.Backend) (string, error) { return "", errNoXLA }
 
 func takesForeign(*graph.Graph) bool { return false }
 
-func makeForeign(string, []compute.Value) error { return errNoXLA }
+func makeForeign(string, string, int32, []compute.Value) error { return errNoXLA }
+
+func isForGPU(*graph.Graph) bool { return false }
+
+func toGPU(_ *graph.Graph, _ string, _ [2]int, inputs []*graph.Node) ([]*graph.Node, func([]*graph.Node) error) {
+	return inputs, nil
+}

@@ -1,0 +1,33 @@
+package triton
+
+import "math/bits"
+
+// Agreement describes y[i] = the inner products of each head's share of x[r] and h[columns[i]], for each entry i of row
+// r: y [entries, heads].
+type Agreement struct{ Rows, Width, Heads int }
+
+// Kernel returns it as a kernel of offsets, columns, x, h and y. Each program has a row and a head.
+func (a Agreement) Kernel() Kernel {
+	share := a.Width / a.Heads
+	wide := 1 << bits.Len(uint(share-1))
+	deep := max(1, min(1024/wide, 32))
+	arguments := []argument{{"offsets", "i32"}, {"columns", "i32"}, {"x", "f32"}, {"h", "f32"}, {"y", "f32"}}
+	text := kernel("nodemask_agreement", arguments, func(p *printer, at map[string]value) {
+		row, head := p.program("x"), p.program("y")
+		from, to := p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
+		column := p.upTo(wide)
+		valid := p.compare("slt", column, p.int(share))
+		column = p.op("addi", column, p.op("muli", head, p.int(share)))
+		x := p.column(p.get(at["x"], p.op("addi", column, p.op("muli", row, p.int(a.Width))), &valid))
+		p.loop(from, to, p.int(deep), p.int(0), func(first, state value) value {
+			entry := p.op("addi", p.upTo(deep), first)
+			live := p.compare("slt", entry, to)
+			index := p.op("muli", p.get(at["columns"], entry, &live), p.int(a.Width))
+			there := p.op("andi", p.as(p.column(valid), []int{wide, deep}), p.row(live))
+			h := p.get(at["h"], p.op("addi", p.as(p.row(index), []int{wide, deep}), p.column(column)), &there)
+			p.put(at["y"], p.op("addi", p.op("muli", entry, p.int(a.Heads)), head), p.fold("addf", p.op("mulf", x, h)), live)
+			return state
+		})
+	})
+	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: 1}
+}

@@ -1,0 +1,153 @@
+package triton
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1, of
+// weight(i)·h[columns[i]].
+type Sum struct {
+	Rows, Width int
+	// Heads is how many weights [entries, heads] an entry has, each for its share of the width, in order; 0: none, all
+	// are 1.
+	Heads int
+	// Positions says that the weights of entry i are in row positions[i], or, with Dropped, that this is its number.
+	Positions bool
+	// Heard leaves rows of h unread where heard [columns] is zero; Wanted reads nothing for rows where wanted [rows]
+	// is, whose y is zero.
+	Heard, Wanted bool
+	// Dropped drops entries by a hash of their numbers, as dropout does, and reads neither weights nor rows of h for
+	// them. Heads must be 1.
+	Dropped bool
+	// Own says that entry i has a row of h to itself, row i: there are no columns.
+	Own bool
+	// Greatest takes the greatest instead of the sum, and lowest for rows without entries.
+	Greatest bool
+}
+
+// lowest is below every score: that of package kernels.
+const lowest = -1e30
+
+// arguments lists the inputs of the kernel and its output, in order: name and type.
+func (s Sum) arguments() []argument {
+	var all []argument
+	add := func(has bool, name, of string) {
+		if has {
+			all = append(all, argument{name, of})
+		}
+	}
+	add(s.Heard, "heard", "f32")
+	add(s.Wanted, "wanted", "f32")
+	add(s.Dropped, "draw", "i32")
+	add(s.Dropped, "scale", "f32")
+	add(true, "offsets", "i32")
+	add(!s.Own, "columns", "i32")
+	add(true, "h", "f32")
+	add(s.Heads > 0, "weights", "f32")
+	add(s.Positions, "positions", "i32")
+	add(true, "y", "f32")
+	return all
+}
+
+// tile returns how many columns and entries a program has at a time, of a width: 32 numbers for each of a warp's
+// threads, at most.
+func tile(width int) (columns, entries int) {
+	columns = min(1<<bits.Len(uint(width-1)), 128)
+	return columns, min(1024/columns, 32)
+}
+
+// Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in
+// tiles, in one order.
+func (s Sum) Kernel() Kernel {
+	heads := max(s.Heads, 1)
+	share := s.Width / heads
+	wide, deep := tile(share)
+	blocks := (share + wide - 1) / wide // of a head
+	text := kernel("nodemask_sum", s.arguments(), func(p *printer, at map[string]value) {
+		row, block := p.program("x"), p.program("y")
+		head, within := p.op("divsi", block, p.int(blocks)), p.op("remsi", block, p.int(blocks))
+		column := p.op("addi", p.upTo(wide), p.op("muli", within, p.int(wide)))
+		valid := p.compare("slt", column, p.int(share))
+		column = p.op("addi", column, p.op("muli", head, p.int(share)))
+
+		from, to := p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
+		if s.Wanted {
+			to = p.choose(p.compare("une", p.get(at["wanted"], row, nil), p.float(0)), to, from)
+		}
+		var draw [3]value
+		var scale value
+		if s.Dropped {
+			for i := range draw {
+				draw[i] = p.get(at["draw"], p.int(i), nil)
+			}
+			scale = p.get(at["scale"], p.int(0), nil)
+		}
+		start, combine := float32(0), "addf"
+		if s.Greatest {
+			start, combine = lowest, "maxnumf"
+		}
+		sum := p.loop(from, to, p.int(deep), p.float(start, deep, wide), func(first, sum value) value {
+			entry := p.op("addi", p.upTo(deep), first)
+			live := p.compare("slt", entry, to)
+			number := entry
+			if s.Positions {
+				number = p.get(at["positions"], entry, &live)
+			}
+			if s.Dropped {
+				bits := p.mix(p.op("addi", p.mix(p.op("xori", number, draw[0])), draw[1]))
+				live = p.op("andi", live, p.compare("uge", bits, draw[2]))
+				number = entry // weights lie in the matrix's own order
+			}
+			index := entry
+			if !s.Own {
+				index = p.get(at["columns"], entry, &live)
+			}
+			if s.Heard {
+				live = p.op("andi", live, p.compare("une", p.get(at["heard"], index, &live), p.float(0)))
+			}
+			there := p.op("andi", p.as(p.column(live), []int{deep, wide}), p.row(valid))
+			x := p.get(at["h"], p.op("addi", p.op("muli", p.column(index), p.int(s.Width)), p.row(column)), &there, start)
+			if s.Heads > 0 {
+				w := p.get(at["weights"], p.op("addi", p.op("muli", number, p.int(heads)), head), &live)
+				if s.Dropped {
+					w = p.op("mulf", w, scale)
+				}
+				x = p.op("mulf", x, p.column(w))
+			}
+			return p.op(combine, sum, x)
+		})
+		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
+	})
+	return Kernel{Name: "nodemask_sum", Text: text, Grid: [2]int{s.Rows, heads * blocks}, Warps: 1}
+}
+
+// mix is "lowbias32", by which dropout draws.
+func (p *printer) mix(x value) value {
+	shifted := func(n int) value { return p.op("xori", x, p.op("shrui", x, p.int(n))) }
+	x = shifted(16)
+	x = p.op("muli", x, p.int(0x7feb352d))
+	x = shifted(15)
+	x = p.op("muli", x, p.int(-0x7b935975)) // 0x846ca68b
+	return shifted(16)
+}
+
+// Program returns a StableHLO program that is this kernel alone, for a matrix of so many columns and entries: to be
+// compiled for GPUs.
+func (s Sum) Program(columns, entries int) string {
+	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3", "scale": "1x1",
+		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns, s.Width),
+		"weights": fmt.Sprintf("%dx%d", entries, s.Heads), "positions": fmt.Sprintf("%dx1", entries)}
+	parameters, operands, types := "", "", ""
+	arguments := s.arguments()
+	for i, a := range arguments[:len(arguments)-1] {
+		if i > 0 {
+			parameters, operands, types = parameters+", ", operands+", ", types+", "
+		}
+		of := fmt.Sprintf("tensor<%sx%s>", sizes[a.name], a.of)
+		parameters, operands, types = parameters+fmt.Sprintf("%%%s: %s", a.name, of), operands+"%"+a.name, types+of
+	}
+	result := fmt.Sprintf("tensor<%dx%dxf32>", s.Rows, s.Width)
+	return fmt.Sprintf("module @sum {\n  func.func @main(%s) -> %s {\n    %%r = \"stablehlo.custom_call\"(%s) {call_target_name = %q, backend_config = %q, api_version = 2 : i32} : (%s) -> %s\n    return %%r : %s\n  }\n}\n",
+		parameters, result, operands, Target, s.Kernel().Config(), types, result, result)
+}
