@@ -38,15 +38,6 @@ func TestACellThatShowsThingsLinksNeitherGoMLXNorC(t *testing.T) {
 	assert.Contains(t, trains, "runtime/cgo in C", "or this test sees nothing")
 }
 
-func TestTheProjectIsFoundFromItsFoldersAndNowhereElse(t *testing.T) {
-	project, err := Project()
-	require.NoError(t, err)
-	assert.FileExists(t, filepath.Join(project, "nb", "project.go"))
-	t.Chdir(t.TempDir())
-	_, err = Project()
-	assert.ErrorContains(t, err, "is not in a clone of nodemask: run this from a folder of the project")
-}
-
 func TestSmallNotebooksRunOneTrial(t *testing.T) {
 	for value, want := range map[string]int{"": 3, "0": 3, "1": 1} {
 		t.Setenv("NODEMASK_SMALL", value)

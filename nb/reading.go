@@ -24,8 +24,11 @@ type OneReading struct {
 // of the train set, as far as results/multiverse has them. choices are pairs, an axis's name and an option's, as [Readings] lists
 // them; an axis that is left out has its first option. [OneReading.Trials] trains it.
 func Reading(data, model string, setting datasets.Setting, choices ...string) OneReading {
+	return reading(RecordedReadings(), data, model, setting, choices...)
+}
+
+func reading(results *multiverse.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
 	o := Must1(compose(data, model, setting, choices...))
-	results := RecordedReadings()
 	e := effectsOf(results, data, model, setting)
 	effect, rank, found := e.Find(o.reading)
 	switch {

@@ -53,7 +53,10 @@ func whereOf(axis multiverse.Axis) string {
 // all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and says so where that is
 // not complete. Calibrated readings are marked.
 func EveryReading(data, model string, setting datasets.Setting) {
-	results := RecordedReadings()
+	everyReading(RecordedReadings(), data, model, setting)
+}
+
+func everyReading(results *multiverse.Results, data, model string, setting datasets.Setting) {
 	e := effectsOf(results, data, model, setting)
 	if len(e.Effects) == 0 {
 		Markdown(incomplete(results, data, model, setting))
@@ -66,7 +69,10 @@ func EveryReading(data, model string, setting datasets.Setting) {
 
 // RecordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
 func RecordedReadings() *multiverse.Results {
-	folder := filepath.Join(Must1(Project()), "results", paper.MultiverseFolder)
+	return readingsIn(filepath.Join(Must1(Project()), "results", paper.MultiverseFolder))
+}
+
+func readingsIn(folder string) *multiverse.Results {
 	return Must1(multiverse.NewResults(Must1(record.OpenTrajectories(folder).Load()))).OfReadings()
 }
 
@@ -157,7 +163,10 @@ func points(x float64) string {
 // WhatMatters shows how much of the variance of effects over readings each axis explains, in both settings. All combinations of
 // options are there equally often, so that an axis explains as much beyond the others as by itself, and shares add up.
 func WhatMatters(data, model string) {
-	results := RecordedReadings()
+	whatMatters(RecordedReadings(), data, model)
+}
+
+func whatMatters(results *multiverse.Results, data, model string) {
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model), Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance", hyper.Title(model), paper.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
@@ -206,7 +215,10 @@ func percent(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
 // Calibration shows which readings of a model come near the paper's numbers without masking, on Cora: the five best, calibrated ones
 // before others, and the scores of the first one beside the published ones. No result with masking plays any part.
 func Calibration(model string) {
-	results := RecordedReadings()
+	showCalibration(RecordedReadings(), model)
+}
+
+func showCalibration(results *multiverse.Results, model string) {
 	c := calibrationOf(results, model)
 	if len(c.Fits) == 0 {
 		Markdown(incomplete(results, "cora", model, ""))

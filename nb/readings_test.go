@@ -2,8 +2,6 @@ package nb
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,15 +16,14 @@ import (
 	"nodemask/record"
 )
 
-// inProjectWithGAT makes a project the working directory whose results/multiverse has every reading of GAT on two splits.
+// readingsOfGAT are results that have every reading of GAT on two splits.
 // Without masking, macro F1 is the paper's rounded to a whole number, one less on the first split and one more on the second; 10
 // less if new nodes arrive with edges to train nodes, and 2 more without attention dropout. Masking adds 3 where stopping follows
 // F1, and 1 where a masked node's own term is kept.
-func inProjectWithGAT(t *testing.T) {
+func readingsOfGAT(t *testing.T) *multiverse.Results {
 	t.Helper()
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module nodemask\n"), 0o644))
-	store := record.OpenTrajectories(filepath.Join(folder, "results", "multiverse"))
+	store := record.OpenTrajectories(folder)
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
 		q, err := multiverse.Ask("cora", "gat", setting)
@@ -69,7 +66,7 @@ func inProjectWithGAT(t *testing.T) {
 			require.NoError(t, store.Add(one))
 		}
 	}
-	t.Chdir(folder)
+	return readingsIn(folder)
 }
 
 // texts are a table's cells, row by row.
@@ -85,8 +82,7 @@ func texts(t plots.Table) (rows [][]string) {
 }
 
 func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T) {
-	inProjectWithGAT(t)
-	r := RecordedReadings()
+	r := readingsOfGAT(t)
 	e, c := effectsOf(r, "cora", "gat", datasets.Inductive), calibrationOf(r, "gat")
 	s := curveOf(e, c)
 	require.NoError(t, s.Check())
@@ -116,23 +112,23 @@ func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T)
 	together := texts(togetherOf(e, c))
 	assert.Equal(t, []string{"all", "48", "0.00", "1.000", "44 %", "0.250", "38 %", "0.500"}, together[0])
 	assert.Equal(t, []string{"calibrated", "32"}, together[1][:2])
-	text := printed(t, func() { EveryReading("cora", "gat", datasets.Inductive) })
+	text := printed(t, func() { everyReading(r, "cora", "gat", datasets.Inductive) })
 	assert.Contains(t, text, "Node masking in every reading of the paper: GAT on Cora, inductive")
 	assert.Contains(t, text, "All readings together: GAT on Cora, inductive, 2 of 10 splits so far")
 }
 
 func TestWhatIsNotCompleteIsSaid(t *testing.T) {
-	inProjectWithGAT(t)
+	r := readingsOfGAT(t)
 	const missing = "*SGAT on Cora, inductive: not all readings have two splits yet. 0 of 160 training runs are recorded; `nodemask multiverse --data cora --model sgat` runs the others.*\n"
-	assert.Equal(t, missing, printed(t, func() { EveryReading("cora", "sgat", datasets.Inductive) }))
-	assert.Contains(t, printed(t, func() { Reading("cora", "sgat", datasets.Inductive) }), missing)
-	assert.Contains(t, printed(t, func() { WhatMatters("cora", "sgat") }), missing)
-	assert.Contains(t, printed(t, func() { Calibration("sgat") }), "*SGAT on Cora: not all readings have two splits yet. 0 of 400 training runs")
+	assert.Equal(t, missing, printed(t, func() { everyReading(r, "cora", "sgat", datasets.Inductive) }))
+	assert.Contains(t, printed(t, func() { reading(r, "cora", "sgat", datasets.Inductive) }), missing)
+	assert.Contains(t, printed(t, func() { whatMatters(r, "cora", "sgat") }), missing)
+	assert.Contains(t, printed(t, func() { showCalibration(r, "sgat") }), "*SGAT on Cora: not all readings have two splits yet. 0 of 400 training runs")
 }
 
 func TestWhatExplainsTheSpreadIsInPercentOfTheVariance(t *testing.T) {
-	inProjectWithGAT(t)
-	text := printed(t, func() { WhatMatters("cora", "gat") })
+	r := readingsOfGAT(t)
+	text := printed(t, func() { whatMatters(r, "cora", "gat") })
 	// Variances: 3²·¼·¾ = 1.6875 of stopping, 2²·½·½ = 1 of attention dropout, ¼ of the own term; 2.9375 in all.
 	for _, row := range []string{"│ stop              │        57 │           57 │", "│ attention dropout │        34 │           34 │", "│ self              │         9 │            9 │",
 		"│ masked            │         – │            0 │", "│ all, added up     │       100 │          100 │"} {
@@ -142,8 +138,8 @@ func TestWhatExplainsTheSpreadIsInPercentOfTheVariance(t *testing.T) {
 }
 
 func TestCalibrationShowsTheNearestReadingsBesideThePaper(t *testing.T) {
-	inProjectWithGAT(t)
-	text := printed(t, func() { Calibration("gat") })
+	r := readingsOfGAT(t)
+	text := printed(t, func() { showCalibration(r, "gat") })
 	assert.Contains(t, text, "8 of 12 readings are calibrated: without masking, within 3.0 points of the paper's GAT in each setting")
 	// Published: 40.74, 74.12, 84.77 and 86.86; rounded, they are off by 0.26, -0.12, 0.23 and 0.14: 0.20 in the root mean square.
 	assert.Contains(t, text, "│ stop                   │ loss      │ loss                     │ macro F1  │")
@@ -155,8 +151,8 @@ func TestCalibrationShowsTheNearestReadingsBesideThePaper(t *testing.T) {
 }
 
 func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
-	inProjectWithGAT(t)
-	text := printed(t, func() { Reading("cora", "gat", datasets.Inductive, "stop", "macro F1", "self", "kept") })
+	r := readingsOfGAT(t)
+	text := printed(t, func() { reading(r, "cora", "gat", datasets.Inductive, "stop", "macro F1", "self", "kept") })
 	assert.Contains(t, text, "**GAT on Cora, inductive.** attention dropout: 0.6; self: kept; stop: macro F1; arrivals: all edges.")
 	assert.Contains(t, text, "Masking changes its macro F1 by +4.00 points, 95 % interval +4.00 to +4.00, above 0 (2 of 10 splits so far). "+
 		"By effect it is number 46 of 48 readings, from the least. It is among the calibrated ones.")
@@ -170,7 +166,7 @@ func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
 }
 
 func TestWhatIsRunHereStandsBesideWhatIsRecordedSplitBySplit(t *testing.T) {
-	inProjectWithGAT(t)
+	recorded := readingsOfGAT(t)
 	o, err := compose("cora", "gat", datasets.Inductive, "stop", "macro F1")
 	require.NoError(t, err)
 	var here []record.Record
@@ -179,7 +175,7 @@ func TestWhatIsRunHereStandsBesideWhatIsRecordedSplitBySplit(t *testing.T) {
 		require.NoError(t, err)
 		here = append(here, record.Record{Cell: c.Key(), Seed: 100, MacroF1: f1, Backend: "go"})
 	}
-	table, err := o.liveTable(record.NewResults(here), RecordedReadings(), 3, []int{10})
+	table, err := o.liveTable(record.NewResults(here), recorded, 3, []int{10})
 	require.NoError(t, err)
 	require.NoError(t, table.Check())
 	assert.Equal(t, [][]string{
