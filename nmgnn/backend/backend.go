@@ -236,7 +236,7 @@ func openXLA(config string) (*Backend, *Error) {
 	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
 		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
 	}
-	b, platform, err := newXLA(plugin, path, options)
+	b, platform, err := newXLA(plugin, path, options, pin != "")
 	if err != nil {
 		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
 		if strings.Contains(reason, "No visible GPU devices") {
