@@ -96,7 +96,7 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 		questions = append(questions, Must1(paper.Ask(r, data, model, one)))
 	}
 	cells := Must1(multiverse.Cells(questions))
-	done, _ := r.Count(cells, multiverse.Splits)
+	done, _ := r.Count(cells, multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits))
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
 		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
 }

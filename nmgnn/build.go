@@ -9,7 +9,7 @@ import (
 
 // Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own check.
 func Build(p hyper.Parameters, classes int) Model {
-	m := Model{Dropout: p.Dropout, Norm: p.Norm == hyper.NormBoth, Residual: p.Residual}
+	m := Model{Dropout: p.Dropout, Norm: p.Norm == hyper.NormBoth, Residual: p.Residual, ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
 	if p.Readout != hyper.ReadoutNone {
 		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
 	}

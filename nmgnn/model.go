@@ -27,6 +27,8 @@ type Model struct {
 	// Dropout is the probability that an entry of a layer's input is dropped while training, for every layer. Node
 	// masking is something else: see [Mask].
 	Dropout float64
+	// ScoresOnly has Dropout on the readout's scores alone.
+	ScoresOnly bool
 }
 
 // Pass is one run of a model over one graph, inside a computation.
@@ -59,7 +61,11 @@ func (m Model) Forward(p Pass) []*Node {
 // Step returns what layer i, counted from 0, makes of the representations below it: h^(i+1) of all nodes, [nodes, width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
 	scope := p.Scope.In("layer%d", i)
-	out := m.Layers[i].Forward(scope, p.Near, h.Dropout(p.Random, m.Dropout), p.Mask)
+	input := h
+	if !m.ScoresOnly {
+		input = h.Dropout(p.Random, m.Dropout)
+	}
+	out := m.Layers[i].Forward(scope, p.Near, input, p.Mask)
 	if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
 		if m.Norm {
 			out = BatchNorm(scope.In("norm"), p.Near, out)
@@ -80,7 +86,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 }
 
 // ReadOut returns the logits [nodes, classes] of a model with a readout, for h^(1)…h^(k).
-func (m Model) ReadOut(p Pass, all []*Node) *Node { return m.Readout.logits(p, all, m.Dropout) }
+func (m Model) ReadOut(p Pass, all []*Node) *Node { return m.Readout.logits(p, all, m.Dropout, m.ScoresOnly) }
 
 // Check returns an error if the model cannot be built.
 func (m Model) Check() error {

@@ -14,18 +14,21 @@ type Readout struct {
 	//
 	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
 	//
-	// Otherwise they are W·dropout(h_v^(k)) + b. Dropout is the model's, in training alone.
+	// Otherwise they are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) where the model's dropout is on scores only. Dropout
+	// is the model's, in training alone.
 	All bool
 }
 
 // logits returns [nodes, Classes] for h^(1)…h^(k), each [nodes, width].
-func (r Readout) logits(p Pass, all []*Node, dropout float64) *Node {
+func (r Readout) logits(p Pass, all []*Node, dropout float64, scoresOnly bool) *Node {
 	scores := func(name string, h Input) *Node {
 		w, b := LinearWeights(p.Scope.In("%s", name), h.Graph(), h.Width(), r.Classes)
 		return Add(h.Times(w), b)
 	}
-	if !r.All {
-		return scores("readout", Dense(all[len(all)-1]).Dropout(p.Random, dropout))
+	if last := Dense(all[len(all)-1]); !r.All && scoresOnly {
+		return p.Random.Dropout(scores("readout", last), dropout)
+	} else if !r.All {
+		return scores("readout", last.Dropout(p.Random, dropout))
 	}
 	sum := p.Random.Dropout(scores("readout0", p.Features), dropout)
 	for j, h := range all {

@@ -20,6 +20,20 @@ func ProtocolHash() string {
 	return hex.EncodeToString(h[:8])
 }
 
+// citedProtocol holds the rules of package cited.
+//
+//go:embed PROTOCOL-2.md
+var citedProtocol string
+
+// CitedFolder is where the trajectories of the second protocol are, in a folder of results.
+const CitedFolder = "cited"
+
+// CitedProtocolHash returns the name of the second protocol that results carry, as [ProtocolHash] does that of the first.
+func CitedProtocolHash() string {
+	h := sha256.Sum256([]byte(citedProtocol))
+	return hex.EncodeToString(h[:8])
+}
+
 // PublishedPlain returns the paper's macro F1 of a model on Cora without node masking, by setting and size.
 func PublishedPlain(model string) func(setting datasets.Setting, trainPercent int) (percent float64, found bool) {
 	return func(setting datasets.Setting, trainPercent int) (float64, bool) {

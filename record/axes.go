@@ -108,6 +108,7 @@ func Axes() []Axis {
 		boolean("residual", "residual", "true", "add a layer's input to its output, where they are of one width", func(p *hyper.Parameters) *bool { return &p.Residual }),
 		count("heads", "heads", "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)", func(p *hyper.Parameters) *int { return &p.Heads }),
 		float("dropout", "dropout", "probability that an entry of a layer's input is dropped", func(p *hyper.Parameters) *float64 { return &p.Dropout }),
+		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone (scores), instead of on inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
 		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
 		float("lr", "learning-rate", "learning rate of Adam", func(p *hyper.Parameters) *float64 { return &p.LearningRate }),
 		float("decay", "weight-decay", "L2, added to the gradient", func(p *hyper.Parameters) *float64 { return &p.WeightDecay }),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/record/measure"
@@ -42,10 +44,12 @@ func newMultiverseCommand() *cobra.Command {
 		Short: "Train every reading of the paper, or what is missing of them",
 		Long: `Train every reading of the paper, or what is missing of them.
 
-The paper leaves most choices open. This trains all combinations that its text allows, with and without node masking, by the rules of
-paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and
+With --part cited, departures and stated: the reading that the paper and the works that it cites describe, and those around it, by the
+rules of paper/PROTOCOL-2.md. Otherwise all combinations that the paper's text alone allows, by those of paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and
 several may share a folder.`,
-		Example: `  nodemask multiverse --list
+		Example: `  nodemask multiverse --part cited --data all --model all --summary
+  nodemask multiverse --part cited --data cora --model gin --jobs 2
+  nodemask multiverse --list
   nodemask multiverse --data cora --model gin --jobs 2
   nodemask multiverse --model gat --sizes 10,50 --splits 3 --shard 1/4
   nodemask multiverse --part depth --summary
@@ -56,16 +60,16 @@ several may share a folder.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "readings; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
-	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of --part tuned")
-	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; of --part tuned: "+strings.Join(multiverse.TunedModels(), ", ")+" or all")
+	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
+	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of --part cited, departures, stated and tuned")
+	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of --part cited, departures, stated and tuned, which has "+strings.Join(multiverse.TunedModels(), ", "))
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
-	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each")
+	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each; 20 of --part cited, departures and stated")
 	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the readings")
-	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results")
+	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results; of --part cited, departures and stated: results/cited")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
 	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
@@ -77,17 +81,28 @@ several may share a folder.`,
 }
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
+	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
+	mostSplits := multiverse.Splits
+	if ofCited {
+		mostSplits = cited.Splits
+		if !c.Flags().Changed("results") {
+			f.folder = filepath.Join("results", paper.CitedFolder)
+		}
+		if !c.Flags().Changed("splits") {
+			f.splits = cited.Splits
+		}
+	}
 	switch {
-	case f.part != "readings" && f.part != "depth" && f.part != "tuned":
-		return misusef("--part %s: expected readings, depth or tuned", f.part)
-	case f.data == "all" && (f.part != "tuned" || f.again > 0):
-		return misusef("--data all: expected one data set; only --part tuned takes all")
-	case f.part != "readings" && f.list:
+	case !ofCited && f.part != "readings" && f.part != "depth" && f.part != "tuned":
+		return misusef("--part %s: expected %s, readings, depth or tuned", f.part, strings.Trim(fmt.Sprint(cited.Parts()), "[]"))
+	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
+		return misusef("--data all: expected one data set; only --part cited, departures, stated and tuned take all")
+	case !ofCited && f.part != "readings" && f.list:
 		return misusef("--list: --part %s has no readings to list", f.part)
-	case f.part != "readings" && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
+	case !ofCited && f.part != "readings" && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
 		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
-	case f.splits < 1 || f.splits > multiverse.Splits:
-		return misusef("--splits %d: expected 1 to %d", f.splits, multiverse.Splits)
+	case f.splits < 1 || f.splits > mostSplits:
+		return misusef("--splits %d: expected 1 to %d", f.splits, mostSplits)
 	case f.jobs < 1:
 		return misusef("--jobs %d: expected at least 1", f.jobs)
 	case f.batch < 1:
@@ -108,6 +123,8 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	switch {
 	case f.again > 0:
 		return f.runAgain(c, store)
+	case ofCited:
+		return f.runCited(c, store, shard, shards)
 	case f.part == "tuned":
 		return f.runTuned(c, store, shard, shards)
 	}
@@ -147,11 +164,11 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	case f.summary:
 		return f.printSummary(c, results, questions)
 	}
-	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: train.Seeds(multiverse.FirstSplit, f.splits)}, shard, shards)
+	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: multiverse.Seeds(multiverse.FirstSplit, f.splits)}, paper.ProtocolHash(), shard, shards)
 }
 
 // train runs what a batch lacks.
-func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, shard, shards int) error {
+func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, protocol string, shard, shards int) error {
 	if _, err := loadMultiverse(store); err != nil {
 		return err
 	}
@@ -162,7 +179,7 @@ func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, ba
 	w := c.ErrOrStderr()
 	var last time.Time
 	err = measure.MissingTrajectories(c.Context(), b, store, batch.Cells, measure.TrajectoryOptions{
-		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Unopened: sayUnopened(w), Protocol: paper.ProtocolHash(),
+		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Unopened: sayUnopened(w), Protocol: protocol,
 		Progress: func(s measure.TrajectoryState) {
 			if time.Since(last) < 10*time.Second && s.Done < s.Total {
 				return
@@ -223,7 +240,7 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 }
 
 func (f *multiverseFlags) printStatus(c *cobra.Command, results *multiverse.Results, cells []record.Cell) error {
-	done, complete := results.Count(cells, f.splits)
+	done, complete := results.Count(cells, multiverse.Seeds(multiverse.FirstSplit, f.splits))
 	_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/paper"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
@@ -22,6 +24,99 @@ func loadMultiverse(store *record.Trajectories) (*multiverse.Results, error) {
 		return nil, err
 	}
 	return multiverse.NewResults(all)
+}
+
+// runCited trains what a part of the second protocol asks for, and says what came out.
+func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
+	all := func(name, value string, known []string) ([]string, error) {
+		if value == "all" {
+			return known, nil
+		}
+		if !slices.Contains(known, value) {
+			return nil, misusef("--%s %s: expected all or one of %s", name, value, strings.Join(known, ", "))
+		}
+		return []string{value}, nil
+	}
+	data, err := all("data", f.data, cited.Data())
+	if err != nil {
+		return err
+	}
+	models, err := all("model", f.model, cited.Models())
+	if err != nil {
+		return err
+	}
+	if f.list {
+		for _, model := range models {
+			axes, err := cited.Axes(model)
+			if err != nil {
+				return err
+			}
+			if err := f.printAxes(c, axes); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	results, err := loadMultiverse(store)
+	if err != nil {
+		return err
+	}
+	var questions []multiverse.Question
+	for _, on := range data {
+		for _, model := range models {
+			for _, setting := range datasets.Settings() {
+				q, err := cited.Question(cited.Part(f.part), on, model, setting)
+				if err != nil {
+					return err
+				}
+				q.Sizes = f.sizes
+				questions = append(questions, q)
+			}
+		}
+	}
+	if f.summary {
+		return f.printCited(c, results, questions)
+	}
+	cells, err := multiverse.Cells(questions)
+	if err != nil {
+		return err
+	}
+	seeds := multiverse.Seeds(cited.FirstSplit, f.splits)
+	if f.status {
+		done, complete := results.Count(cells, seeds)
+		_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.part, f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+		return err
+	}
+	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: seeds}, paper.CitedProtocolHash(), shard, shards)
+}
+
+// printCited says what masking does in each reading that is asked about, over the sizes and at each.
+func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Results, questions []multiverse.Question) error {
+	w := bufio.NewWriter(c.OutOrStdout())
+	for _, q := range questions {
+		effects, err := results.Effects(q)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s, %s, %s", q.Data, q.Model, q.Setting)
+		if len(effects.Effects) == 0 {
+			fmt.Fprintln(w, ": not all readings have two splits yet")
+			continue
+		}
+		fmt.Fprintf(w, ", %d splits\n", len(effects.Splits))
+		for _, e := range effects.Effects {
+			fmt.Fprintf(w, "    %+.2f points (95 %% interval %+.2f to %+.2f, p %s)", e.Pooled.MeanDifference, e.Pooled.Low, e.Pooled.High, stats.ProbabilityText(e.Pooled.P))
+			for i, size := range q.Sizes {
+				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, e.Plain[i], e.Masked[i])
+			}
+			departure := cited.Departure(q.Axes, e.Reading)
+			if departure == "" {
+				departure = "the cited reading"
+			}
+			fmt.Fprintf(w, "; %s\n", departure)
+		}
+	}
+	return w.Flush()
 }
 
 // runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
@@ -45,7 +140,7 @@ func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories,
 	}
 	for !f.summary && len(depth.Next.Cells) > 0 {
 		chosen := depth.Chosen
-		if err := f.train(c, store, depth.Next, shard, shards); err != nil {
+		if err := f.train(c, store, depth.Next, paper.ProtocolHash(), shard, shards); err != nil {
 			return err
 		}
 		if results, depth, err = load(); err != nil {
@@ -128,7 +223,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories,
 	}
 	for !f.summary && len(next.Cells) > 0 {
 		before := next
-		if err := f.train(c, store, next, shard, shards); err != nil {
+		if err := f.train(c, store, next, paper.ProtocolHash(), shard, shards); err != nil {
 			return err
 		}
 		if all, next, err = answers(); err != nil {

@@ -18,7 +18,7 @@ type flagGroup struct {
 // trainGroups are the flags of train by what they are about. What is in none of them comes last.
 var trainGroups = []flagGroup{
 	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation", "split-seed", "resplit", "raw-features"}},
-	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser", "dropout", "attention-dropout"}},
+	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser", "dropout", "dropout-on", "attention-dropout"}},
 	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm", "readout", "residual", "heads"}},
 	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
 	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},

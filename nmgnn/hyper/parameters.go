@@ -20,12 +20,13 @@ type Parameters struct {
 	Epsilon   float64 `json:"epsilon"`    // of GIN
 	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
 
-	LearnEpsilon     bool    `json:"learn_epsilon,omitempty"`     // GIN-ε
-	Norm             Norm    `json:"norm,omitempty"`              // batch normalisation, of GIN
-	Readout          Readout `json:"readout,omitempty"`           // what the logits are computed from
-	Residual         bool    `json:"residual,omitempty"`          // add a layer's input to its output, where they are as wide
-	Heads            int     `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
-	AttentionDropout float64 `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
+	LearnEpsilon     bool      `json:"learn_epsilon,omitempty"`     // GIN-ε
+	Norm             Norm      `json:"norm,omitempty"`              // batch normalisation, of GIN
+	Readout          Readout   `json:"readout,omitempty"`           // what the logits are computed from
+	DropoutOn        DropoutOn `json:"dropout_on,omitempty"`        // where Dropout is, if not on the input of every layer
+	Residual         bool      `json:"residual,omitempty"`          // add a layer's input to its output, where they are as wide
+	Heads            int       `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
+	AttentionDropout float64   `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
 
 	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped

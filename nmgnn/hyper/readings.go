@@ -36,6 +36,19 @@ const (
 // Readouts lists the names of readouts.
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
+// DropoutOn names where dropout is.
+type DropoutOn string
+
+const (
+	// DropoutOnInputs is on the input of every layer, and of the readout's; with [ReadoutAll] on its scores.
+	DropoutOnInputs DropoutOn = ""
+	// DropoutOnScores is on the scores of each representation that is read out, alone, as in the code of GIN's authors.
+	DropoutOnScores DropoutOn = "scores"
+)
+
+// DropoutOns lists where dropout can be, besides on inputs.
+func DropoutOns() []DropoutOn { return []DropoutOn{DropoutOnScores} }
+
 // SelfTerm names what a mask does to a masked node's own term, in layers that sum over v ∪ N_v.
 type SelfTerm string
 
@@ -60,6 +73,10 @@ func (p Parameters) checkReadings() error {
 		return fmt.Errorf("batch normalisation %q in MLPs of %d linear layer: expected 2 or more, since it stands between them", p.Norm, p.MLPLayers)
 	case p.Readout != ReadoutNone && !slices.Contains(Readouts(), p.Readout):
 		return fmt.Errorf("no readout %q: expected one of %q", p.Readout, Readouts())
+	case p.DropoutOn != DropoutOnInputs && !slices.Contains(DropoutOns(), p.DropoutOn):
+		return fmt.Errorf("no dropout on %q: expected one of %q", p.DropoutOn, DropoutOns())
+	case p.DropoutOn == DropoutOnScores && p.Readout == ReadoutNone:
+		return fmt.Errorf("dropout on %q without a readout: expected one of %q, which have scores", p.DropoutOn, Readouts())
 	case p.SelfTerm != SelfMasked && !slices.Contains(SelfTerms(), p.SelfTerm):
 		return fmt.Errorf("no self term %q: expected one of %q", p.SelfTerm, SelfTerms())
 	case p.SelfTerm != SelfMasked && PresetFor(p.Model) != "gat":

@@ -130,18 +130,18 @@ func (r *Results) Of(c record.Cell) []record.Trajectory {
 	return all
 }
 
-// Count returns how many trials of cells ([record.Cell.Trained]) the results have on the protocol's first splits, and how many
-// cells have all of them.
-func (r *Results) Count(cells []record.Cell, splits int) (trials, complete int) {
+// Count returns how many trials of cells ([record.Cell.Trained]) the results have of these seeds, and how many cells have all of
+// them.
+func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete int) {
 	for _, c := range cells {
 		n := 0
-		for _, seed := range seedsFrom(FirstSplit, splits) {
+		for _, seed := range seeds {
 			if _, there := r.trials[c.Key()][seed]; there {
 				n++
 			}
 		}
 		trials += n
-		if n == splits {
+		if n == len(seeds) {
 			complete++
 		}
 	}

@@ -79,7 +79,7 @@ func (r *Results) Depth(data string) (Depth, error) {
 	if err != nil {
 		return d, err
 	}
-	tries := seedsFrom(depthFirstTry, depthTries)
+	tries := Seeds(depthFirstTry, depthTries)
 	for i, body := range choices {
 		total, n := 0.0, 0
 		for _, setting := range datasets.Settings() {
@@ -110,7 +110,7 @@ func (r *Results) Depth(data string) (Depth, error) {
 		d.Chosen = ""
 		return d, nil
 	}
-	d.Next = Batch{Seeds: seedsFrom(FirstSplit, Splits)}
+	d.Next = Batch{Seeds: Seeds(FirstSplit, Splits)}
 	for _, setting := range datasets.Settings() {
 		for _, layers := range Depths() {
 			for _, p := range DepthKeepRates() {
@@ -118,7 +118,7 @@ func (r *Results) Depth(data string) (Depth, error) {
 				if err != nil {
 					return d, err
 				}
-				if _, complete := r.Count([]record.Cell{c}, Splits); complete == 0 {
+				if _, complete := r.Count([]record.Cell{c}, Seeds(FirstSplit, Splits)); complete == 0 {
 					d.Next.Cells = append(d.Next.Cells, c)
 				}
 			}
@@ -127,7 +127,8 @@ func (r *Results) Depth(data string) (Depth, error) {
 	return d, nil
 }
 
-func seedsFrom(first uint64, n int) []uint64 {
+// Seeds lists n seeds from the first on.
+func Seeds(first uint64, n int) []uint64 {
 	seeds := make([]uint64, n)
 	for i := range seeds {
 		seeds[i] = first + uint64(i)
@@ -155,7 +156,7 @@ func (r *Results) DepthScores(d Depth, setting datasets.Setting) (scores []Depth
 				return nil, false, err
 			}
 			s := DepthScore{Layers: layers, KeepRate: p}
-			for _, seed := range seedsFrom(FirstSplit, Splits) {
+			for _, seed := range Seeds(FirstSplit, Splits) {
 				if t, there := r.trials[c.Key()][seed]; there {
 					s.F1 = append(s.F1, t.F1[slices.Index(hyper.StopOns(), depthStop)][0])
 				}

@@ -52,12 +52,17 @@ type Question struct {
 	Sizes       []int
 	// Among are the readings that are asked about: the calibrated ones; nil: all.
 	Among *Calibration
+	// Only are the readings that are asked about; nil: all, or those Among.
+	Only []Reading
 	// Contrast is what is asked of each reading; the zero value asks what masking adds.
 	Contrast Contrast
 }
 
 // Readings lists what is asked about.
 func (q Question) Readings() []Reading {
+	if q.Only != nil {
+		return q.Only
+	}
 	all := Readings(q.Axes, q.Setting)
 	if q.Among == nil {
 		return all

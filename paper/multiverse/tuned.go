@@ -154,7 +154,7 @@ type Tuned struct {
 func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q}
 	stop := slices.Index(hyper.StopOns(), tunedStop)
-	tries, fresh := seedsFrom(tunedFirstTry, tunedTries), seedsFrom(tunedFirstFresh, tunedFresh)
+	tries, fresh := Seeds(tunedFirstTry, tunedTries), Seeds(tunedFirstFresh, tunedFresh)
 	var tuning, comparing []record.Cell
 	for _, name := range TunedArms() {
 		arm := TunedArm{Name: name}
