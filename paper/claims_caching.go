@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
@@ -46,6 +47,9 @@ func claimsOfScale(id, data string) []Claim {
 		}
 		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" + DataTitle(data) + ").", Says: about.says, Rule: about.rule,
 			Judge: func(e *Evidence) Verdict {
+				if v, ok := e.judgeCited(data, "gin", datasets.Inductive, cited.Choice{}, about.contrast, publishedContrastOverReadings(data, about.contrast)); ok {
+					return v
+				}
 				readings, found, err := e.Contrasted(data, "gin", datasets.Inductive, about.contrast, about.anyCost)
 				switch {
 				case err != nil:

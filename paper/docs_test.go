@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/paper/multiverse"
 	"nodemask/plots"
 )
 
@@ -67,11 +68,23 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	require.NoError(t, err)
 	requireSays(t, "../docs/CLAIMS.md", "nodemask report summary --format markdown", summary)
 	requireSays(t, "../docs/CLAIMS.md", "rules", rules(artifacts))
-	requireSays(t, "../README.md", "findings", listed(Findings(artifacts, e)))
+	answer, err := e.Answer()
+	require.NoError(t, err)
+	grid, err := e.Grid()
+	require.NoError(t, err)
+	words, err := grid.Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	for _, file := range []string{"../README.md", "../docs/REPRODUCTION.md"} {
+		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline, strings.Join(answer.Sentences, "\n- "), words))
+	}
+	primary, err := e.AnswersTable()
+	require.NoError(t, err)
+	words, err = primary.Render(plots.FormatMarkdown)
+	require.NoError(t, err)
+	requireSays(t, "../docs/REPRODUCTION.md", "nodemask report answers --format markdown", words)
+	requireSays(t, "../docs/CLAIMS.md", "graded anew", regraded(artifacts, e))
 	requireSays(t, "../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
-	advice := NewAdvice(e)
-	requireSays(t, "../docs/REPRODUCTION.md", "advice, tuned", listed(advice.Tuned))
-	requireSays(t, "../docs/REPRODUCTION.md", "advice, not tuned", listed(advice.Untuned))
+	requireSays(t, "../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
 	requireSays(t, "../docs/REPRODUCTION.md", "curves", specificationLinks(e))
 	requireSays(t, "../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
 }
@@ -89,6 +102,24 @@ func rules(artifacts []Artifact) string {
 		}
 	}
 	return b.String()
+}
+
+// regraded lists the claims whose grade the cited reading changes, with both.
+func regraded(artifacts []Artifact, e *Evidence) string {
+	before := *e
+	none, err := multiverse.NewResults(nil)
+	if err != nil {
+		panic(err) // of nothing
+	}
+	before.cited = none
+	first := Judge(artifacts, &before)
+	text := "| claim | before | now | how robust |\n|---|---|---|---|\n"
+	for i, j := range Judge(artifacts, e) {
+		if was := first[i]; was.Grade != j.Grade {
+			text += fmt.Sprintf("| %s | %s | %s | %s |\n", j.Text, was.GradeText(), j.GradeText(), j.Robust)
+		}
+	}
+	return text
 }
 
 // specificationLinks shows the curves of all readings, or says that there are none.
@@ -114,7 +145,9 @@ func trialsText(artifacts []Artifact, e *Evidence) string {
 
 func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {
 	artifacts, e := reported(t), committed(t)
-	drawings := map[string]func() ([]byte, error){"effects": Effects(e.Records).SVG, "claims": ClaimsForest(artifacts, e).SVG}
+	gains, err := e.Gains()
+	require.NoError(t, err)
+	drawings := map[string]func() ([]byte, error){gainsID: gains.SVG, "claims": ClaimsForest(artifacts, e).SVG}
 	for _, s := range e.Specifications() {
 		drawings[s.ID] = s.SVG
 	}

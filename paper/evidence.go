@@ -18,6 +18,7 @@ type Evidence struct {
 	readings map[question]*Readings
 	results  *multiverse.Results // of readings
 	tuned    []multiverse.Tuned  // those that every arm has run
+	cited    *multiverse.Results // of the second protocol
 }
 
 // question names what readings are asked about.
@@ -51,6 +52,7 @@ func OpenRecords(folder string) (*record.Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	trajectories = slices.DeleteFunc(trajectories, func(t record.Trajectory) bool { return t.Protocol == CitedProtocolHash() })
 	results, err := multiverse.NewResults(trajectories)
 	if err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
@@ -66,18 +68,34 @@ func load(folder string) ([]record.Record, []record.Trajectory, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	trajectories, err := record.OpenTrajectories(filepath.Join(folder, MultiverseFolder)).Load()
-	return records, trajectories, err
+	var trajectories []record.Trajectory
+	for _, name := range []string{MultiverseFolder, CitedFolder} {
+		some, err := record.OpenTrajectories(filepath.Join(folder, name)).Load()
+		if err != nil {
+			return nil, nil, err
+		}
+		trajectories = append(trajectories, some...)
+	}
+	return records, trajectories, nil
 }
 
 // NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
-// records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's.
+// records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
+	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
+	for _, t := range trajectories {
+		if _, known := of[t.Protocol]; !known {
+			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
+		}
+		of[t.Protocol] = append(of[t.Protocol], t)
+	}
+	second, err := multiverse.NewResults(of[CitedProtocolHash()])
+	if err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
+	}
+	trajectories = of[ProtocolHash()]
 	asked := map[question]bool{}
 	for _, t := range trajectories {
-		if t.Protocol != ProtocolHash() {
-			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s, the hash of paper/PROTOCOL.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash())
-		}
 		if multiverse.IsReading(t) {
 			asked[question{t.Data, t.Model, t.Setting}] = true
 		}
@@ -90,7 +108,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	if records, err = withTrajectories(records, results); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
-	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, results: results}
+	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, results: results, cited: second}
 	if e.tuned, err = tuned(all); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}

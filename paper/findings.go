@@ -8,7 +8,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/multiverse"
-	"nodemask/record"
 	"nodemask/stats"
 )
 
@@ -22,19 +21,8 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	for _, j := range all {
 		verdict[j.ID] = j
 	}
-	both := func(prefix, suffix string) string {
-		var parts []string
-		for _, s := range datasets.Settings() {
-			parts = append(parts, effectOr(verdict[prefix+string(s)+suffix].Verdict)+" "+string(s))
-		}
-		return strings.Join(parts, ", ")
-	}
 	found := []Finding{{CountText(all), "nodemask report summary"}}
 	found = append(found, findingOverReadings(e))
-	which, same := "", ""
-	if _, run := e.Readings("cora", "gin", datasets.Inductive); run {
-		which, same = ", in the reading that comes nearest to the paper's plain columns", ", in the same reading"
-	}
 	graded := func(id string) string {
 		v := verdict[id].Verdict
 		if v.Effect == nil {
@@ -42,13 +30,8 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 		}
 		return fmt.Sprintf("%s (%s)", effectOr(v), v.Grade)
 	}
-	found = append(found,
-		Finding{fmt.Sprintf("GIN + NM against GIN%s, in points of macro F1 with 95 %% intervals: on Cora %s; on CiteSeer %s; on PubMed %s.", which, both("table-gin-cora/gain-", ""), both("table-gin-citeseer/gain-", ""), both("table-gin-pubmed/gain-", "")),
-			"nodemask report summary"},
-		Finding{fmt.Sprintf("GAT + NM, which has no attention dropout, against GAT with it, on Cora: %s; against GAT without it, so that masking alone differs: %s.", both("table-gat/gat-", ""), both("table-gat/gat-", "-fair")), "nodemask report summary"},
-		Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without either%s: on Cora %s; on PubMed %s.", same, graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
-			"nodemask report summary"},
-	)
+	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
+		"nodemask report summary"})
 	if text := tunedGains(e, func(model string) Verdict { return verdict[tunedID+"/"+model].Verdict }); text != "" {
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name, effectOr(verdict[tunedID+"/"+other.id].Verdict))
@@ -122,19 +105,10 @@ func effectOr(v Verdict) string {
 	return fmt.Sprintf("%s [%s, %s]", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low), unsigned(v.Effect.High))
 }
 
-// Advice is what follows for who uses masking.
-type Advice struct {
-	// Tuned has a sentence for each model of which a cell of the tuned comparison has been run: what masking gains where p is
-	// tuned by validation F1, and every other arm with the same budget.
-	Tuned []Finding
-	// Untuned has a sentence for each model: what masking at p = 0.5 does to it in the reading of the tables. The comparison is
-	// with the model without attention dropout, so that masking alone differs.
-	Untuned []Finding
-}
-
-// NewAdvice reads advice off the evidence.
-func NewAdvice(e *Evidence) Advice {
-	var a Advice
+// Advice returns what follows for who uses masking: a sentence for each model of which a cell of the tuned comparison has been run. It
+// says what masking gains where p is tuned by validation F1, and every other arm with the same budget.
+func Advice(e *Evidence) []Finding {
+	var all []Finding
 	for _, model := range multiverse.TunedModels() {
 		against := func(arm string) Verdict {
 			return claimOfTuned("", "", multiverse.ArmMaskedTuned, arm, model).Judge(e)
@@ -147,63 +121,26 @@ func NewAdvice(e *Evidence) Advice {
 		if v.Of == 1 {
 			cells = "1 cell"
 		}
-		text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model), tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
+		body := ""
+		if model == "gin" {
+			body = " (with one linear layer, not normalised)"
+		}
+		text := fmt.Sprintf("%s%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model), body, tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
 		}
 		if p, times := e.tunedKeepRate(model); times > 0 {
 			text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
 		}
-		a.Tuned = append(a.Tuned, Finding{text + ".", "nodemask multiverse --part tuned --data all --summary --model " + model})
+		all = append(all, Finding{text + ".", "nodemask multiverse --part tuned --data all --summary --model " + model})
 	}
-	for _, m := range []struct {
-		model string
-		data  []string
-		sizes []int
-	}{
-		{"gin", []string{"cora", "citeseer", "pubmed"}, Sizes()},
-		{"gat", []string{"cora", "citeseer"}, Sizes()},
-		{"sgat", []string{"cora", "citeseer"}, Sizes()},
-		{"gcn", []string{"cora"}, fewSizes()},
-		{"sage", []string{"cora"}, fewSizes()},
-		{"gatv2", []string{"cora"}, fewSizes()},
-	} {
-		up, down, n := 0, 0, 0
-		for _, data := range m.data {
-			for _, s := range datasets.Settings() {
-				effect, found := pooled(e.Records, gains(data, m.model, []datasets.Setting{s}, m.sizes, record.Cell.Fair))
-				if !found {
-					continue
-				}
-				n++
-				switch {
-				case effect.Low > 0:
-					up++
-				case effect.High < 0:
-					down++
-				}
-			}
-		}
-		a.Untuned = append(a.Untuned, Finding{hyper.Title(m.model) + ": " + untunedAdvice(up, down, n), "nodemask report effects"})
-	}
-	return a
+	return all
 }
 
 // tunedAdvice is what follows from the pooled effect of masking with p tuned.
 func tunedAdvice(effect stats.TTest) string {
-	switch {
-	case effect.Low > 0:
+	if effect.Low > 0 {
 		return "worth a try"
-	case effect.High < 0:
-		return "leave masking out"
 	}
 	return "expect no gain"
-}
-
-// untunedAdvice is what masking did in n places, in some of which it gained or lost with 95 % intervals that leave 0 out.
-func untunedAdvice(up, down, n int) string {
-	if n == 0 {
-		return "not run yet."
-	}
-	return fmt.Sprintf("of %d combinations of data set and setting it gained in %d and lost in %d.", n, up, down)
 }

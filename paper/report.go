@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nodemask/paper/multiverse"
+	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -79,26 +80,56 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 			}
 			curves = append(curves, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
 		}
-		if effects := Effects(e.Records); len(curves) == 0 && len(effects.Groups) > 0 {
-			svg, err := effects.SVG()
-			if err != nil {
-				return err
-			}
-			curves = append(curves, template.HTML(svg)) //nolint:gosec // drawn by plots, which escapes
-		}
 		svg, err := ClaimsForest(artifacts, e).SVG()
 		if err != nil {
 			return err
 		}
 		forest = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
 	}
+	answer, err := newAnswerSection(e)
+	if err != nil {
+		return err
+	}
 	fewest, most := trialsPerCell(artifacts, e.Records)
 	page, err := template.New("report").Parse(reportTemplate)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": NewAdvice(e), "Curves": curves, "MoreCurves": curves[min(1, len(curves)):], "Forest": forest,
+	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest, "Answer": answer,
 		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
+}
+
+// answerSection is how the report begins.
+type answerSection struct {
+	Answer
+	Picture, Grid, Table template.HTML
+}
+
+func newAnswerSection(e *Evidence) (s answerSection, err error) {
+	if s.Answer, err = e.Answer(); err != nil {
+		return s, err
+	}
+	gains, err := e.Gains()
+	if err != nil {
+		return s, err
+	}
+	svg, err := gains.SVG()
+	if err != nil {
+		return s, err
+	}
+	s.Picture = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
+		t, err := table()
+		if err != nil {
+			return s, err
+		}
+		fragment, err := t.Render("html")
+		if err != nil {
+			return s, err
+		}
+		*into = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
+	}
+	return s, nil
 }
 
 // trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.

@@ -53,10 +53,7 @@ func numbers(all []int) string {
 	for _, n := range all {
 		parts = append(parts, fmt.Sprint(n))
 	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return and(parts)
 }
 
 // Specifications returns the curves of all that has been run in every reading: GIN first, then by data set and setting.

@@ -68,13 +68,13 @@ func CountText(all []Judged) string {
 // Summary returns the verdict on every claim of the artifacts, each with the command that computes what it rests on.
 func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
-	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "command"}, TextColumns: 5,
+	t := plots.Table{ID: SummaryID, Title: "What was found", Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command"}, TextColumns: 6,
 		Caption: CountText(all) + " Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own rule: in how many comparisons the claim holds significantly."}
 	if fewest, most := trialsPerCell(artifacts, e.Records); most > 0 && fewest < paperTrials {
 		t.Caption += fmt.Sprintf(" Cells have %d to %d trials, where the paper has %d.", fewest, most, paperTrials)
 	}
 	for _, j := range all {
-		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Bold: !j.Ours, Note: j.Says}, {Text: j.GradeText(), Note: j.Figures}, {Text: j.Strict()}, {Text: j.EffectText()}, {Text: j.Command}})
+		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Bold: !j.Ours, Note: j.Says}, {Text: j.GradeText(), Note: j.Figures}, {Text: j.Strict()}, {Text: j.EffectText()}, {Text: j.Robust}, {Text: j.Command}})
 	}
 	return t
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/datasets"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
@@ -22,6 +24,7 @@ type Verdict struct {
 	Unit       string   // of Effect
 	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
 	Judgement  *multiverse.Judgement
+	Robust     string  // what the readings around the cited one say; "": they were not asked
 	Detectable float64 // of Inconclusive: the true difference that would have been found with a power of 80 %
 	Figures    string  // all there is to say, in a line
 	command    string  // computes what it rests on; "": the command of the claim's table
@@ -283,4 +286,79 @@ func sameBut(axes []multiverse.Axis, a, b multiverse.Reading) bool {
 		}
 	}
 	return true
+}
+
+// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by the rule of
+// PROTOCOL-2.md. ok is false as long as splits are missing. published is the paper's mean over the protocol's sizes; nil: it has none.
+func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice, contrast multiverse.Contrast, published *float64) (v Verdict, ok bool) {
+	if !slices.Contains(cited.Models(), model) || !slices.Contains(cited.Data(), data) {
+		return v, false
+	}
+	a, err := cited.Ask(e.cited, data, model, setting, choice, contrast)
+	if err != nil {
+		return notRun("%v", err), true
+	}
+	if a.Effect == nil || a.Splits < cited.Splits {
+		return v, false
+	}
+	zero := -contrast.Margin
+	v = Verdict{Effect: &a.Effect.Pooled, Unit: points, Published: published, command: fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s --summary", data, model)}
+	above, err := v.tally(a.Effect.Differences, zero)
+	if err != nil {
+		return notRun("%v", err), true
+	}
+	v.Grade = gradeCited(a.Effect.Pooled, zero, above, v.Of)
+	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(), stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice)
+	if v.Grade == multiverse.Inconclusive {
+		if least, err := stats.Detectable(a.Effect.Pooled.StdDev, a.Effect.Pooled.N); err == nil {
+			v.Detectable = least
+			v.Figures += fmt.Sprintf("; a true difference of %.2f points would have been found with a power of 80 %%", least)
+		}
+	}
+	if choice != (cited.Choice{}) {
+		return v, true
+	}
+	robust, err := cited.Robust(e.cited, data, model, setting, contrast)
+	if err != nil {
+		return notRun("%v", err), true
+	}
+	if robust.Readings > 1 {
+		v.Robust = fmt.Sprintf("%d above, %d below of %d", robust.Above, robust.Below, robust.Readings)
+	}
+	return v, true
+}
+
+// tally counts the places at which differences are significantly above and below zero, and returns at how many they are above at all.
+func (v *Verdict) tally(places [][]float64, zero float64) (above int, err error) {
+	for _, differences := range places {
+		v.Of++
+		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
+		if err != nil {
+			return 0, fmt.Errorf("paper: %w", err)
+		}
+		if single.MeanDifference > 0 {
+			above++
+		}
+		switch {
+		case single.P >= 0.05:
+		case single.MeanDifference > 0:
+			v.Holds++
+		default:
+			v.Against++
+		}
+	}
+	return above, nil
+}
+
+// gradeCited is PROTOCOL-2.md's rule for a claim that something is above zero: of n places so many are.
+func gradeCited(pooled stats.TTest, zero float64, above, n int) multiverse.Grade {
+	switch {
+	case pooled.Low > zero:
+		return multiverse.Reproduced
+	case pooled.High < zero:
+		return multiverse.Contradicted
+	case 10*above >= 9*n:
+		return multiverse.SameDirection
+	}
+	return multiverse.Inconclusive
 }

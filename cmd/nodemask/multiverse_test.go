@@ -128,10 +128,10 @@ func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
 	e, err := paper.OpenEvidence(results)
 	require.NoError(t, err)
-	advice := paper.NewAdvice(e)
+	advice := paper.Advice(e)
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
 	shown := map[string]map[string]bool{}          // what the commands print
-	for _, f := range append(paper.Findings(paper.Artifacts(), e), advice.Tuned[0]) {
+	for _, f := range append(paper.Findings(paper.Artifacts(), e), advice[0]) {
 		if shown[f.Command] == nil {
 			args := strings.Fields(f.Command)[1:]
 			folder := results

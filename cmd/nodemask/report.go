@@ -21,24 +21,23 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the results that there are",
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
-claim. The HTML page needs nothing but itself. 'summary' is the verdicts alone, 'effects' what node masking changes,
-pooled over sizes (each as a table, or drawn with --format svg). Readings of the paper that 'nodemask multiverse' has run in full
-count too.`,
+claim. The HTML page needs nothing but itself. 'answers' is what node masking changes in the reading that the paper cites,
+'summary' the verdict on each claim (each as a table, or drawn with --format svg).`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
-  nodemask report effects --format svg -o effects.svg`,
+  nodemask report answers`,
 		Args: misuseArgs(cobra.ArbitraryArgs),
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (summary, effects: svg too)")
+	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (answers, summary: svg too)")
 	flags.StringVar(&folder, "results", "results", "folder of results")
 	flags.BoolVar(&holm, "holm", false, "correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		overview := ""
-		if len(ids) == 1 && (ids[0] == paper.SummaryID || ids[0] == paper.EffectsID) {
+		if len(ids) == 1 && (ids[0] == paper.SummaryID || ids[0] == paper.AnswersID) {
 			overview, ids = ids[0], nil
 			if !c.Flags().Changed("format") {
 				format = string(plots.FormatText)
@@ -46,7 +45,7 @@ count too.`,
 		}
 		artifacts, err := paper.Reported(ids...)
 		if err != nil {
-			return artifactError(err, ids, paper.SummaryID, paper.EffectsID)
+			return artifactError(err, ids, paper.SummaryID, paper.AnswersID)
 		}
 		svg := format == "svg" && overview != ""
 		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
@@ -74,17 +73,16 @@ count too.`,
 		var text string
 		switch {
 		case svg:
-			f := paper.Effects(evidence.Records)
-			if overview == paper.SummaryID {
-				f = paper.ClaimsForest(artifacts, evidence)
-			}
 			var drawing []byte
-			drawing, err = f.SVG()
+			drawing, err = drawOverview(overview, artifacts, evidence)
 			text = string(drawing)
 		case overview == paper.SummaryID:
 			text, err = paper.Summary(artifacts, evidence).Render(plots.Format(format))
-		case overview == paper.EffectsID:
-			text, err = paper.Effects(evidence.Records).Table().Render(plots.Format(format))
+		case overview == paper.AnswersID:
+			var t plots.Table
+			if t, err = evidence.AnswersTable(); err == nil {
+				text, err = t.Render(plots.Format(format))
+			}
 		default:
 			text, err = renderAll(artifacts, evidence, plots.Format(format), holm)
 		}
@@ -98,6 +96,18 @@ count too.`,
 		return err
 	}
 	return c
+}
+
+// drawOverview draws what 'report answers' and 'report summary' tabulate.
+func drawOverview(id string, artifacts []paper.Artifact, e *paper.Evidence) ([]byte, error) {
+	if id == paper.SummaryID {
+		return paper.ClaimsForest(artifacts, e).SVG()
+	}
+	gains, err := e.Gains()
+	if err != nil {
+		return nil, err
+	}
+	return gains.SVG()
 }
 
 // artifactError marks an ID that there is not as misuse, with the one that may be meant: an artifact's, or another name that

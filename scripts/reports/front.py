@@ -7,7 +7,6 @@ import mistune
 
 from sources import Fault
 
-FINDINGS = 5  # lines, beside the counts
 # The place of a verdict in the bar of claims. What is not here comes last, without a colour.
 GRADES = ("reproduced", "same direction", "depends on the reading", "inconclusive", "contradicted", "cannot be tested", "not run")
 ID = re.compile(r'\bid="([^"]+)"')
@@ -20,6 +19,18 @@ def generated(path, name):
     if not found:
         raise Fault(f"{path.name}: there is no part between <!-- {name} --> and <!-- end of {name} -->")
     return [re.sub(r"\s+", " ", line).strip() for line in re.split(r"^- ", found.group(1), flags=re.M) if line.strip()]
+
+
+def answer(path):
+    """What the answer's part of a document says: the headline, the sentences, and the rows of the grid, each a list of HTML."""
+    found = re.search(r"<!-- answer -->\n(.*?)<!-- end of answer -->", path.read_text(encoding="utf-8"), re.S)
+    if not found:
+        raise Fault(f"{path.name}: there is no part between <!-- answer --> and <!-- end of answer -->")
+    lines = [line.strip() for line in found.group(1).splitlines() if line.strip()]
+    headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
+    sentences = [inline(line[2:]) for line in lines if line.startswith("- ")]
+    rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|") and not re.match(r"\|[ :|-]+$", line)]
+    return inline(headline), sentences, rows
 
 
 def inline(text):
@@ -123,14 +134,15 @@ class Front:
     """All that the front page needs, for pages that are written into a folder."""
 
     def __init__(self, project, folder, pages):
-        findings = generated(project / "README.md", "findings")
         report = project / "docs/REPRODUCTION.md"
+        self.headline, self.sentences, self.grid = answer(project / "README.md")
+        findings = generated(report, "findings")
         self.counts = counts(findings[0]) if findings else []
         self.claims = Line(findings[0]) if self.counts else None
-        self.findings = [Line(f) for f in (findings[1:] if self.counts else findings)[:FINDINGS]]
-        self.advice = [Line(a) for a in generated(report, "advice, tuned")]
+        # The first words of an advice: what to do with which model. The report has the numbers.
+        self.advice = [Line(re.sub(r"^([^:]*: [^:]*):.*", r"\1.", a)) for a in generated(report, "advice")]
         self.trials = " ".join(generated(report, "trials"))
-        self.effects = drawing(project / "docs/effects.svg", "front-")
+        self.gains = drawing(project / "docs/gains.svg", "front-")
         self.masked = panels(drawing(project / "aggtree/draw/testdata/figure-masked.svg", "front-"), 4)
         self.cards = [Card(page) for page in pages]
 

@@ -70,13 +70,13 @@ class Folder(unittest.TestCase):
         self.assertEqual(checks.check_site(self.folder / "site"), [])
         return (self.folder / "site/index.html").read_text(encoding="utf-8")
 
-    def project(self, findings, advice="- GIN: try it.\n"):
+    def project(self, findings, advice="- GIN: try it: +1 [0, 2] points. `bin/z`\n"):
         """A project with these findings and this advice, and pictures that refer to themselves."""
         project = self.folder / "project"
         for name, text in {
-            "README.md": f"# P\n\n<!-- findings -->\n{findings}<!-- end of findings -->\n",
-            "docs/REPRODUCTION.md": f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice, tuned -->\n{advice}<!-- end of advice, tuned -->\n",
-            "docs/effects.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style><path id="e2" fill="url(#e2)"/></svg>',
+            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains* < [here](there.md).\n- And there.\n\n| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n<!-- end of answer -->\n",
+            "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
+            "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style><path id="e2" fill="url(#e2)"/></svg>',
             "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">' + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
         }.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
@@ -249,26 +249,27 @@ class FrontPage(Folder):
         self.assertNotIn("And more", cards[0])
         self.assertIn("<pre>func f() {}</pre>", cards[1])
 
-    def test_findings_and_advice_are_those_of_the_documents(self):
-        project = self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n" + "".join(f"- GIN {i}: it *gains* < {i} [here](there.md). `bin/y`\n" for i in range(7)))
-        out = self.index({"00-a": notebook(text("# A"))}, project)
+    def test_answer_and_advice_are_those_of_the_documents(self):
+        out = self.index({"00-a": notebook(text("# A"))}, self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n"))
         self.assertIn('<rect class="grade0" x="0%" width="25.0%"', out)
         self.assertIn('<rect class="grade6" x="25.0%" width="75.0%"', out)
         self.assertIn("<b>3</b> not run", out)
-        self.assertIn('<b>GIN 0</b> <span class="says">it <em>gains</em> &lt; 0 here.</span> <code>bin/y</code>', out)
-        self.assertEqual(out.count("<code>bin/y</code>"), front.FINDINGS)
+        self.assertIn('<p class="answer">Yes, for GIN.</p>', out)
+        self.assertIn("<li>It <em>gains</em> &lt; here.</li>", out)
+        self.assertIn("<tr><th>model</th><th>Cora</th></tr>", out)
+        self.assertIn("<tr><th>GIN</th><td><strong>gains</strong></td></tr>", out)
         self.assertIn('<b>GIN</b> <span class="says">try it.</span>', out)
+        self.assertNotIn("+1 [0, 2]", out, "the report has the numbers")
         self.assertIn("7 trials.", out)
 
-    def test_counts_that_do_not_add_up_are_a_line_like_others(self):
+    def test_counts_that_do_not_add_up_are_not_drawn(self):
         out = self.index({"00-a": notebook(text("# A"))}, self.project("- Of the paper's 4 claims: 1 reproduced, 2 not run.\n"))
-        self.assertIn('<b>Of the paper\'s 4 claims</b>', out)
         self.assertNotIn('class="bar"', out)
 
-    def test_findings_that_are_not_there_are_a_fault(self):
+    def test_an_answer_that_is_not_there_is_a_fault(self):
         project = self.project("")
         (project / "README.md").write_text("# P\n")
-        with self.assertRaisesRegex(sources.Fault, "README.md: there is no part between <!-- findings -->"):
+        with self.assertRaisesRegex(sources.Fault, "README.md: there is no part between <!-- answer -->"):
             self.index({"00-a": notebook(text("# A"))}, project)
 
     def test_ids_of_drawings_begin_with_a_prefix(self):

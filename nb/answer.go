@@ -1,0 +1,19 @@
+package nb
+
+// Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure that leads, the
+// answer in a few sentences, and a word for each model, data set and setting.
+func Answer() {
+	e := evidence()
+	gains := Must1(e.Gains())
+	HTML(image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
+	answer := Must1(e.Answer())
+	text := "**" + answer.Headline + "**\n"
+	for _, sentence := range answer.Sentences {
+		text += "\n- " + sentence
+	}
+	Markdown(text)
+	Table(Must1(e.Grid()))
+}
+
+// Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they are.
+func Answers() { Table(Must1(evidence().AnswersTable())) }

@@ -1,0 +1,281 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper/cited"
+	"nodemask/paper/multiverse"
+	"nodemask/plots"
+)
+
+// AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that leads.
+const (
+	AnswersID = "answers"
+	gainsID   = "gains"
+)
+
+// Answers returns what masking does to all models in the cited reading, and in one of the other choices that its protocol gives side by
+// side.
+func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
+	return cited.Answers(e.cited, choice)
+}
+
+// leadingData is the data set that the paper has all models on.
+const leadingData = "cora"
+
+// newcomers says in words what a setting is.
+func newcomers(s datasets.Setting) string {
+	if s == datasets.Inductive {
+		return "nodes arrive after training"
+	}
+	return "all nodes are known in training"
+}
+
+// Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the cited reading, and
+// what the paper prints. A panel without results has the paper's alone.
+func (e *Evidence) Gains() (plots.Panels, error) {
+	const here, published, unnormalised = "measured here, with a 95 % interval", "in the paper", "GIN without batch normalisation, here"
+	p := plots.Panels{ID: gainsID, Title: "What node masking adds on Cora", XLabel: "nodes to train on (%)", YLabel: "points of macro F1",
+		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training (transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.", cited.Splits)}
+	answers, err := e.Answers(cited.Choice{})
+	if err != nil {
+		return p, err
+	}
+	series := func(name string, a cited.Answer) (plots.Series, error) {
+		s := plots.Series{Name: name}
+		gains, err := a.BySize()
+		for _, g := range gains {
+			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low, g.Low), append(s.High, g.High)
+		}
+		return s, err
+	}
+	for _, setting := range datasets.Settings() {
+		var row []plots.Chart
+		for _, a := range answers {
+			if a.Data != leadingData || a.Setting != setting {
+				continue
+			}
+			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + map[datasets.Setting]string{datasets.Inductive: ", new nodes", datasets.Transductive: ", known nodes"}[setting]}
+			theirs := plots.Series{Name: published, Reference: true}
+			for _, size := range Sizes() {
+				if gain := publishedGain(a.Data, a.Model, setting, size); gain != nil {
+					theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, *gain)
+				}
+			}
+			ours, err := series(here, a)
+			if err != nil {
+				return p, err
+			}
+			c.Series = append(c.Series, theirs)
+			if len(ours.X) > 0 {
+				c.Series = append(c.Series, ours)
+			}
+			if a.Model == "gin" {
+				departures, err := cited.DepartureAnswers(e.cited, a.Data, a.Model, setting)
+				if err != nil {
+					return p, err
+				}
+				for _, d := range departures {
+					if cited.Departure(d.Axes, d.Reading) != "body: no normalisation" || d.Effect == nil {
+						continue
+					}
+					without, err := series(unnormalised, d)
+					if err != nil {
+						return p, err
+					}
+					without.Low, without.High, without.HideMarkers = nil, nil, true
+					c.Series = append(c.Series, without)
+				}
+			}
+			row = append(row, c)
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p, nil
+}
+
+// Grid returns what masking does to each model on each data set in both settings, in a word each.
+func (e *Evidence) Grid() (plots.Table, error) {
+	answers, err := e.Answers(cited.Choice{})
+	t := plots.Table{ID: "grid", Header: []string{"model"}, TextColumns: 1}
+	for _, data := range cited.Data() {
+		for _, setting := range datasets.Settings() {
+			t.Header = append(t.Header, DataTitle(data)+", "+string(setting))
+		}
+	}
+	t.TextColumns = len(t.Header)
+	for _, model := range cited.Models() {
+		row := []plots.Field{{Text: hyper.Title(model)}}
+		for _, a := range answers {
+			if a.Model == model {
+				row = append(row, plots.Field{Text: string(a.Verdict), Bold: a.Verdict == cited.Gains || a.Verdict == cited.Loses, Note: effectNote(a)})
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, err
+}
+
+// effectNote says what a verdict rests on.
+func effectNote(a cited.Answer) string {
+	if a.Effect == nil {
+		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+	}
+	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High), a.Splits, cited.Splits)
+}
+
+// Answer is what was found, for people.
+type Answer struct {
+	Headline  string
+	Sentences []string // of at most two numbers each
+}
+
+// Answer says what node masking does on Cora in the cited reading.
+func (e *Evidence) Answer() (Answer, error) {
+	var a Answer
+	answers, err := e.Answers(cited.Choice{})
+	if err != nil {
+		return a, err
+	}
+	fair, err := e.Answers(cited.Choice{Fair: true})
+	if err != nil {
+		return a, err
+	}
+	agreement, err := cited.Agree(answers, publishedGainOf)
+	if err != nil {
+		return a, err
+	}
+	a.Headline = headline(answers)
+	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
+		i := slices.IndexFunc(answers, func(a cited.Answer) bool { return a.Model == model && a.Data == leadingData && a.Setting == s })
+		switch answer := answers[i]; answer.Verdict {
+		case cited.Gains:
+			return fmt.Sprintf("raises macro F1 by %.1f points", answer.Effect.Pooled.MeanDifference)
+		case cited.Loses:
+			return fmt.Sprintf("lowers macro F1 by %.1f points", -answer.Effect.Pooled.MeanDifference)
+		case cited.NoDifference:
+			return "makes no difference"
+		case cited.Inconclusive:
+			return "has no clear effect"
+		}
+		return "has not been measured in full"
+	}
+	arrive, known := newcomers(datasets.Inductive), newcomers(datasets.Transductive)
+	a.Sentences = []string{
+		fmt.Sprintf("In GIN, masking %s if %s, and %s if %s.", says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
+		fmt.Sprintf("In GAT, if %s, it %s where it replaces dropout of attention, as in the paper; against a GAT without that dropout it %s.", arrive, says(answers, "gat", datasets.Inductive), says(fair, "gat", datasets.Inductive)),
+	}
+	if agreement.Cells > 0 {
+		a.Sentences = append(a.Sentences, fmt.Sprintf("Typically the gains measured here are %.1f points away from the published ones (root mean square of %d).", agreement.RMS, agreement.Cells))
+	}
+	return a, nil
+}
+
+// headline says which models gain on Cora, and when.
+func headline(answers []cited.Answer) string {
+	gains := map[string]map[datasets.Setting]bool{}
+	for _, a := range answers {
+		if a.Data != leadingData {
+			continue
+		}
+		if a.Verdict == cited.NotRun {
+			return "Not everything has been measured yet."
+		}
+		if gains[a.Model] == nil {
+			gains[a.Model] = map[datasets.Setting]bool{}
+		}
+		gains[a.Model][a.Setting] = a.Verdict == cited.Gains
+	}
+	when := map[[2]bool][]string{}
+	for _, model := range cited.Models() {
+		g := gains[model]
+		key := [2]bool{g[datasets.Inductive], g[datasets.Transductive]}
+		when[key] = append(when[key], hyper.Title(model))
+	}
+	var parts []string
+	for _, group := range []struct {
+		key   [2]bool
+		words string
+	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, " if " + newcomers(datasets.Inductive)}, {[2]bool{false, true}, " if " + newcomers(datasets.Transductive)}} {
+		if models := when[group.key]; len(models) > 0 {
+			parts = append(parts, and(models)+group.words)
+		}
+	}
+	if len(parts) == 0 {
+		return "Not in our hands."
+	}
+	text := "Yes, for " + strings.Join(parts, "; for ")
+	if none := when[[2]bool{}]; len(none) > 0 {
+		text += "; not for " + and(none)
+	}
+	return text + "."
+}
+
+// and joins names as people do.
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func publishedGainOf(data, model string, s datasets.Setting, size int) (float64, bool) {
+	gain := publishedGain(data, model, s, size)
+	if gain == nil {
+		return 0, false
+	}
+	return *gain, true
+}
+
+// AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices beside it, how robust
+// it is, and what the paper has.
+func (e *Evidence) AnswersTable() (plots.Table, error) {
+	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
+		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges", "own term masked", "both", "stated readings: above", "below", "of", "median"}}
+	t.TextColumns = len(t.Header)
+	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring their edges to train nodes, a masked node keeps its own term. " +
+		"Stated readings: what is stated or cited is fixed, what the paper is silent about varies; in how many the effect is significantly above and below zero."
+	var columns [][]cited.Answer
+	for _, choice := range cited.Choices() {
+		answers, err := e.Answers(choice)
+		if err != nil {
+			return t, err
+		}
+		columns = append(columns, answers)
+	}
+	for i, a := range columns[0] {
+		robust, err := cited.Robust(e.cited, a.Data, a.Model, a.Setting, multiverse.Contrast{})
+		if err != nil {
+			return t, err
+		}
+		effect, p := "–", "–"
+		if a.Effect != nil {
+			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High))
+			p = fmt.Sprintf("%.3f", a.P)
+		}
+		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p, string(a.Verdict), "–"}
+		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
+			row[6] = signed(*published, 2)
+		}
+		for k, choice := range cited.Choices()[1:] {
+			other := columns[k+1][i]
+			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
+			if text := "–"; !has || other.Effect == nil {
+				row = append(row, text)
+			} else {
+				row = append(row, signed(other.Effect.Pooled.MeanDifference, 2)+" ("+string(other.Verdict)+")")
+			}
+		}
+		row = append(row, fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), fmt.Sprintf("%d of %d", robust.Readings, robust.Of), signed(robust.Median, 2))
+		var fields []plots.Field
+		for _, text := range row {
+			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})
+		}
+		t.Rows = append(t.Rows, fields)
+	}
+	return t, nil
+}
