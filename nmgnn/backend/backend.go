@@ -94,8 +94,8 @@ func (b *Backend) slower(say func(*Error) string) string {
 	return strings.Join(reasons, "; ")
 }
 
-// Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds, so on
-// another one numbers may differ in their last digits.
+// Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
+// Digits are the same on all that have AVX2; on others the last ones may differ.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {
