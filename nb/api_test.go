@@ -68,8 +68,8 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 		}
 		return cells
 	}
-	assert.Equal(t, []string{"cora: GIN, preset paper", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
-	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3, preset paper", "transductive", "10 %", "–", "–", "–"}, text(1))
+	assert.Equal(t, []string{"cora: GIN, not normalised", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
+	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3, not normalised", "transductive", "10 %", "–", "–", "–"}, text(1))
 }
 
 func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.T) {

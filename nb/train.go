@@ -71,13 +71,13 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 }
 
 // Label returns a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
-// The reading of the paper that its tables are in ([paper.Cell]), where it is not the model's preset, is named as one.
+// The GIN of the paper's tables ([paper.Cell]), which is not the model's preset, is named by what it lacks.
 func Label(c record.Cell) string {
 	known, own := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Choices(), c.Choices()
 	if len(known) == 0 || slices.ContainsFunc(known, func(choice record.Choice) bool { return !choice.In(own) }) {
 		return c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
 	}
-	return paper.Label(c) + ", preset paper"
+	return paper.Label(c) + ", not normalised"
 }
 
 // titleOf is what cells have in common.

@@ -10,6 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/nmgnn"
@@ -126,6 +127,44 @@ func TestBatchNormReadoutsAndResidualsAgreeWithPyTorchForwardAndBackward(t *test
 				agree(p.step().running, c.Twice, "after two steps,")
 				gnntest.InDelta(t, gnntest.Flatten(c.Tested), gnntest.Flatten(p.tested()), 1e-5, "outside training")
 			})
+		}
+	})
+}
+
+func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for _, all := range []bool{false, true} {
+			for _, scoresOnly := range []bool{false, true} {
+				store := model.NewStore()
+				plan := kernels.Plan{Kernel: kernels.FusedKernel}
+				near := nearOf(t, store, plan, 50, nil)
+				m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all}, Dropout: 0.5, ScoresOnly: scoresOnly}
+				exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
+					r := kernels.NewRandom(key, plan.Kernel)
+					return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
+				})
+				require.NoError(t, err)
+				h := tensors.FromValue(whole(50, 1, 1))
+				_, err = exec.Compile(tensors.FromValue([]uint32{3, 9}).Shape(), h.Shape())
+				require.NoError(t, err)
+				for _, path := range []string{"layer0/linear0/weights", "layer0/linear0/biases", "readout/weights", "readout/biases", "readout0/weights", "readout0/biases", "readout1/weights", "readout1/biases"} {
+					if v := store.GetVariable("/model/" + path); v != nil {
+						require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{3}, 1, 1)))
+					}
+				}
+				one, err := exec.Call(tensors.FromValue([]uint32{3, 9}), h)
+				require.NoError(t, err)
+				other, err := exec.Call(tensors.FromValue([]uint32{4, 9}), h)
+				require.NoError(t, err)
+				require.Equal(t, scoresOnly, assert.ObjectsAreEqual(one[0].Value(), other[0].Value()), "h^(1) with dropout on scores only: %v", scoresOnly)
+				require.NotEqual(t, one[1].Value(), other[1].Value(), "scores")
+				if scoresOnly && !all { // dropout(3·h^(1) + 3), so some logits are 0, bias and all
+					hidden, logits := one[0].Value().([][]float32), one[1].Value().([][]float32)
+					for i := range logits {
+						require.Contains(t, []float32{0, 2 * (3*hidden[i][0] + 3)}, logits[i][0])
+					}
+				}
+			}
 		}
 	})
 }

@@ -200,7 +200,7 @@ func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, cont
 	return &Readings{All: effects, Calibration: gains.Calibration}, true, nil
 }
 
-// Best returns the effect of the best calibrated reading, the preset "paper", and whether there is one. Where several readings
+// Best returns the effect of the best calibrated reading, the tables' one, and whether there is one. Where several readings
 // have its plain arm, it is the one of the first options: all nodes can be masked.
 func (r *Readings) Best() (multiverse.Effect, bool) {
 	best, found := r.Calibration.Best()

@@ -58,6 +58,8 @@ func drawValue(t *rapid.T, axis record.Axis) string {
 		return draw("loss", "f1", "accuracy", "either")
 	case "readout":
 		return draw(string(hyper.ReadoutLast), string(hyper.ReadoutAll))
+	case "dropout-on":
+		return draw(string(hyper.DropoutOnScores))
 	case "norm":
 		return draw(string(hyper.NormInside), string(hyper.NormBoth))
 	case "self":

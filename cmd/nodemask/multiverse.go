@@ -44,7 +44,7 @@ func newMultiverseCommand() *cobra.Command {
 		Short: "Train every reading of the paper, or what is missing of them",
 		Long: `Train every reading of the paper, or what is missing of them.
 
-With --part cited, departures and stated: the reading that the paper and the works that it cites describe, and those around it, by the
+With --part cited, departures, stated and scale: the reading that the paper and the works that it cites describe, and those around it, by the
 rules of paper/PROTOCOL-2.md. Otherwise all combinations that the paper's text alone allows, by those of paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and
 several may share a folder.`,
 		Example: `  nodemask multiverse --part cited --data all --model all --summary
@@ -60,16 +60,16 @@ several may share a folder.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
-	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of --part cited, departures, stated and tuned")
-	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of --part cited, departures, stated and tuned, which has "+strings.Join(multiverse.TunedModels(), ", "))
+	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; scale: normalisation and rescaling; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
+	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of the parts of PROTOCOL-2.md and of --part tuned")
+	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, which has "+strings.Join(multiverse.TunedModels(), ", "))
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
-	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each; 20 of --part cited, departures and stated")
+	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
 	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the readings")
-	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results; of --part cited, departures and stated: results/cited")
+	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results; of the parts of PROTOCOL-2.md: results/cited")
 	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
 	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
@@ -84,19 +84,19 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
 	mostSplits := multiverse.Splits
 	if ofCited {
-		mostSplits = cited.Splits
+		mostSplits = cited.Part(f.part).Splits()
 		if !c.Flags().Changed("results") {
 			f.folder = filepath.Join("results", paper.CitedFolder)
 		}
 		if !c.Flags().Changed("splits") {
-			f.splits = cited.Splits
+			f.splits = mostSplits
 		}
 	}
 	switch {
 	case !ofCited && f.part != "readings" && f.part != "depth" && f.part != "tuned":
 		return misusef("--part %s: expected %s, readings, depth or tuned", f.part, strings.Trim(fmt.Sprint(cited.Parts()), "[]"))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
-		return misusef("--data all: expected one data set; only --part cited, departures, stated and tuned take all")
+		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
 	case !ofCited && f.part != "readings" && f.list:
 		return misusef("--list: --part %s has no readings to list", f.part)
 	case !ofCited && f.part != "readings" && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):

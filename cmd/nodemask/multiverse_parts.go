@@ -87,7 +87,20 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 		_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.part, f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 		return err
 	}
-	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: seeds}, paper.CitedProtocolHash(), shard, shards)
+	first := slices.Clone(questions)
+	for i, q := range first {
+		first[i] = cited.First(q)
+	}
+	early, err := multiverse.Cells(first)
+	if err != nil {
+		return err
+	}
+	for _, some := range [][]record.Cell{early, cells} {
+		if err := f.train(c, store, multiverse.Batch{Cells: some, Seeds: seeds}, paper.CitedProtocolHash(), shard, shards); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printCited says what masking does in each reading that is asked about, over the sizes and at each.

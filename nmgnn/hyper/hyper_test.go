@@ -33,6 +33,8 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		`no batch normalisation "luck": expected one of ["inside" "both"]`: func(p *Parameters) { p.Norm = "luck" },
 		`batch normalisation "inside" in MLPs of 1 linear layer`:           func(p *Parameters) { p.Norm = NormInside },
 		`batch normalisation "both" for the model gcn`:                     func(p *Parameters) { p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth },
+		`no dropout on "luck": expected one of ["scores"]`:                 func(p *Parameters) { p.DropoutOn = "luck" },
+		`dropout on "scores" without a readout`:                            func(p *Parameters) { p.DropoutOn = DropoutOnScores },
 		`no readout "luck": expected one of ["last" "all"]`:                func(p *Parameters) { p.Readout = "luck" },
 		`no self term "luck": expected one of ["kept"]`:                    func(p *Parameters) { p.SelfTerm = "luck" },
 		`self term "kept" for the model gin`:                               func(p *Parameters) { p.SelfTerm = SelfKept },
@@ -97,7 +99,7 @@ func TestParametersAreTheSameWhenTheyComeBackFromJSON(t *testing.T) {
 		require.NoError(t, err)
 		p = p.WithMasking(0.5)
 		p.Regulariser, p.RegulariserRate, p.LearnEpsilon = DropEdgeRegulariser, 0.25, true
-		p.Norm, p.Readout, p.Residual, p.SelfTerm = NormBoth, ReadoutAll, true, SelfKept
+		p.Norm, p.Readout, p.Residual, p.SelfTerm, p.DropoutOn = NormBoth, ReadoutAll, true, SelfKept, DropoutOnScores
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		var back Parameters

@@ -103,8 +103,8 @@ func PresetFor(model string) string {
 
 // Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation scores:
 // the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018), with the paper's
-// early stopping. "paper" is the reading of GIN whose scores without node masking are nearest to the paper's, by the rule of
-// paper/PROTOCOL.md; new nodes arrive with all edges but those of validation nodes. It returns an error for an unknown name.
+// early stopping. "paper" is GIN as the paper and the works that it cites describe it, by the table
+// in paper/PROTOCOL-2.md: GIN-0 with batch normalisation and its prediction from all layers, stopped as GAT's authors do. It returns an error for an unknown name.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -115,7 +115,8 @@ func Preset(name string) (Parameters, error) {
 	switch name {
 	case "standard":
 	case "paper":
-		p.MLPLayers, p.NormalizeFeatures, p.LearningRate, p.WeightDecay = 2, false, 0.005, 0
+		p.MLPLayers, p.Norm, p.Readout, p.DropoutOn = 2, NormBoth, ReadoutAll, DropoutOnScores
+		p.LearningRate, p.WeightDecay, p.MaskOver, p.StopOn = 0.01, 0, MaskTrain, StopOnEither
 	case "gat":
 		p.Model, p.Heads, p.Dropout, p.AttentionDropout, p.LearningRate = "gat", 8, 0.6, 0.6, 0.005
 	default:

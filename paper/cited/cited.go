@@ -104,10 +104,20 @@ const (
 	// Stated are all readings in which what is stated or cited is fixed, and what the paper is silent about varies. On PubMed
 	// those of GIN are a half fraction.
 	Stated Part = "stated"
+	// Scale is whether sums that are p of those in validation explain what masking does: normalisation × rescaling, on Cora, ten splits.
+	Scale Part = "scale"
 )
 
 // Parts lists them.
-func Parts() []Part { return []Part{Cited, Departures, Stated} }
+func Parts() []Part { return []Part{Cited, Departures, Stated, Scale} }
+
+// Splits returns how many splits the part has: all, or the first ten.
+func (p Part) Splits() int {
+	if p == Scale {
+		return Splits / 2
+	}
+	return Splits
+}
 
 // Question returns what a part asks of a model on a data set in a setting. The first reading is the cited one. It returns an error
 // for a model that the paper does not have.
@@ -129,10 +139,24 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 				return (r[index(axes, axisFeatures)]+r[index(axes, axisDropout)]+r[index(axes, axisRates)])%2 == 1
 			})
 		}
+	case Scale:
+		q.Only = slices.DeleteFunc(vary(axes, setting, axisBody, axisRescale), func(r multiverse.Reading) bool {
+			body := index(axes, axisBody)
+			return body >= 0 && r[body] > 1 || setting == datasets.Inductive && r[index(axes, axisArrivals)] > 0
+		})
 	default:
 		return q, fmt.Errorf("no part %q of the protocol: expected one of %q", part, Parts())
 	}
 	return q, nil
+}
+
+// First returns the readings of a question that are run before its others: the cited one, and the fair comparison with it.
+func First(q multiverse.Question) multiverse.Question {
+	first := []multiverse.Reading{make(multiverse.Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
+	q.Only = slices.DeleteFunc(slices.Clone(q.Only), func(r multiverse.Reading) bool {
+		return !slices.ContainsFunc(first, func(of multiverse.Reading) bool { return slices.Equal(r, of) })
+	})
+	return q
 }
 
 func index(axes []multiverse.Axis, name string) int {

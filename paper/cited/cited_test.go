@@ -53,6 +53,8 @@ func TestEachPartAsksAboutTheReadingsThatTheProtocolLists(t *testing.T) {
 		{cited.Departures, "cora", "sgat", datasets.Inductive, 1 + 3 + 2 + 2, 4},   // stopping, arrivals, own term and attention dropout
 		{cited.Stated, "citeseer", "gin", datasets.Inductive, 2 * 2 * 2 * 2, 24},
 		{cited.Stated, "pubmed", "gin", datasets.Inductive, 4 * 2, 12},
+		{cited.Scale, "cora", "gin", datasets.Inductive, 2 * 2, 6},
+		{cited.Scale, "cora", "sgat", datasets.Inductive, 2, 3},
 		{cited.Stated, "cora", "gat", datasets.Inductive, 2, 3},
 	} {
 		q, err := cited.Question(c.part, c.data, c.model, c.setting)
