@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -45,7 +46,10 @@ const keepAxis = "keep"
 const arrivalsAxis = "arrivals"
 
 // Axes lists all axes, in the order of keys.
-func Axes() []Axis {
+func Axes() []Axis { return slices.Clone(axes()) }
+
+// axes makes the list once: keys are made of it, one for each trial that is read.
+var axes = sync.OnceValue(func() []Axis {
 	return []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get: func(c Cell) string { return string(c.arrivals()) },
@@ -117,7 +121,7 @@ func Axes() []Axis {
 		count("patience", "patience", "epochs without a better validation score before a trial stops", func(p *hyper.Parameters) *int { return &p.Patience }),
 		text("stop", "stop-on", "validation score that stopping follows: loss, f1, accuracy, or either of loss and accuracy", func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
 	}
-}
+})
 
 // Choices lists where a cell differs from its model's preset.
 func (c Cell) Choices() []Choice {
@@ -133,7 +137,7 @@ func (c Cell) Choices() []Choice {
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(c.Parameters.KeepRate)
 	var choices []Choice
-	for _, axis := range Axes() {
+	for _, axis := range axes() {
 		from := usual
 		if axis.Name == "attention-dropout" {
 			from = masked

@@ -55,7 +55,7 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 // dropout away before that may be set. It returns an error for a name that no axis has, and for values that cannot be.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
-	for _, axis := range Axes() {
+	for _, axis := range axes() {
 		value, is := values[axis.Name]
 		if !is {
 			continue
