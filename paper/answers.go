@@ -35,6 +35,14 @@ func newcomers(s datasets.Setting) string {
 	return "all nodes are known in training"
 }
 
+// nodesOf names a setting by the nodes that are predicted in it.
+func nodesOf(s datasets.Setting) string {
+	if s == datasets.Inductive {
+		return "new nodes"
+	}
+	return "known nodes"
+}
+
 // Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the cited reading, and
 // what the paper prints. A panel without results has the paper's alone.
 func (e *Evidence) Gains() (plots.Panels, error) {
@@ -59,7 +67,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			if a.Data != leadingData || a.Setting != setting {
 				continue
 			}
-			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + map[datasets.Setting]string{datasets.Inductive: ", new nodes", datasets.Transductive: ", known nodes"}[setting]}
+			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + ", " + nodesOf(setting)}
 			theirs := plots.Series{Name: published, Reference: true}
 			for _, size := range Sizes() {
 				if gain := publishedGain(a.Data, a.Model, setting, size); gain != nil {
@@ -104,7 +112,7 @@ func (e *Evidence) Grid() (plots.Table, error) {
 	t := plots.Table{ID: "grid", Header: []string{"model"}, TextColumns: 1}
 	for _, data := range cited.Data() {
 		for _, setting := range datasets.Settings() {
-			t.Header = append(t.Header, DataTitle(data)+", "+string(setting))
+			t.Header = append(t.Header, DataTitle(data)+", "+nodesOf(setting))
 		}
 	}
 	t.TextColumns = len(t.Header)

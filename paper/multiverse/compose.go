@@ -99,8 +99,7 @@ func ofProtocol(seed uint64) bool { return seed >= FirstSplit && seed < FirstSpl
 // IsReading reports whether a trajectory counts for readings: its model has some, and its split is one of theirs. Those of the
 // protocol's other parts need not.
 func IsReading(t record.Trajectory) bool {
-	_, err := AxesOf(t.Model)
-	return err == nil && ofProtocol(t.Seed)
+	return ofProtocol(t.Seed) && (t.Model == "gin" || t.Model == "gat" || t.Model == "sgat")
 }
 
 // OfReadings returns those of the results that readings are compared on ([IsReading]).
