@@ -83,7 +83,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 				c.Series = append(c.Series, ours)
 			}
 			if a.Model == "gin" {
-				departures, err := cited.DepartureAnswers(e.cited, a.Data, a.Model, setting)
+				departures, err := cited.Each(e.cited, cited.Departures, a.Data, a.Model, setting)
 				if err != nil {
 					return p, err
 				}
@@ -285,5 +285,49 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		t.Rows = append(t.Rows, fields)
 	}
+	return t, nil
+}
+
+// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the cited reading, or
+// normalisation and rescaling.
+func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
+	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading", cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
+	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora", Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
+		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited one; the others say what differs."}
+	for _, size := range multiverse.Sizes() {
+		t.Header = append(t.Header, fmt.Sprintf("%d %%", size))
+	}
+	t.TextColumns = len(t.Header)
+	for _, model := range cited.Models() {
+		for _, setting := range datasets.Settings() {
+			answers, err := cited.Each(e.cited, part, leadingData, model, setting)
+			if err != nil {
+				return t, err
+			}
+			for _, a := range answers {
+				departure := cited.Departure(a.Axes, a.Reading)
+				if departure == "" {
+					departure = cited.Choice{}.String()
+				}
+				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)}, {Text: departure}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				gains, err := a.BySize()
+				if err != nil {
+					return t, err
+				}
+				if a.Effect != nil {
+					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High)), Bold: a.Effect.Sign() != 0}
+				}
+				for i := range multiverse.Sizes() {
+					text := "–"
+					if len(gains) > 0 {
+						text = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
+					}
+					row = append(row, plots.Field{Text: text})
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	t.Caption += " At each size: macro F1 without masking, and what masking adds."
 	return t, nil
 }

@@ -81,7 +81,7 @@ var rooms = map[string][]string{
 	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
-	"paper/cited":      {"datasets", "nmgnn/hyper", "paper/multiverse", "stats"},
+	"paper/cited":      {"datasets", "nmgnn/hyper", "paper/multiverse", "record", "stats"},
 	"paper":            {"datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/cited", "paper/multiverse", "record", "record/measure", "stats"},

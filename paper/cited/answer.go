@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper/multiverse"
+	"nodemask/record"
 	"nodemask/stats"
 )
 
@@ -268,9 +269,9 @@ func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// DepartureAnswers returns what masking does in the cited reading and one step away from it, in the order of the protocol.
-func DepartureAnswers(r *multiverse.Results, data, model string, setting datasets.Setting) ([]Answer, error) {
-	q, err := Question(Departures, data, model, setting)
+// Each returns what masking does in each reading of a part, in its order; corrected by nothing, and without verdicts.
+func Each(r *multiverse.Results, part Part, data, model string, setting datasets.Setting) ([]Answer, error) {
+	q, err := Question(part, data, model, setting)
 	if err != nil {
 		return nil, err
 	}
@@ -283,4 +284,18 @@ func DepartureAnswers(r *multiverse.Results, data, model string, setting dataset
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// Arms returns the cells of the cited reading, without masking and with it, as they are trained and read.
+func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
+	axes, err := Axes(model)
+	if err != nil {
+		return plain, masked, err
+	}
+	r := make(multiverse.Reading, len(axes))
+	if plain, err = r.Cell(axes, multiverse.Plain, data, model, setting, trainPercent); err != nil {
+		return plain, masked, err
+	}
+	masked, err = r.Cell(axes, multiverse.Masked, data, model, setting, trainPercent)
+	return plain, masked, err
 }
