@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Panels are small charts in a grid. They share a legend, and the charts of a row share the scale of y.
+// Panels are small charts in a grid. Series of one name look alike in all of them, and stand once in the legend; the charts of a row
+// share the scale of y.
 type Panels struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string    // of all; a panel's own are not written
@@ -16,36 +17,30 @@ type Panels struct {
 
 const defaultPanelsWidth, defaultRowHeight = 960, 260
 
-// Check returns nil if p can be drawn: it has panels, each of which can be, and each has the series of the first one, in number and name,
-// or some of the first of them.
+// Check returns nil if p can be drawn: it has panels, and each of them can be.
 func (p Panels) Check() error {
 	if len(p.Rows) == 0 || len(p.Rows[0]) == 0 {
 		return fmt.Errorf("plots: panels %q: none", p.ID)
 	}
-	for _, row := range p.Rows {
-		for _, c := range row {
-			if err := c.Check(); err != nil {
-				return err
-			}
-			for i, s := range c.Series {
-				if all := p.most(); i >= len(all) || all[i].Name != s.Name {
-					return fmt.Errorf("plots: panels %q: chart %q: series %q: expected the series of the others, in their order", p.ID, c.Title, s.Name)
-				}
-			}
+	for _, c := range slices.Concat(p.Rows...) {
+		if err := c.Check(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// most are the series of the panel that has the most, for the legend and the looks.
-func (p Panels) most() []Series {
-	var most []Series
+// all are the series of all panels, each name once, for the legend and the looks.
+func (p Panels) all() []Series {
+	var all []Series
 	for _, c := range slices.Concat(p.Rows...) {
-		if len(c.Series) > len(most) {
-			most = c.Series
+		for _, s := range c.Series {
+			if !slices.ContainsFunc(all, func(other Series) bool { return other.Name == s.Name }) {
+				all = append(all, s)
+			}
 		}
 	}
-	return most
+	return all
 }
 
 // SVG returns a drawing of p, as [Chart.SVG] does. The error is that of [Panels.Check].
@@ -60,7 +55,7 @@ func (p Panels) SVG() ([]byte, error) {
 	if rowHeight == 0 {
 		rowHeight = defaultRowHeight
 	}
-	series := p.most()
+	series := p.all()
 	all := looks(series)
 	title := newHeading(p.Title, width)
 	legend := newLegend(series, all, width-2*margin)
@@ -94,7 +89,11 @@ func (p Panels) SVG() ([]byte, error) {
 			if f.y.min < 0 && f.y.max > 0 {
 				d.path(axisLine, polyline([]point{{f.left, f.at(f.x.min, 0).y}, {f.right, f.at(f.x.min, 0).y}}))
 			}
-			c.drawSeries(&d, f, all)
+			var own []look
+			for _, s := range c.Series {
+				own = append(own, all[slices.IndexFunc(series, func(other Series) bool { return other.Name == s.Name })])
+			}
+			c.drawSeries(&d, f, own)
 			d.WriteString("</g>\n")
 		}
 	}

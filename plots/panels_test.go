@@ -40,12 +40,24 @@ func TestPanelsOfARowShareTheScaleOfY(t *testing.T) {
 	require.NotContains(t, parts[3], `text-anchor="end">10</text>`)
 }
 
-func TestPanelsWithOtherSeriesAreRefused(t *testing.T) {
+func TestSeriesOfOneNameLookAlikeInAllPanels(t *testing.T) {
 	p := panels()
-	p.Rows[1][0].Series[1].Name = "elsewhere"
-	require.ErrorContains(t, p.Check(), `chart "C": series "elsewhere"`)
+	p.Rows[1][1].Series[0].Name = "elsewhere"
+	svg, err := p.SVG()
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(svg), ">elsewhere<"))
+	parts := strings.Split(string(svg), "<g transform")
+	band := func(part string) string {
+		_, rest, _ := strings.Cut(part, "fill-opacity")
+		return strings.SplitAfter(part[:len(part)-len(rest)], "fill=")[len(strings.SplitAfter(part[:len(part)-len(rest)], "fill="))-1]
+	}
+	require.Equal(t, band(parts[1]), band(parts[3]))
+	require.NotEqual(t, band(parts[1]), band(parts[4]))
+}
+
+func TestPanelsThatCannotBeDrawnAreNamed(t *testing.T) {
 	require.ErrorContains(t, plots.Panels{ID: "none"}.Check(), "none")
-	p = panels()
+	p := panels()
 	p.Rows[0][0].Series[0].X = nil
 	require.ErrorContains(t, p.Check(), `chart "A": series "here": no points`)
 }

@@ -104,6 +104,9 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 		if p := &c.Parameters; p.Model != "gin" || p.MLPLayers < 2 {
 			p.Norm = hyper.NormNone
 		}
+		if c.Parameters.Readout == hyper.ReadoutNone {
+			c.Parameters.DropoutOn = hyper.DropoutOnInputs
+		}
 		if hyper.PresetFor(c.Parameters.Model) != "gat" {
 			c.Parameters.SelfTerm = hyper.SelfMasked
 		}

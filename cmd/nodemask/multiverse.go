@@ -94,7 +94,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	}
 	switch {
 	case !ofCited && f.part != "readings" && f.part != "depth" && f.part != "tuned":
-		return misusef("--part %s: expected %s, readings, depth or tuned", f.part, strings.Trim(fmt.Sprint(cited.Parts()), "[]"))
+		return misusef("--part %s: expected %s, readings, depth or tuned", f.part, strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
 	case !ofCited && f.part != "readings" && f.list:

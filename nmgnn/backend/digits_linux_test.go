@@ -74,7 +74,7 @@ func printDigits(t *testing.T) {
 	require.NoError(t, err)
 	sum := fnv.New64a()
 	for _, shape := range [][3]int{{2708, 64, 64}, {2708, 64, 7}, {1000, 1433, 64}, {19717, 64, 64}} {
-		for _, output := range products.MustExec(random(shape[0], shape[1]), random(shape[1], shape[2])) {
+		for _, output := range products.MustCall(random(shape[0], shape[1]), random(shape[1], shape[2])) {
 			for _, row := range output.Value().([][]float32) {
 				for _, x := range row {
 					fmt.Fprintf(sum, "%08x", math.Float32bits(x))
