@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/plots"
 )
@@ -82,6 +83,13 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	words, err = primary.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	requireSays(t, "../docs/REPRODUCTION.md", "nodemask report answers --format markdown", words)
+	for _, part := range []cited.Part{cited.Departures, cited.Scale} {
+		table, err := e.PartTable(part)
+		require.NoError(t, err)
+		words, err := table.Render(plots.FormatMarkdown)
+		require.NoError(t, err)
+		requireSays(t, "../docs/REPRODUCTION.md", string(part), words)
+	}
 	requireSays(t, "../docs/CLAIMS.md", "graded anew", regraded(artifacts, e))
 	requireSays(t, "../docs/REPRODUCTION.md", "findings", listed(Findings(artifacts, e)))
 	requireSays(t, "../docs/REPRODUCTION.md", "advice", listed(Advice(e)))
