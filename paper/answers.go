@@ -10,6 +10,7 @@ import (
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/plots"
+	"nodemask/stats"
 )
 
 // AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that leads.
@@ -300,7 +301,9 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		effect, p := "–", "–"
 		if a.Effect != nil {
 			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High))
-			p = fmt.Sprintf("%.3f", a.P)
+			if a.Splits == cited.Splits {
+				p = stats.ProbabilityText(a.P)
+			}
 		}
 		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p, string(a.Verdict), "–"}
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,13 +22,15 @@ import (
 
 var update = flag.Bool("update", false, "write what docs/ says of the committed results anew")
 
-// committed is the evidence in results/.
+// committed is the evidence in results/, read once.
 func committed(t *testing.T) *Evidence {
 	t.Helper()
-	e, err := OpenEvidence("../results")
+	e, err := read()
 	require.NoError(t, err)
 	return e
 }
+
+var read = sync.OnceValues(func() (*Evidence, error) { return OpenEvidence("../results") })
 
 // reported are the artifacts that documents tell of.
 func reported(t *testing.T) []Artifact {

@@ -87,7 +87,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 }
 
 // Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and settings. Its
-// p-values are corrected over all of them; those that are missing count as 1.
+// p-values are corrected over all of them; those that lack splits count as 1.
 func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
@@ -97,6 +97,9 @@ func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 				a, err := Ask(r, data, model, setting, choice, multiverse.Contrast{})
 				if err != nil {
 					return nil, err
+				}
+				if a.Splits < Splits {
+					a.P = 1
 				}
 				all, p = append(all, a), append(p, a.P)
 			}

@@ -88,6 +88,7 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	few := of(t, all, "cora", "gin", datasets.Inductive)
 	require.Equal(t, cited.NotRun, few.Verdict, "a split is missing")
 	require.Equal(t, cited.Splits-1, few.Splits)
+	require.Equal(t, 1.0, few.P)
 }
 
 func TestNoDifferenceIsInconclusiveWhereAPointMayBeHidden(t *testing.T) {
