@@ -86,7 +86,9 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 }
 
 // ReadOut returns the logits [nodes, classes] of a model with a readout, for h^(1)…h^(k).
-func (m Model) ReadOut(p Pass, all []*Node) *Node { return m.Readout.logits(p, all, m.Dropout, m.ScoresOnly) }
+func (m Model) ReadOut(p Pass, all []*Node) *Node {
+	return m.Readout.logits(p, all, m.Dropout, m.ScoresOnly)
+}
 
 // Check returns an error if the model cannot be built.
 func (m Model) Check() error {

@@ -47,11 +47,12 @@ const (
 func estimate(s shape, features int, p hyper.Parameters, most float64) int64 {
 	hidden := p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1)
 	edges := float64(s.edges)
-	if p.Model != "gin" && p.Model != "sage" { // v ∪ N_v is another pattern
+	traits := hyper.TraitsOf(p.Model)
+	if traits.WithSelf { // v ∪ N_v is another pattern
 		edges *= 2
 	}
 	perEdge := float64(perEdge)
-	if p.Heads > 0 && p.Model != "sgat" {
+	if p.Heads > 0 && traits.Attention != hyper.EqualAttention {
 		perEdge += 16 * float64(p.Heads) // attention weights, dropout and gradients
 	}
 	bytes := edges*perEdge + float64(s.values)*perEntry + float64(s.nodes)*(perNode+float64(hidden)*perHidden)
@@ -67,7 +68,7 @@ func estimate(s shape, features int, p hyper.Parameters, most float64) int64 {
 // keptOf returns what is kept of a batch of a shape from epoch to epoch, if it is.
 func keptOf(s shape, features int, p hyper.Parameters) int64 {
 	edges, nodes := 8.0, 28.0 // columns in both directions, offsets, degrees
-	if p.Model != "gin" && p.Model != "sage" {
+	if hyper.TraitsOf(p.Model).WithSelf {
 		edges = 32
 	}
 	if s.values == 0 {

@@ -7,6 +7,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 )
 
 // What memory goes to, as measured on Cora with hidden layers of 64 to 4096, and on a graph of 15,000 nodes in 5,000 classes: estimates
@@ -91,9 +92,10 @@ func (x Experiment) numbers(b *backend.Backend) (weights, outputs float64) {
 	if b.Plugin != "" && x.Setting == datasets.Inductive {
 		scores = classes * fewScoreCopies / outputCopies
 	}
+	traits := hyper.TraitsOf(p.Model)
 	for layer := range p.Layers {
 		linear := 1
-		if p.Model == "gin" {
+		if traits.MLP {
 			linear = max(p.MLPLayers, 1)
 		}
 		for i := range linear {
@@ -102,11 +104,7 @@ func (x Experiment) numbers(b *backend.Backend) (weights, outputs float64) {
 				out = classes
 				outputs += scores - classes
 			}
-			times := 1.0
-			if p.Model == "sage" || p.Model == "gatv2" {
-				times = 2
-			}
-			weights, outputs, in = weights+times*in*out, outputs+out, out
+			weights, outputs, in = weights+float64(traits.Matrices)*in*out, outputs+out, out
 		}
 	}
 	if p.Readout != "" {
