@@ -352,10 +352,9 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	if g.Features.Width == 0 {
 		g = &datasets.Graph{Name: g.Name, Edges: g.Edges, Features: randomFeatures(g.Edges.NumNodes(), 16, seed)}
 	}
-	if left, known := memory.Get(); known {
-		if err := checkFits(ctx, g, root, hops, left); err != nil {
-			return err
-		}
+	left, _ := memory.Get()
+	if err := checkFits(ctx, g, root, hops, left); err != nil {
+		return err
 	}
 	b, err := backend.Open("go") // one run each: not worth compiling
 	if err != nil {
@@ -382,8 +381,7 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	return nil
 }
 
-// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left. A star of 300,000
-// nodes took 1.8 GB, of which this counts 1.4 GB.
+// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left.
 func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, left memory.Left) error {
 	counts, err := aggtree.Count(ctx, g.Edges, root, hops, nil)
 	if err != nil {
@@ -393,12 +391,11 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	const copies, numberBytes = 8, 4
-	rows := float64(g.Edges.NumNodes()) + float64(counts.Total)
-	need := rows * numberBytes * float64(2*g.Features.Width+copies*(hops-1)*p.Hidden)
+	p.Layers = hops
+	need := theorem.Memory(float64(g.Edges.NumNodes())+float64(counts.Total), g.Features.Width, p)
 	if need > float64(left.Bytes) {
-		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %s leaves %s: ask for fewer --hops or a smaller graph",
-			memory.Text(int64(min(need, 9e18))), g.Edges.NumNodes(), atLeast(counts.Total), left.Of, memory.Text(left.Bytes))
+		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %v: ask for fewer --hops or a smaller graph",
+			memory.About(need), g.Edges.NumNodes(), atLeast(counts.Total), left)
 	}
 	return nil
 }
