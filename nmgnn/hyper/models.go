@@ -22,13 +22,12 @@ type Traits struct {
 	Matrices int  // of weights, in each linear layer; 0: 1
 }
 
-// Attention says what weighs the terms of a sum.
+// Attention says what weighs the terms of a sum; its zero value is none.
 type Attention int
 
 const (
-	NoAttention    Attention = iota
-	EqualAttention           // all terms of a node alike, so that heads matter to attention dropout alone
-	HeadAttention            // heads that share the hidden width
+	EqualAttention Attention = iota + 1 // all terms of a node alike, so that heads matter to attention dropout alone
+	HeadAttention                       // heads that share the hidden width
 )
 
 // table returns a row for each model, in the order in which they are listed.

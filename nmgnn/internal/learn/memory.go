@@ -115,10 +115,8 @@ func (s Size) Batch(p hyper.Parameters, dropped float64) int64 {
 	}
 	hidden := float64(p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1))
 	bytes := edges*edge + float64(s.Values)*valueBytes + float64(s.Nodes)*(nodeBytes+hidden*hiddenBytes)
-	if dense := s.dense(); p.Dropout > 0 {
-		bytes += dense + min(dense, dropped)
-	} else {
-		bytes += dense
+	if bytes += s.dense(); p.Dropout > 0 {
+		bytes += min(s.dense(), dropped)
 	}
 	return int64(math.Ceil(bytes))
 }
