@@ -34,7 +34,7 @@ func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	gamma, beta := variable(scope, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
 	mean := variable(scope, "running_mean", 0, 0, 1, width).SetTrainable(false)
 	variance := variable(scope, "running_variance", 1, 0, 1, width).SetTrainable(false)
-	if !near.Trains() {
+	if !near.train {
 		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
 	}

@@ -16,7 +16,7 @@ func Build(p hyper.Parameters, classes int) Model {
 	if p.Regulariser == hyper.DropoutRegulariser {
 		m.Dropout = p.RegulariserRate
 	}
-	if hyper.PresetFor(p.Model) == "gat" {
+	if hyper.TraitsOf(p.Model).ELU {
 		m.Activation = kernels.ELU
 	}
 	for i := range p.Layers {
@@ -24,29 +24,29 @@ func Build(p hyper.Parameters, classes int) Model {
 		if i == p.Layers-1 && p.Readout == hyper.ReadoutNone {
 			width, heads = classes, 1
 		}
-		m.Layers = append(m.Layers, layerOf(p, width, heads))
+		m.Layers = append(m.Layers, layers[p.Model](p, width, heads))
 	}
 	return m
 }
 
-// layerOf makes a layer with so many outputs, all heads together.
-func layerOf(p hyper.Parameters, width, heads int) Layer {
-	keepSelf := p.SelfTerm == hyper.SelfKept
-	switch p.Model {
-	case "gat":
-		return GAT{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: keepSelf}
-	case "gatv2":
-		return GATv2{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: keepSelf}
-	case "sgat":
-		return SGAT{Width: width, Dropout: p.AttentionDropout, Heads: heads, KeepSelf: keepSelf}
-	case "gcn":
-		return GCN{Width: width}
-	case "sage":
-		return SAGE{Width: width}
-	}
-	mlp := slices.Repeat([]int{p.Hidden}, p.MLPLayers)
-	mlp[len(mlp)-1] = width
-	return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != hyper.NormNone}
+// layers make a model's layers, by its name in [hyper.Models]: with so many outputs, all heads together.
+var layers = map[string]func(p hyper.Parameters, width, heads int) Layer{
+	"gin": func(p hyper.Parameters, width, _ int) Layer {
+		mlp := slices.Repeat([]int{p.Hidden}, p.MLPLayers)
+		mlp[len(mlp)-1] = width
+		return GIN{Width: mlp, Epsilon: p.Epsilon, LearnEpsilon: p.LearnEpsilon, Norm: p.Norm != hyper.NormNone}
+	},
+	"gat": func(p hyper.Parameters, width, heads int) Layer {
+		return GAT{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+	},
+	"sgat": func(p hyper.Parameters, width, heads int) Layer {
+		return SGAT{Heads: heads, Width: width, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+	},
+	"gcn":  func(_ hyper.Parameters, width, _ int) Layer { return GCN{Width: width} },
+	"sage": func(_ hyper.Parameters, width, _ int) Layer { return SAGE{Width: width} },
+	"gatv2": func(p hyper.Parameters, width, heads int) Layer {
+		return GATv2{Heads: heads, Width: width / heads, Dropout: p.AttentionDropout, KeepSelf: p.SelfTerm == hyper.SelfKept}
+	},
 }
 
 // RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts into

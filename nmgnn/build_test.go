@@ -1,6 +1,7 @@
 package nmgnn_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,14 @@ func TestBuildMakesTheModelThatTheParametersDescribe(t *testing.T) {
 	kept := func(p *hyper.Parameters) { p.SelfTerm = hyper.SelfKept }
 	require.Equal(t, nmgnn.GATv2{Heads: 1, Width: 7, KeepSelf: true}, built("gatv2", kept).Layers[1])
 	require.Equal(t, nmgnn.SGAT{Heads: 1, Width: 7, KeepSelf: true}, built("sgat", kept).Layers[1])
+}
+
+func TestEveryModelHasAConstructorOfItsOwn(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, model := range hyper.Models() {
+		p, err := hyper.For(model)
+		require.NoError(t, err)
+		kinds[fmt.Sprintf("%T", nmgnn.Build(p, 7).Layers[0])] = true
+	}
+	require.Len(t, kinds, len(hyper.Models()))
 }

@@ -24,7 +24,7 @@ type GIN struct {
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	// The MLP's first product comes before the sum, since W·Σh = Σ(W·h): rows are then Width[0] wide, not as wide as
 	// the features, and sparse features stay sparse.
-	w, b := LinearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
+	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	root := z
 	switch {
@@ -38,7 +38,7 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 		if l.Norm {
 			z = BatchNorm(scope.In("norm%d", i), near, z)
 		}
-		w, b := LinearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
+		w, b := linearWeights(scope.In("linear%d", i+1), h.Graph(), l.Width[i], width)
 		z = Add(Dense(activation.Relu(z)).Times(w), b)
 	}
 	return z

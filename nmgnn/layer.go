@@ -53,8 +53,8 @@ func variable(scope *model.Scope, name string, middle, bound float64, dimensions
 	return scope.VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// LinearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.
-func LinearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
+// linearWeights makes the weights [in, out] and biases [1, out] of a linear layer, h·w + b.
+func linearWeights(scope *model.Scope, g *Graph, in, out int) (w, b *Node) {
 	return Weights(scope, g, "weights", in, in, out), Weights(scope, g, "biases", in, 1, out)
 }
 

@@ -119,9 +119,6 @@ func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 // NumNodes returns the number of nodes.
 func (n Neighbours) NumNodes() int { return n.matrix.Rows }
 
-// Trains reports whether the pass is one of training. [BatchNorm] asks.
-func (n Neighbours) Trains() bool { return n.train }
-
 // WithSelf aggregates over v ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {
 	if n.self == nil {
@@ -140,9 +137,9 @@ func (n Neighbours) WithSelf() Neighbours {
 	return n
 }
 
-// WithoutEdges aggregates over what is left of N_v when each edge is dropped with probability rate, in both directions and
+// withoutEdges aggregates over what is left of N_v when each edge is dropped with probability rate, in both directions and
 // in all layers alike, as drawn from the generator. v itself, in v ∪ N_v, is never dropped.
-func (n Neighbours) WithoutEdges(r *kernels.Random, rate float64) Neighbours {
+func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
 	stream := r.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
@@ -282,13 +279,13 @@ func (n Neighbours) Softmax(e *Node) *Node {
 	return kernels.RowSoftmax(n.product, e, n.present(e.Graph()), n.train)
 }
 
-// Drops reports whether entries are dropped at this rate: in training, if the rate is above 0.
-func (n Neighbours) Drops(rate float64) bool { return n.random != nil && rate > 0 }
+// drops reports whether entries are dropped at this rate: in training, if the rate is above 0.
+func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 0 }
 
 // EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate; outside
 // training it leaves them alone.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
-	if !n.Drops(rate) {
+	if !n.drops(rate) {
 		return e
 	}
 	return Mul(e, n.keepEntries(e.Shape().Dimensions[1], rate))
@@ -324,7 +321,7 @@ func (n Neighbours) PairAttention(source, target *Node, slope float64, h *Node, 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	n.readsAll = true
 	a.Present, a.Gradients = n.present(a.Values.Graph()), n.train
-	if n.Drops(rate) {
+	if n.drops(rate) {
 		a.Keep = n.keepEntries(heads, rate)
 	}
 	if a.Keep = n.heard(a.Keep); a.Keep != nil {

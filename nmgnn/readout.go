@@ -22,7 +22,7 @@ type Readout struct {
 // logits returns [nodes, Classes] for h^(1)…h^(k), each [nodes, width].
 func (r Readout) logits(p Pass, all []*Node, dropout float64, scoresOnly bool) *Node {
 	scores := func(name string, h Input) *Node {
-		w, b := LinearWeights(p.Scope.In("%s", name), h.Graph(), h.Width(), r.Classes)
+		w, b := linearWeights(p.Scope.In("%s", name), h.Graph(), h.Width(), r.Classes)
 		return Add(h.Times(w), b)
 	}
 	if last := Dense(all[len(all)-1]); !r.All && scoresOnly {

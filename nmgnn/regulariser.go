@@ -31,7 +31,7 @@ type DropEdge struct{ Rate float64 }
 // Apply removes edges.
 func (d DropEdge) Apply(p Pass) Pass {
 	if d.Rate > 0 {
-		p.Near = p.Near.WithoutEdges(p.Random, d.Rate)
+		p.Near = p.Near.withoutEdges(p.Random, d.Rate)
 	}
 	return p
 }

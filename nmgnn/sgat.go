@@ -28,7 +28,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	}
 	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
 	var mean *Node
-	if near.Drops(l.Dropout) {
+	if near.drops(l.Dropout) {
 		near.random.Next() // left out, so that seeds keep the numbers that results were recorded with
 		alike := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
 		mean = near.Attention(alike, wh, l.Dropout)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/record"
@@ -59,8 +59,8 @@ func (c Cell) Cell() (record.Cell, error) {
 	if c.TrainPercent < 1 || c.TrainPercent > 99 {
 		return record.Cell{}, fmt.Errorf("%d %% to train on: expected 1 to 99", c.TrainPercent)
 	}
-	if !slices.Contains(models(), c.Model) {
-		return record.Cell{}, fmt.Errorf("no model %q: expected one of %s", c.Model, strings.Join(models(), ", "))
+	if _, err := hyper.For(c.Model); err != nil {
+		return record.Cell{}, err
 	}
 	return paper.Cell(c.Data, c.Model, c.Setting, c.TrainPercent).Choose(c.Choices)
 }
@@ -126,8 +126,6 @@ type Compare struct {
 	Difference   *float64 `json:"difference,omitempty"` // from it; without pairs there is none
 	P            *float64 `json:"p,omitempty"`          // of a two-sided paired t-test; from two pairs on
 }
-
-func models() []string { return []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"} }
 
 // Session answers requests, one trial at a time. Requests may come from several goroutines.
 type Session struct {

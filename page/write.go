@@ -155,7 +155,7 @@ func Write(w io.Writer, o Options) error {
 		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script, "Config": string(text),
 		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
 		"Data":   data,
-		"Models": titled(models()),
+		"Models": titled(hyper.Models()),
 	}
 	if err := t.Execute(w, fields); err != nil {
 		return fmt.Errorf("page: %w", err)

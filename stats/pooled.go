@@ -37,8 +37,8 @@ func Pooled(differences [][]float64) (TTest, error) {
 	return test, nil
 }
 
-// DetectPower is the power at which [Detectable] calls a difference detectable.
-const DetectPower = 0.8
+// detectPower is the power at which [Detectable] calls a difference detectable.
+const detectPower = 0.8
 
 // Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds with a
 // probability of 0.8, if differences have the standard deviation sd. It is the exact one, by the noncentral t distribution
@@ -58,7 +58,7 @@ func Detectable(sd float64, n int) (float64, error) {
 	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
 	low, high := 0.0, 2*distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(1-significance/2)+4
 	for range 100 {
-		if lambda := (low + high) / 2; tTestPower(lambda, float64(n-1)) < DetectPower {
+		if lambda := (low + high) / 2; tTestPower(lambda, float64(n-1)) < detectPower {
 			low = lambda
 		} else {
 			high = lambda

@@ -1,4 +1,4 @@
-// Package draw draws aggregation trees: [Write] writes one as lines of text, SVG, DOT, Mermaid or JSON. Of a large tree
+// Package draw draws aggregation trees: [Write] writes one as lines of text, SVG, DOT or JSON. Of a large tree
 // it draws a part and says how much it leaves out. [PaperFigures] returns the paper's figures 1 to 7, drawn anew, and
 // [Layout] the coordinates of a tree's nodes, for drawings of one's own.
 package draw
@@ -19,16 +19,15 @@ type Format string
 
 // The formats of [Write].
 const (
-	Text    Format = "text"    // lines for a terminal
-	SVG     Format = "svg"     // a drawing for a page
-	DOT     Format = "dot"     // for Graphviz
-	Mermaid Format = "mermaid" // for Markdown
-	JSON    Format = "json"    // for programs
+	Text Format = "text" // lines for a terminal
+	SVG  Format = "svg"  // a drawing for a page
+	DOT  Format = "dot"  // for Graphviz
+	JSON Format = "json" // for programs
 )
 
 // Formats returns the formats of [Write].
 func Formats() []Format {
-	return []Format{Text, SVG, DOT, Mermaid, JSON}
+	return []Format{Text, SVG, DOT, JSON}
 }
 
 // Direction says where a drawing's root lies.
@@ -62,7 +61,7 @@ type Options struct {
 	Children int
 	// Nodes limits the tree nodes drawn; 0: 150, and at least 2. JSON has all.
 	Nodes int
-	// Direction says where the root lies (SVG, DOT and Mermaid).
+	// Direction says where the root lies (SVG and DOT).
 	Direction Direction
 	// ID is the id of the SVG element, and the ids inside it begin with it, so each drawing on a page needs its own.
 	// Characters other than letters, digits, - and _ become _. "": aggtree.
@@ -98,8 +97,6 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 		writeSVG(out, t, o)
 	case DOT:
 		writeDOT(out, t, o)
-	case Mermaid:
-		writeMermaid(out, t, o)
 	case JSON:
 		if err := writeJSON(out, t, o); err != nil {
 			return fmt.Errorf("draw: %w", err)

@@ -91,7 +91,7 @@ func golden(t *testing.T, name, text string) {
 }
 
 func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
-	extension := map[Format]string{Text: "txt", SVG: "svg", DOT: "dot", Mermaid: "mmd", JSON: "json"}
+	extension := map[Format]string{Text: "txt", SVG: "svg", DOT: "dot", JSON: "json"}
 	for _, d := range paperDrawings(t) {
 		for _, format := range Formats() {
 			t.Run(d.name+" "+string(format), func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
-	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg dot mermaid json]`)
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg dot json]`)
 	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "draw: the tree is empty: every tree has a root, see aggtree.Build")
 	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
@@ -204,7 +204,7 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 		require.True(t, json.Valid([]byte(write(t, tree, JSON, o))))
 		f := o.fold(tree)
 		assert.Equal(t, f.Tree.NumNodes(), strings.Count(write(t, tree, Text, o), "\n"))
-		for _, format := range []Format{Text, Mermaid} {
+		for _, format := range []Format{Text, DOT} {
 			for _, r := range write(t, tree, format, o) {
 				assert.False(t, r != '\n' && (r < ' ' || r == 0x7f || r == 0x202e || r == 0x9b), "%s has %U", format, r)
 			}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
 
@@ -56,7 +55,7 @@ func addAxes(flags *pflag.FlagSet) []*axisFlag {
 		if own, other := axis.Get(standard), axis.Get(attention); axis.Switch == "" && own != "" {
 			help += fmt.Sprintf(" (default %s", own)
 			if own != other {
-				help += fmt.Sprintf("; preset %s: %s", hyper.PresetFor("gat"), other)
+				help += fmt.Sprintf("; preset %s: %s", attention.Parameters.Preset, other)
 			}
 			help += ")"
 		}

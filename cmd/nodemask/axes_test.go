@@ -101,13 +101,13 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 			}
 		}
 		// Some models have no place for these.
-		if p := &c.Parameters; p.Model != "gin" || p.MLPLayers < 2 {
+		if p := &c.Parameters; !hyper.TraitsOf(p.Model).MLP || p.MLPLayers < 2 {
 			p.Norm = hyper.NormNone
 		}
 		if c.Parameters.Readout == hyper.ReadoutNone {
 			c.Parameters.DropoutOn = hyper.DropoutOnInputs
 		}
-		if hyper.PresetFor(c.Parameters.Model) != "gat" {
+		if !hyper.TraitsOf(c.Parameters.Model).SelfTerm {
 			c.Parameters.SelfTerm = hyper.SelfMasked
 		}
 		c.Cached = setting == datasets.Inductive && rapid.Bool().Draw(t, "cached")

@@ -84,7 +84,7 @@ Without --keep-rate nothing is masked. All trials share one split and differ in 
 // cell is what the flags describe: the preset, changed by every axis whose flag was given.
 func (f *trainFlags) cell() (record.Cell, error) {
 	if f.preset == "" {
-		f.preset = hyper.PresetFor(f.model)
+		f.preset = hyper.TraitsOf(f.model).Preset
 	}
 	p, err := hyper.Preset(f.preset)
 	if err != nil {
@@ -208,7 +208,7 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 		return ""
 	}
 	p := x.Parameters
-	if p.Model == "gin" && p.Norm == "" {
+	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
 		try = append(try, "--norm both")
 	}
 	if p.NormalizeFeatures {

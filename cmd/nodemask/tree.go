@@ -69,7 +69,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate, and of the networks of --check")
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive), dot, mermaid or json")
+	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive), dot or json")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
@@ -352,10 +352,9 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	if g.Features.Width == 0 {
 		g = &datasets.Graph{Name: g.Name, Edges: g.Edges, Features: randomFeatures(g.Edges.NumNodes(), 16, seed)}
 	}
-	if left, known := memory.Get(); known {
-		if err := checkFits(ctx, g, root, hops, left); err != nil {
-			return err
-		}
+	left, _ := memory.Get()
+	if err := checkFits(ctx, g, root, hops, left); err != nil {
+		return err
 	}
 	b, err := backend.Open("go") // one run each: not worth compiling
 	if err != nil {
@@ -382,8 +381,7 @@ func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 	return nil
 }
 
-// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left. A star of 300,000
-// nodes took 1.8 GB, of which this counts 1.4 GB.
+// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left.
 func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, left memory.Left) error {
 	counts, err := aggtree.Count(ctx, g.Edges, root, hops, nil)
 	if err != nil {
@@ -393,12 +391,11 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	const copies, numberBytes = 8, 4
-	rows := float64(g.Edges.NumNodes()) + float64(counts.Total)
-	need := rows * numberBytes * float64(2*g.Features.Width+copies*(hops-1)*p.Hidden)
+	p.Layers = hops
+	need := theorem.Memory(float64(g.Edges.NumNodes())+float64(counts.Total), g.Features.Width, p)
 	if need > float64(left.Bytes) {
-		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %s leaves %s: ask for fewer --hops or a smaller graph",
-			memory.Text(int64(min(need, 9e18))), g.Edges.NumNodes(), atLeast(counts.Total), left.Of, memory.Text(left.Bytes))
+		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %v: ask for fewer --hops or a smaller graph",
+			memory.About(need), g.Edges.NumNodes(), atLeast(counts.Total), left)
 	}
 	return nil
 }

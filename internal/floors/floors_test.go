@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"nmgnn/internal/container":   nil,
 	"nmgnn/internal/safetensors": {"internal/wholefile"},
 	"nmgnn/internal/mapped":      nil,
-	"nmgnn/internal/learn":       {"nmgnn", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/internal/learn":       {"nmgnn", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
 	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
@@ -72,7 +72,7 @@ var rooms = map[string][]string{
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/container", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
 	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/kernels", "stats"},
 	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
-	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/infer"},
+	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/learn"},
 	"nmgnn/onnx":                 {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
 	"internal/worker": {"datasets", "internal/gobuild", "record"},

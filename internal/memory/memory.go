@@ -4,6 +4,7 @@ package memory
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -14,6 +15,12 @@ type Left struct {
 	Bytes int64
 	Of    string // what has no more: "this machine" and so on
 }
+
+// String says it in a few words: "this machine leaves 1.5 GB".
+func (l Left) String() string { return l.Of + " leaves " + Text(l.Bytes) }
+
+// About returns an estimated number of bytes for people.
+func About(bytes float64) string { return Text(int64(min(bytes, 9e18))) }
 
 // Text returns a number of bytes for people: "1.5 GB".
 func Text(bytes int64) string {
@@ -26,8 +33,9 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// least returns the one with the fewest bytes; not found if there is none.
+// least returns the one with the fewest bytes; not found, and no limit, if there is none.
 func least(all []Left) (l Left, found bool) {
+	l.Bytes = math.MaxInt64
 	for _, one := range all {
 		if one.Bytes = max(one.Bytes, 0); !found || one.Bytes < l.Bytes {
 			l, found = one, true

@@ -7,7 +7,7 @@ import (
 )
 
 // Get returns how much more memory this process may take: what is available on the machine, or what its control groups or its limit
-// on addresses leave, if that is less. It is not found where the system does not say.
+// on addresses leave, if that is less. Where the system does not say it is not found, and no limit.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	all := append(machine(system), groups(system)...)

@@ -33,15 +33,15 @@ func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters i
 	return Options{Options: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
 }
 
-func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, o Options) *Trainer {
+func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, o Options) *trainer {
 	t.Helper()
-	trainer, err := New(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
+	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
 	require.NoError(t, err)
 	t.Cleanup(trainer.Close)
 	return trainer
 }
 
-func trainOnce(t testing.TB, trainer *Trainer, seed uint64) *train.Trial {
+func trainOnce(t testing.TB, trainer *trainer, seed uint64) *train.Trial {
 	t.Helper()
 	trial, err := trainer.Train(t.Context(), seed, nil)
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 }
 
 // stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been computed.
-func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *Trainer, reference) {
+func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer, reference) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
 	s := small("gin")

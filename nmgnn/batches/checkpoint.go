@@ -44,12 +44,12 @@ const (
 	historyName   = "history"
 )
 
-func (t *Trainer) checkpoint(seed uint64) string {
+func (t *trainer) checkpoint(seed uint64) string {
 	return filepath.Join(t.options.Checkpoint, fmt.Sprintf("seed-%d.safetensors", seed))
 }
 
 // cacheName is what a cached layer's file is called; "" without checkpoints.
-func (t *Trainer) cacheName(seed uint64, set, layer int) string {
+func (t *trainer) cacheName(seed uint64, set, layer int) string {
 	if t.options.Checkpoint == "" {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (t *Trainer) cacheName(seed uint64, set, layer int) string {
 }
 
 // cacheFolder is where they are.
-func (t *Trainer) cacheFolder() string {
+func (t *trainer) cacheFolder() string {
 	if t.options.Checkpoint == "" {
 		return t.options.Folder
 	}
@@ -67,7 +67,7 @@ func (t *Trainer) cacheFolder() string {
 func (d *draws) sources() []*rand.PCG { return []*rand.PCG{d.masks, d.keys, d.order} }
 
 // own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
-func (t *Trainer) own() (free func(), err error) {
+func (t *trainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (t *Trainer) own() (free func(), err error) {
 }
 
 // save writes a checkpoint. What the epoch cached must be in t.caches[0].
-func (t *Trainer) save(trial *train.Trial, d *draws) error {
+func (t *trainer) save(trial *train.Trial, d *draws) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
 			return err
@@ -153,7 +153,7 @@ func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) er
 
 // resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It returns nil if there
 // is none.
-func (t *Trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
+func (t *trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
 	}
@@ -176,7 +176,7 @@ func (t *Trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) 
 	return trial, err
 }
 
-func (t *Trainer) read(file *safetensors.File, path string, d *draws) (*train.Trial, error) {
+func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Trial, error) {
 	identity, err := file.Metadata(identityKey)
 	if err != nil {
 		return nil, err
@@ -271,12 +271,12 @@ func readTensor(file *safetensors.File, v *model.Variable) error {
 }
 
 // cacheSize is how many numbers a cached layer has.
-func (t *Trainer) cacheSize(layer int) int {
+func (t *trainer) cacheSize(layer int) int {
 	return t.train.phase.Edges.NumNodes() * t.train.rows[layer].Shape().Dimensions[1]
 }
 
 // checkCaches returns an error unless what a checkpoint reads is there.
-func (t *Trainer) checkCaches(seed uint64) error {
+func (t *trainer) checkCaches(seed uint64) error {
 	for _, i := range t.readers {
 		path, want := filepath.Join(t.cacheFolder(), t.cacheName(seed, t.current, i)), 4*int64(t.cacheSize(i))
 		info, err := os.Stat(path)
@@ -291,7 +291,7 @@ func (t *Trainer) checkCaches(seed uint64) error {
 }
 
 // openCaches makes or opens what batches read of others and write, for a trial.
-func (t *Trainer) openCaches(seed uint64) error {
+func (t *trainer) openCaches(seed uint64) error {
 	t.closeCaches()
 	for set := range t.caches {
 		t.caches[set] = make([]*mapped.Array[float32], len(t.model.Layers))
@@ -305,7 +305,7 @@ func (t *Trainer) openCaches(seed uint64) error {
 	return nil
 }
 
-func (t *Trainer) closeCaches() {
+func (t *trainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
 			_ = cache.Close() // what matters was synced
@@ -315,7 +315,7 @@ func (t *Trainer) closeCaches() {
 }
 
 // dropCaches removes a trial's files: it has ended.
-func (t *Trainer) dropCaches(seed uint64) {
+func (t *trainer) dropCaches(seed uint64) {
 	t.closeCaches()
 	for set := range t.caches {
 		for _, i := range t.readers {

@@ -13,12 +13,12 @@ const (
 	rounds = 8    // of moving nodes, at most
 )
 
-// Clusters divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes begin as groups of
+// partition divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes begin as groups of
 // their own, and move to the group that most of their neighbours are in, as long as that has room (label propagation with bounded
 // sizes; Meyerhenke, Sanders and Schulz 2014). Groups in the order of a breadth-first search are divided into blocks, from which nodes
 // move on in the same way. No part is larger than 5 % above the mean, rounded up, and none is empty: there are no more parts than
 // nodes. Nodes of a part ascend. It takes time linear in edges; equal graphs have equal clusters.
-func Clusters(g *csr.Graph, parts int) [][]int32 {
+func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
 	if parts <= 1 {

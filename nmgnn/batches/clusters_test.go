@@ -24,7 +24,7 @@ func TestEveryNodeIsInOneClusterAndNoClusterIsEmptyOrTooLarge(t *testing.T) {
 		g, _, err := csr.FromEdges(n, edges, csr.Options{})
 		require.NoError(r, err)
 		parts := rapid.IntRange(0, 50).Draw(r, "parts")
-		clusters := Clusters(g, parts)
+		clusters := partition(g, parts)
 		require.Len(r, clusters, min(max(parts, 1), n))
 		var all []int32
 		for _, c := range clusters {
@@ -64,7 +64,7 @@ func TestClustersCutFarFewerEdgesThanRandomPartsWhereThereAreCommunities(t *test
 		graph *csr.Graph
 		most  float64 // of what random parts cut
 	}{{"SBM", g.Edges, 0.2}, {"Cora", gnntest.Cora(t).Edges, 0.25}} {
-		clusters := Clusters(x.graph, 8)
+		clusters := partition(x.graph, 8)
 		n := x.graph.NumNodes()
 		order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 		random := make([][]int32, 8)
@@ -74,6 +74,6 @@ func TestClustersCutFarFewerEdgesThanRandomPartsWhereThereAreCommunities(t *test
 		got, by := share(x.graph, clusters), share(x.graph, random)
 		t.Logf("%s: %.3f of the edges are cut, %.3f by random parts", x.of, got, by)
 		require.Less(t, got, x.most*by)
-		require.Equal(t, clusters, Clusters(x.graph, 8), "equal graphs have equal clusters")
+		require.Equal(t, clusters, partition(x.graph, 8), "equal graphs have equal clusters")
 	}
 }

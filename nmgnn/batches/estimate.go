@@ -9,6 +9,7 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/train"
 )
@@ -31,56 +32,16 @@ func (e Estimate) String() string {
 		e.Batches, e.Own, e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
 }
 
-// What a program takes, in bytes; measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was
-// estimated beside what was taken.
-const (
-	perProgram = 100 << 20 // compiling one, and what the allocator keeps of that
-	perEdge    = 20        // its column in both directions, on the device and while a batch is cut out
-	perEntry   = 40        // the same for a number of sparse features
-	perHidden  = 4 * 4     // a number of a layer of a node: forward, backward, and what is gathered
-	perFeature = 4         // a dense feature: there once
-	perNode    = 96        // all else that a batch has of a node
-	perPlace   = 64        // what is kept of a node of the whole graph: its place, its cluster, its mask and so on
-)
-
-// estimate returns what batches of a shape take; most is how many bytes dropout makes of dense features at a time.
-func estimate(s shape, features int, p hyper.Parameters, most float64) int64 {
-	hidden := p.Hidden * max(p.MLPLayers, 1) * max(p.Layers, 1)
-	edges := float64(s.edges)
-	if p.Model != "gin" && p.Model != "sage" { // v ∪ N_v is another pattern
-		edges *= 2
-	}
-	perEdge := float64(perEdge)
-	if p.Heads > 0 && p.Model != "sgat" {
-		perEdge += 16 * float64(p.Heads) // attention weights, dropout and gradients
-	}
-	bytes := edges*perEdge + float64(s.values)*perEntry + float64(s.nodes)*(perNode+float64(hidden)*perHidden)
-	if s.values == 0 {
-		dense := float64(s.nodes) * float64(features) * perFeature
-		if bytes += dense; p.Dropout > 0 {
-			bytes += min(dense, most)
-		}
-	}
-	return int64(math.Ceil(bytes))
-}
-
-// keptOf returns what is kept of a batch of a shape from epoch to epoch, if it is.
-func keptOf(s shape, features int, p hyper.Parameters) int64 {
-	edges, nodes := 8.0, 28.0 // columns in both directions, offsets, degrees
-	if p.Model != "gin" && p.Model != "sage" {
-		edges = 32
-	}
-	if s.values == 0 {
-		nodes += float64(features) * perFeature
-	}
-	return int64(float64(s.edges)*edges + float64(s.values)*20 + float64(s.nodes)*nodes)
+// size is what estimates of memory read of a shape.
+func (s shape) size(features int) learn.Size {
+	return learn.Size{Nodes: s.nodes, Edges: s.edges, Features: features, Sparse: s.values > 0, Values: s.values}
 }
 
 // choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
 func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
-	fixed := now + int64(nodes)*perPlace
+	fixed := now + int64(nodes)*learn.PlaceBytes
 	var last, best Estimate
 	for {
 		// Finding clusters that cannot be small enough would be for nothing.
@@ -88,7 +49,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 			o.Clusters *= 2
 		}
 		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
-		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(b), 1e18))
+		e.Now, e.Bytes = now, now+e.Bytes+int64(min(x.WeightMemory(), 1e18))
 		if o.Memory == 0 || e.Bytes <= o.Memory {
 			return e, fits(e)
 		}
@@ -109,7 +70,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate, fixed int64) int64 {
 	own := train.Edges.NumNodes() / o.Clusters
 	s := shape{own: own, nodes: own, edges: int(train.Edges.NumEdges()) / o.Clusters, values: len(x.Values) / o.Clusters}
-	least := estimate(s, x.Width, p, 0)
+	least := s.size(x.Width).Batch(p, 0)
 	if last.Batches == 0 {
 		return least
 	}
@@ -118,8 +79,8 @@ func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Param
 
 // fits returns an error if training is expected to take more memory than there is.
 func fits(e Estimate) error {
-	left, known := memory.Get()
-	if !known || e.Bytes-e.Now <= left.Bytes {
+	left, _ := memory.Get()
+	if e.Bytes-e.Now <= left.Bytes {
 		return nil
 	}
 	return fmt.Errorf("batches: %v, and %s has %s left: ask for more batches, or allow less memory, and their number follows", e, left.Of, memory.Text(left.Bytes))
@@ -137,7 +98,7 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 		e.Batches = min(o.Clusters, len(view.Train.Score))
 		s := sampleShape(view.Train, x, e.Batches, o.Sample)
 		e.Own, e.Nodes, e.Edges = s.nodes, s.nodes, int64(s.edges)
-		e.Bytes = estimate(s, x.Width, p, most) + 2*perProgram
+		e.Bytes = s.size(x.Width).Batch(p, most) + 2*learn.ProgramBytes
 	}
 	for i, phase := range graphs {
 		if o.clusters[phase.Edges] != nil {
@@ -158,10 +119,10 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 			e.Own, e.Nodes, e.Edges = s.own, s.nodes, int64(s.edges)
 			programs++
 		}
-		if one := keptOf(s, x.Width, p); len(clusters) > 1 && one*int64(len(clusters)) <= o.keepBytes() {
+		if one := s.size(x.Width).Kept(p); len(clusters) > 1 && one*int64(len(clusters)) <= o.keepBytes() {
 			e.Bytes += one * int64(len(clusters)-1)
 		}
-		e.Bytes += estimate(s, x.Width, p, most) + programs*perProgram + int64(phase.Edges.NumNodes())*perPlace
+		e.Bytes += s.size(x.Width).Batch(p, most) + programs*learn.ProgramBytes + int64(phase.Edges.NumNodes())*learn.PlaceBytes
 	}
 	if b.Plugin == "" {
 		e.Bytes -= e.Bytes / 8 // nothing is compiled

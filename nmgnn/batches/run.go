@@ -22,7 +22,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	}
 	results, clusters := make([]*train.Result, len(seeds)), o.Clusters
 	ended := x.Ended(results, r)
-	var t *Trainer
+	var t *trainer
 	var split *datasets.Split
 	var content identity
 	defer func() {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 					return results, err
 				}
 			}
-			if t, err = New(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
+			if t, err = newTrainer(b, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o); err != nil {
 				return results, err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
@@ -51,7 +52,7 @@ func TestNoNumberOfBatchesThatWouldFitIsPassedOver(t *testing.T) {
 	p.Hidden = 4096 // so that what a batch has of its nodes is more than what programs take
 	passed := 0
 	const now = 1 << 20
-	fixed := now + int64(g.NumNodes())*perPlace
+	fixed := now + int64(g.NumNodes())*learn.PlaceBytes
 	var last Estimate
 	for batches := 1; batches <= 64; batches *= 2 {
 		o := Options{Clusters: batches}

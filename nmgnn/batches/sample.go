@@ -112,7 +112,7 @@ func draw(r *rand.Rand, n, k int) []int {
 }
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
-func (t *Trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
+func (t *trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
 	e, random := t.train, rand.New(d.order)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))

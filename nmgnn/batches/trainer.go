@@ -26,8 +26,8 @@ import (
 	"nodemask/stats"
 )
 
-// Trainer is a model compiled for batches of one view of a graph.
-type Trainer struct {
+// trainer is a model compiled for batches of one view of a graph.
+type trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
 	options Options
@@ -48,8 +48,8 @@ type Trainer struct {
 	current int                         // which of their files is caches[0]
 }
 
-// New divides the view's graphs into clusters and compiles m for them.
-func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *Trainer, err error) {
+// newTrainer divides the view's graphs into clusters and compiles m for them.
+func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if g.Features.Width == 0 {
 		return nil, fmt.Errorf("batches: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
 	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g}
+	t := &trainer{backend: b, model: m, options: o, view: view, graph: g}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -81,10 +81,10 @@ func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
 		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
 		parts = int(math.Ceil(float64(parts) * size(phase) / size(train)))
 	}
-	return Clusters(phase.Edges, parts)
+	return partition(phase.Edges, parts)
 }
 
-func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
+func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
 	clusters := t.options.clusters[phase.Edges]
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
@@ -92,7 +92,7 @@ func (t *Trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients, t.options)
 }
 
-func (t *Trainer) compile() error {
+func (t *trainer) compile() error {
 	var err error
 	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder, t.options.Release); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (t *Trainer) compile() error {
 }
 
 // compileSampled makes room for samples.
-func (t *Trainer) compileSampled() (err error) {
+func (t *trainer) compileSampled() (err error) {
 	phase := t.view.Train
 	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
 	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
@@ -158,7 +158,7 @@ func (t *Trainer) compileSampled() (err error) {
 
 // compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
 // that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without learn the weights stay.
-func (t *Trainer) compileStep(learns bool) (*model.Exec, error) {
+func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := func(scope *model.Scope, delta, key, decay *Node) []*Node {
 		random := kernels.NewRandom(key, e.data.Kernel())
@@ -209,13 +209,13 @@ type draws struct {
 	delta              []float32 // of all nodes of the train graph
 }
 
-func (t *Trainer) newDraws(seed uint64) *draws {
+func (t *trainer) newDraws(seed uint64) *draws {
 	return &draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"), make([]float32, t.train.phase.Edges.NumNodes())}
 }
 
 // Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it. report, if not
 // nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
-func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.options.Checkpoint == "" {
 		return t.trial(ctx, seed, report)
@@ -232,7 +232,7 @@ func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	return trial, err
 }
 
-func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+func (t *trainer) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	begin := time.Now()
 	t.current = 0
 	draws := t.newDraws(seed)
@@ -299,7 +299,7 @@ func (t *Trainer) trial(ctx context.Context, seed uint64, report func(epoch int,
 }
 
 // firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of others.
-func (t *Trainer) firstCaches(ctx context.Context) error {
+func (t *trainer) firstCaches(ctx context.Context) error {
 	if len(t.readers) == 0 {
 		return nil
 	}
@@ -313,7 +313,7 @@ func (t *Trainer) firstCaches(ctx context.Context) error {
 }
 
 // epoch trains on all batches once and validates.
-func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
+func (t *trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
 	t.options.Mask.Draw(rand.New(d.masks), d.delta)
 	if t.train.sampled {
 		measured.TrainLoss, err = t.sampled(ctx, d)
@@ -341,7 +341,7 @@ func (t *Trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, me
 }
 
 // clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
-func (t *Trainer) clustered(ctx context.Context, d *draws) (loss float64, err error) {
+func (t *trainer) clustered(ctx context.Context, d *draws) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
 		order = rand.New(d.order).Perm(len(t.train.clusters))
@@ -360,7 +360,7 @@ func (t *Trainer) clustered(ctx context.Context, d *draws) (loss float64, err er
 }
 
 // score measures the classes of all nodes of a phase.
-func (t *Trainer) score(phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+func (t *trainer) score(phase datasets.Phase, classes []int32) (stats.Metrics, error) {
 	predicted, labels := make([]int32, len(phase.Score)), make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
 		predicted[i], labels[i] = classes[v], t.graph.Labels[phase.Nodes[v]]
@@ -369,7 +369,7 @@ func (t *Trainer) score(phase datasets.Phase, classes []int32) (stats.Metrics, e
 }
 
 // one trains on the batch of a cluster, and caches what it computed.
-func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
+func (t *trainer) one(cluster int, d *draws) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
 		if program = t.push; program == nil { // nothing to learn from, nothing to remember
@@ -407,7 +407,7 @@ func (t *Trainer) one(cluster int, d *draws) (loss float64, err error) {
 }
 
 // skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs all.
-func (t *Trainer) skip(d *draws) func(u int32) bool {
+func (t *trainer) skip(d *draws) func(u int32) bool {
 	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
@@ -415,7 +415,7 @@ func (t *Trainer) skip(d *draws) func(u int32) bool {
 }
 
 // call runs a program on a batch that is in place, with the epoch's mask and the next dropout.
-func (t *Trainer) call(program *model.Exec, b batch, d *draws) ([]*tensors.Tensor, error) {
+func (t *trainer) call(program *model.Exec, b batch, d *draws) ([]*tensors.Tensor, error) {
 	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
 	tensors.MustMutableFlatData(delta, func(flat []float32) {
 		for i, v := range b.own {
@@ -431,7 +431,7 @@ func (t *Trainer) call(program *model.Exec, b batch, d *draws) ([]*tensors.Tenso
 }
 
 // test predicts the test graph by the trial's weights, and scores it.
-func (t *Trainer) test(ctx context.Context, trial *train.Trial) (err error) {
+func (t *trainer) test(ctx context.Context, trial *train.Trial) (err error) {
 	e := t.validation
 	if t.view.Test.Edges != t.view.Validation.Edges {
 		if e, err = t.engineFor(t.view.Test, false); err != nil {
@@ -449,7 +449,7 @@ func (t *Trainer) test(ctx context.Context, trial *train.Trial) (err error) {
 }
 
 // Close frees the compiled programs, the data on the device and the files.
-func (t *Trainer) Close() {
+func (t *trainer) Close() {
 	for _, exec := range []*model.Exec{t.step, t.push} {
 		if exec != nil {
 			exec.Finalize()

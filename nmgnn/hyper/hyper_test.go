@@ -28,16 +28,16 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		`no regulariser "luck"`:                                     func(p *Parameters) { p.Regulariser = "luck" },
 		"without a regulariser":                                     func(p *Parameters) { p.RegulariserRate = 0.5 },
 		"regulariser's rate 1":                                      func(p *Parameters) { p.Regulariser, p.RegulariserRate = DropEdgeRegulariser, 1 },
-		"hidden width 64: expected a multiple of the 7 attention heads":    func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
-		"multiple of the 7 attention heads":                                func(p *Parameters) { p.Model, p.Heads, p.Layers, p.Readout = "gat", 7, 1, ReadoutLast },
-		`no batch normalisation "luck": expected one of ["inside" "both"]`: func(p *Parameters) { p.Norm = "luck" },
-		`batch normalisation "inside" in MLPs of 1 linear layer`:           func(p *Parameters) { p.Norm = NormInside },
-		`batch normalisation "both" for the model gcn`:                     func(p *Parameters) { p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth },
-		`no dropout on "luck": expected one of ["scores"]`:                 func(p *Parameters) { p.DropoutOn = "luck" },
-		`dropout on "scores" without a readout`:                            func(p *Parameters) { p.DropoutOn = DropoutOnScores },
-		`no readout "luck": expected one of ["last" "all"]`:                func(p *Parameters) { p.Readout = "luck" },
-		`no self term "luck": expected one of ["kept"]`:                    func(p *Parameters) { p.SelfTerm = "luck" },
-		`self term "kept" for the model gin`:                               func(p *Parameters) { p.SelfTerm = SelfKept },
+		"hidden width 64: expected a multiple of the 7 attention heads":                                 func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
+		"multiple of the 7 attention heads":                                                             func(p *Parameters) { p.Model, p.Heads, p.Layers, p.Readout = "gat", 7, 1, ReadoutLast },
+		`no batch normalisation "luck": expected one of ["inside" "both"]`:                              func(p *Parameters) { p.Norm = "luck" },
+		`batch normalisation "inside" in MLPs of 1 linear layer`:                                        func(p *Parameters) { p.Norm = NormInside },
+		`batch normalisation "both" for the model gcn`:                                                  func(p *Parameters) { p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth },
+		`no readout "luck": expected one of ["last" "all"]`:                                             func(p *Parameters) { p.Readout = "luck" },
+		`no self term "luck": expected one of ["kept"]`:                                                 func(p *Parameters) { p.SelfTerm = "luck" },
+		`self term "kept" for the model gin: expected none, since only gat, sgat and gatv2 can keep it`: func(p *Parameters) { p.SelfTerm = SelfKept },
+		`no dropout on "luck": expected one of ["scores"]`:                                              func(p *Parameters) { p.DropoutOn = "luck" },
+		`dropout on "scores" without a readout`:                                                         func(p *Parameters) { p.DropoutOn = DropoutOnScores },
 	} {
 		p := good
 		change(&p)
@@ -54,7 +54,7 @@ func TestEveryModelHasAPresetThatPassesItsCheck(t *testing.T) {
 		p, err := For(model)
 		require.NoError(t, err)
 		require.Equal(t, model, p.Model)
-		require.Equal(t, PresetFor(model), p.Preset)
+		require.Equal(t, TraitsOf(model).Preset, p.Preset)
 		require.NoError(t, p.Check())
 		require.False(t, p.KeepRate.Active(), "presets do not mask")
 	}

@@ -83,23 +83,11 @@ func Regularisers() []RegulariserName {
 	return []RegulariserName{DropEdgeRegulariser, DropNodeRegulariser, DropoutRegulariser}
 }
 
-// Models lists the names of models.
-func Models() []string { return []string{"gin", "gat", "sgat", "gcn", "sage", "gatv2"} }
-
-// attends says whether a model has attention heads.
-func attends(model string) bool { return model == "gat" || model == "gatv2" }
-
 // Presets lists the names of presets.
-func Presets() []string { return []string{"standard", "gat", "paper"} }
+func Presets() []string { return []string{standard, "gat", "paper"} }
 
-// PresetFor returns the name of a model's preset: "gat", with its authors' values, for models that attend, else
-// "standard".
-func PresetFor(model string) string {
-	if attends(model) || model == "sgat" {
-		return "gat"
-	}
-	return "standard"
-}
+// standard is the preset of models that name no other.
+const standard = "standard"
 
 // Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation scores:
 // the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018), with the paper's
@@ -113,7 +101,7 @@ func Preset(name string) (Parameters, error) {
 		MaxEpochs: 1000, Patience: 50, StopOn: StopOnLoss,
 	}
 	switch name {
-	case "standard":
+	case standard:
 	case "paper":
 		p.MLPLayers, p.Norm, p.Readout, p.DropoutOn = 2, NormBoth, ReadoutAll, DropoutOnScores
 		p.LearningRate, p.WeightDecay, p.MaskOver, p.StopOn = 0.01, 0, MaskTrain, StopOnEither
@@ -125,18 +113,14 @@ func Preset(name string) (Parameters, error) {
 	return p, nil
 }
 
-// For returns the preset parameters of a model: those of [PresetFor]. It returns an error for an unknown model.
+// For returns the parameters of a model's own preset ([Traits]). It returns an error for an unknown model.
 func For(model string) (Parameters, error) {
 	if !slices.Contains(Models(), model) {
 		return Parameters{}, unknownModel(model)
 	}
-	p, err := Preset(PresetFor(model))
+	p, err := Preset(TraitsOf(model).Preset)
 	p.Model = model
 	return p, err
-}
-
-func unknownModel(model string) error {
-	return fmt.Errorf("no model %q: expected one of %s", model, strings.Join(Models(), ", "))
 }
 
 // WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in the
@@ -159,7 +143,8 @@ func (p Parameters) Check() error {
 	}
 	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP", p.MLPLayers, 16},
 		{"epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
-	if attends(p.Model) {
+	attention := TraitsOf(p.Model).Attention
+	if attention == HeadAttention {
 		counts = append(counts, count{"attention heads", p.Heads, 1024})
 	}
 	for _, c := range counts {
@@ -167,8 +152,8 @@ func (p Parameters) Check() error {
 			return fmt.Errorf("%s: %d: expected 1 to %d", c.name, c.value, c.most)
 		}
 	}
-	// SGAT's heads matter to attention dropout alone.
-	if drawsPerHead := attends(p.Model) || p.Model == "sgat" && p.AttentionDropout > 0; drawsPerHead && (p.Layers > 1 || p.Readout != ReadoutNone) && p.Hidden%max(p.Heads, 1) != 0 {
+	shared := attention == HeadAttention || attention == EqualAttention && p.AttentionDropout > 0
+	if hidden := p.Layers > 1 || p.Readout != ReadoutNone; shared && hidden && p.Hidden%max(p.Heads, 1) != 0 {
 		return fmt.Errorf("hidden width %d: expected a multiple of the %d attention heads that share it", p.Hidden, p.Heads)
 	}
 	if err := p.KeepRate.Check(); err != nil {
@@ -223,15 +208,4 @@ func CheckDropRate(what string, rate float64) error {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
 	}
 	return nil
-}
-
-// Title returns a model's name as people write it: "GATv2" for "gatv2".
-func Title(model string) string {
-	switch model {
-	case "sage":
-		return "GraphSAGE"
-	case "gatv2":
-		return "GATv2"
-	}
-	return strings.ToUpper(model)
 }

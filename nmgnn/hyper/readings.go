@@ -3,6 +3,7 @@ package hyper
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Norm names where batch normalisation stands in a GIN.
@@ -64,10 +65,11 @@ func SelfTerms() []SelfTerm { return []SelfTerm{SelfKept} }
 
 // checkReadings returns an error for names that do not exist, and for choices that the model has no place for.
 func (p Parameters) checkReadings() error {
+	traits := TraitsOf(p.Model)
 	switch {
 	case p.Norm != NormNone && !slices.Contains(Norms(), p.Norm):
 		return fmt.Errorf("no batch normalisation %q: expected one of %q", p.Norm, Norms())
-	case p.Norm != NormNone && p.Model != "gin":
+	case p.Norm != NormNone && !traits.MLP:
 		return fmt.Errorf("batch normalisation %q for the model %s: expected none, since only GIN's MLPs have a place for it", p.Norm, p.Model)
 	case p.Norm != NormNone && p.MLPLayers < 2:
 		return fmt.Errorf("batch normalisation %q in MLPs of %d linear layer: expected 2 or more, since it stands between them", p.Norm, p.MLPLayers)
@@ -79,8 +81,11 @@ func (p Parameters) checkReadings() error {
 		return fmt.Errorf("dropout on %q without a readout: expected one of %q, which have scores", p.DropoutOn, Readouts())
 	case p.SelfTerm != SelfMasked && !slices.Contains(SelfTerms(), p.SelfTerm):
 		return fmt.Errorf("no self term %q: expected one of %q", p.SelfTerm, SelfTerms())
-	case p.SelfTerm != SelfMasked && PresetFor(p.Model) != "gat":
-		return fmt.Errorf("self term %q for the model %s: expected none, since only gat, sgat and gatv2 can keep it", p.SelfTerm, p.Model)
+	case p.SelfTerm != SelfMasked && !traits.SelfTerm:
+		can := namesWhere(func(t Traits) bool { return t.SelfTerm })
+		last := len(can) - 1
+		return fmt.Errorf("self term %q for the model %s: expected none, since only %s and %s can keep it",
+			p.SelfTerm, p.Model, strings.Join(can[:last], ", "), can[last])
 	}
 	return nil
 }

@@ -63,9 +63,9 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-// PredictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
+// predictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
 // cache: together, so that they see one another, or apart, as if each arrived alone.
-func (t *Trainer) PredictCached(together bool) (classes []int32, err error) {
+func (t *Trainer) predictCached(together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting from the cache")
 	all, err := t.representCached(together)
 	if err != nil {

@@ -126,7 +126,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	close(todo)
 	var reporting sync.Mutex
 	ended := x.Ended(results, o)
-	return results, InParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
+	return results, inParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
 			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
 				if o.Progress != nil {
@@ -214,7 +214,7 @@ func (x Experiment) measure(ctx context.Context, t *Trainer, r *Result) error {
 
 // evaluateCached scores the test nodes as predicted from the cache.
 func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
-	predictions, err := t.PredictCached(together)
+	predictions, err := t.predictCached(together)
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,10 @@ type Runner struct {
 // NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// InParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
+// inParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
 // returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads that they
 // share would wait for one another.
-func InParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
+func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
 	if jobs < 2 {
 		r := NewRunner(b)
 		defer r.Close()
@@ -39,7 +39,7 @@ func InParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx
 	return Pinned(ctx, b, jobs, work)
 }
 
-// Pinned does what [InParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores that it has, and
+// Pinned does what [inParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores that it has, and
 // so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same numbers to the last digit
 // whatever the number of jobs.
 func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
@@ -169,7 +169,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 			r.program, r.split = x, split
 			return nil
 		}
-		if !errors.Is(err, ErrOtherProgram) {
+		if !errors.Is(err, errOtherProgram) {
 			r.Close()
 			return err
 		}

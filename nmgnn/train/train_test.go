@@ -174,9 +174,9 @@ func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 	masked := trainerAt(0.5)
 	half := trainOnce(t, masked, 1)
 	for _, off := range []hyper.KeepRate{0, 1} {
-		require.ErrorIs(t, masked.Switch(view, at(off)), ErrOtherProgram)
+		require.ErrorIs(t, masked.Switch(view, at(off)), errOtherProgram)
 		plain := trainerAt(off)
-		require.ErrorIs(t, plain.Switch(view, at(0.5)), ErrOtherProgram)
+		require.ErrorIs(t, plain.Switch(view, at(0.5)), errOtherProgram)
 		require.NoError(t, plain.Switch(view, at(1)))
 		require.NoError(t, plain.Switch(view, at(0)), "which is 1")
 	}
@@ -328,16 +328,16 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 	} {
 		for _, name := range hyper.Models() {
 			for _, regulariser := range append(hyper.Regularisers(), hyper.NoRegulariser, "readings") {
-				s, err := hyper.Preset(hyper.PresetFor(name))
+				s, err := hyper.For(name)
 				require.NoError(t, err)
-				s.Model, s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = name, 4, 2, 3, 0.5
+				s.Hidden, s.Heads, s.MaxEpochs, s.KeepRate = 4, 2, 3, 0.5
 				switch regulariser {
 				case hyper.NoRegulariser:
 				case "readings": // all there are
-					if s.Readout, s.Residual = hyper.ReadoutAll, true; hyper.PresetFor(name) == "gat" {
+					if s.Readout, s.Residual = hyper.ReadoutAll, true; hyper.TraitsOf(name).SelfTerm {
 						s.SelfTerm = hyper.SelfKept
 					}
-					if name == "gin" {
+					if hyper.TraitsOf(name).MLP {
 						s.MLPLayers, s.Norm = 2, hyper.NormBoth
 					}
 				default:
