@@ -45,7 +45,7 @@ func FuzzNPZ(f *testing.F) {
 				continue
 			}
 			z := npzReader{file}
-			if g, err := readNPZ(z); err == nil {
+			if g, err := readNPZ(z, "fuzz.npz"); err == nil {
 				sound(t, g)
 			}
 			if p, err := scipyPairs(z, 3); err == nil {

@@ -37,7 +37,7 @@ func tiny() members {
 }
 
 func readMembers(t testing.TB, m members) (*Graph, error) {
-	return readNPZ(openNPZBytes(t, m.Zip(zip.Deflate)))
+	return readNPZ(openNPZBytes(t, m.Zip(zip.Deflate)), "a.npz")
 }
 
 func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {

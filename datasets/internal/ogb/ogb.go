@@ -261,7 +261,6 @@ func (r reader) split(g *listing.Graph) error {
 	}
 	var sets [3][]int32
 	for i, file := range []string{"train.csv.gz", "valid.csv.gz", "test.csv.gz"} {
-		sets[i] = []int32{}
 		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *csvtable.Table) error {
 			v, err := number(t, t.Fields[0], int64(g.Nodes))
 			if len(sets[i]) == g.Nodes {
@@ -275,7 +274,7 @@ func (r reader) split(g *listing.Graph) error {
 		}
 		slices.Sort(sets[i])
 	}
-	g.SetSplit(fmt.Sprintf("the split %.80q", name), sets[0], sets[1], sets[2])
+	g.SetSplit(fmt.Sprintf("the split %.80q", name), true, sets)
 	return nil
 }
 
