@@ -194,7 +194,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 			return readSingle(ctx, input.Bytes(file, files[file]))
 		}
 		if len(files) == 1 && extension(file) == ".npz" {
-			z, err := numpy.New(ctx, bytes.NewReader(files[file]), int64(len(files[file])), file)
+			z, err := numpy.New(ctx, input.Bytes(file, files[file]))
 			if err != nil {
 				return nil, err
 			}
