@@ -11,9 +11,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
 	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/ids"
 	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/listing"
 )
@@ -37,37 +35,27 @@ const (
 // repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
 // is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	g := &Graph{Source: dir, Format: "CSV"}
-	if absolute, err := filepath.Abs(dir); err == nil {
-		g.Name = filepath.Base(absolute)
-	}
-	nodes, closeNodes, err := openCSV(ctx, filepath.Join(dir, csvNodesFile))
-	if err != nil {
-		return nil, err
-	}
-	defer closeNodes()
-	edges, closeEdges, err := openCSV(ctx, filepath.Join(dir, csvEdgesFile))
-	if err != nil {
-		return nil, err
-	}
-	defer closeEdges()
-	if err := g.readCSV(nodes, edges); err != nil {
+	g := &Graph{Name: base(dir), Source: dir, Format: "CSV"}
+	if err := withCSV(ctx, filepath.Join(dir, csvNodesFile), func(nodes *csvtable.Table) error {
+		return withCSV(ctx, filepath.Join(dir, csvEdgesFile), func(edges *csvtable.Table) error { return g.readCSV(nodes, edges) })
+	}); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// openCSV opens a table, to be closed after use.
-func openCSV(ctx context.Context, path string) (*csvtable.Table, func() error, error) {
+// withCSV opens a table for use.
+func withCSV(ctx context.Context, path string, use func(t *csvtable.Table) error) error {
 	f, err := input.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	defer f.Close()
 	t, err := csvtable.New(ctx, f)
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		return err
 	}
-	return t, f.Close, nil
+	return use(t)
 }
 
 func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
@@ -85,13 +73,12 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 	if len(nodes.ids) == 0 {
 		return nodeTable.Errorf("no nodes: expected a line for each")
 	}
-	g.NodeIDs, g.Features, g.Labels, g.Classes = nodes.ids, nodes.features, nodes.labels, nodes.classes
 	g.Notes = nodes.notes
-	g.SetMasks(nodes.masks)
+	nodes.Finish(g)
 
 	var pairs []csr.Edge
 	number := func(id []byte) (int32, error) {
-		v, found := nodes.index.Find(id)
+		v, found := nodes.Find(id)
 		if !found {
 			return 0, edgeTable.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge", id, csvNodesFile)
 		}
@@ -125,18 +112,12 @@ func (g *Graph) readCSV(nodeTable, edgeTable *csvtable.Table) error {
 
 // csvNodes reads a table of nodes: an id, features, and a label if there is a column for it.
 type csvNodes struct {
+	*NodeRows
 	table                 *csvtable.Table
 	idColumn, labelColumn int    // labelColumn is -1 if there is none
 	maskColumns           [3]int // of the own split's sets; -1 if there is none
 	featureColumns        []int  // all others that have a name
 	notes                 []string
-	masks                 Masks
-
-	ids      []string
-	index    ids.Index
-	labels   []int32 // nil if there is no column for them
-	classes  []string
-	features Features
 }
 
 // newCSVNodes finds the columns beside the one of the labels, which is -1 if there is none.
@@ -157,48 +138,29 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 			n.featureColumns = append(n.featureColumns, i)
 		}
 	}
+	n.NodeRows = NewNodeRows(len(n.featureColumns), label >= 0, [3]bool{n.maskColumns[0] >= 0, n.maskColumns[1] >= 0, n.maskColumns[2] >= 0})
 	return n, nil
 }
 
 // read reads all nodes. An id for which accept returns an error ends it.
 func (n *csvNodes) read(accept func(id []byte) error) error {
 	t := n.table
-	features := NewFeatureBuilder(len(n.featureColumns))
-	var index classes.Index
-	err := n.scan(func(id, label []byte, row []float32) error {
+	return n.scan(func(id, label []byte, row []float32) error {
 		if err := accept(id); err != nil {
 			return err
 		}
-		v := len(n.ids)
-		if v >= maxNodes {
-			return fmt.Errorf("more than %d nodes", maxNodes)
-		}
-		n.ids = append(n.ids, string(id))
-		if first, again := n.index.Add(n.ids[v], int32(v)); again {
-			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
-		}
-		if n.labelColumn >= 0 {
-			n.labels = append(n.labels, index.Add(label))
-		}
+		var masks [3][]byte
 		for set, column := range n.maskColumns {
-			if column < 0 {
-				continue
+			if column >= 0 {
+				masks[set] = t.Fields[column]
 			}
-			in, err := parseMask(t.Fields[column])
-			if err != nil {
-				return fmt.Errorf("column %.80q: %w", t.Header[column], err)
-			}
-			n.masks.Add(set, int32(v), in)
 		}
-		return t.Take(128 + int64(len(id)) + features.Add(row))
+		bytes, err := n.Add(id, label, masks, row)
+		if err != nil {
+			return err
+		}
+		return t.Take(bytes)
 	})
-	if err != nil {
-		return err
-	}
-	n.index.Seal()
-	n.features = features.Finish()
-	n.classes = index.Finish(n.labels)
-	return t.Err()
 }
 
 // scan calls each for every line; its slices are overwritten by the next.
@@ -231,65 +193,25 @@ func (n *csvNodes) scan(each func(id, label []byte, features []float32) error) e
 // graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are overwritten by the next line.
 // Errors, those of each too, name the file and the line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	t, closeTable, err := openCSV(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer closeTable()
-	n, err := newCSVNodes(t, t.Find("label"))
-	if err != nil {
-		return err
-	}
-	return n.scan(each)
+	return withCSV(ctx, path, func(t *csvtable.Table) error {
+		n, err := newCSVNodes(t, t.Find("label"))
+		if err != nil {
+			return err
+		}
+		return n.scan(each)
+	})
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
 func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	t, closeTable, err := openCSV(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer closeTable()
-	return readCSVPairs(t, func(source, target []byte) error {
-		if err := each(source, target); err != nil {
-			return t.Errorf("%w", err)
-		}
-		return nil
+	return withCSV(ctx, path, func(t *csvtable.Table) error {
+		return readCSVPairs(t, func(source, target []byte) error {
+			if err := each(source, target); err != nil {
+				return t.Errorf("%w", err)
+			}
+			return nil
+		})
 	})
-}
-
-// parseMask reads whether a node is in a set.
-func parseMask(field []byte) (bool, error) {
-	switch strings.ToLower(string(field)) {
-	case "1", "1.0", "true":
-		return true, nil
-	case "", "0", "0.0", "false":
-		return false, nil
-	}
-	return false, fmt.Errorf("found %.40q: expected true or false", field)
-}
-
-// Masks collects the train, validation and test nodes that columns of a table name.
-type Masks struct{ sets [3][]int32 }
-
-// Add says whether node v, one behind all before, is in a set: 0 train, 1 validation, 2 test.
-func (m *Masks) Add(set int, v int32, in bool) {
-	if m.sets[set] == nil {
-		m.sets[set] = []int32{}
-	}
-	if in {
-		m.sets[set] = append(m.sets[set], v)
-	}
-}
-
-// SetMasks makes masks the graph's own split, or notes why they are none.
-func (g *Graph) SetMasks(m Masks) {
-	l := listing.Graph{Nodes: g.Features.Rows, IDs: g.NodeIDs, Labels: g.Labels}
-	l.SetSplit("the split of train_mask, val_mask and test_mask", m.sets[0], m.sets[1], m.sets[2])
-	if l.Train != nil {
-		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
-	}
-	g.Notes = append(g.Notes, l.AllNotes()...)
 }
 
 // noteColumns notes the columns of edges that are none of the names, such as weights.

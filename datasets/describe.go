@@ -230,32 +230,19 @@ func (f Features) constant() int {
 		return 0
 	}
 	first := f.Row(0, nil)
-	varies := make([]bool, f.Width)
-	if !f.IsSparse() {
-		for v := range f.Rows {
-			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
-				if x != first[c] {
-					varies[c] = true
-				}
-			}
-		}
-	} else {
-		entries := make([]int, f.Width)
-		for i, c := range f.Columns {
-			entries[c]++
-			if f.Values[i] != first[c] {
+	same, varies := make([]int, f.Width), make([]bool, f.Width)
+	for v := range f.Rows {
+		f.eachIn(v, func(c int, x float32) {
+			if x == first[c] {
+				same[c]++
+			} else {
 				varies[c] = true
 			}
-		}
-		for c, n := range entries {
-			if n < f.Rows && first[c] != 0 { // some row has a zero there
-				varies[c] = true
-			}
-		}
+		})
 	}
 	n := 0
-	for _, v := range varies {
-		if !v {
+	for c := range first {
+		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // otherwise some row has a zero there, which sparse ones do not store
 			n++
 		}
 	}

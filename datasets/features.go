@@ -173,18 +173,23 @@ func (f Features) RowHashes() []uint64 {
 			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
 			h.Write(number[:])
 		}
-		if f.IsSparse() {
-			for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-				put(int(f.Columns[i]), f.Values[i])
-			}
-		} else {
-			for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
-				put(c, x)
-			}
-		}
+		f.eachIn(v, put)
 		hashes[v] = h.Sum64()
 	}
 	return hashes
+}
+
+// eachIn calls entry for every column and number that is stored of row v.
+func (f Features) eachIn(v int, entry func(column int, x float32)) {
+	if !f.IsSparse() {
+		for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
+			entry(c, x)
+		}
+		return
+	}
+	for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+		entry(int(f.Columns[i]), f.Values[i])
+	}
 }
 
 // Check reports the first fault of f by its row and column; nil if f is what [Features] promises: sizes that fit,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,8 +57,12 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		}
 	}
 	if !info.IsDir() {
-		if read := single[extension(path)]; read != nil {
-			return readSingle(ctx, path)
+		if single[extension(path)] != nil {
+			f, err := input.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			return readSingle(ctx, f)
 		}
 		if extension(path) != ".npz" && !isZip(path) {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
@@ -107,27 +110,13 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads a file of one of the formats of [single].
-func readSingle(ctx context.Context, path string) (g *Graph, err error) {
-	f, err := input.Open(path)
-	if err != nil {
+// readSingle reads a file of one of the formats of [single], and closes it.
+func readSingle(ctx context.Context, f *input.File) (*Graph, error) {
+	listed, err := single[extension(f.Name)](ctx, f)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	listed, err := single[extension(path)](ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return fromListing(listed, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path)
-}
-
-// readSingleMemory is readSingle for a file at hand as bytes.
-func readSingleMemory(ctx context.Context, file string, content []byte) (*Graph, error) {
-	listed, err := single[extension(file)](ctx, input.Bytes(file, content))
-	if err != nil {
-		return nil, err
-	}
-	return fromListing(listed, strings.TrimSuffix(file, path.Ext(file)), file)
+	return fromListing(listed, strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name)), f.Name)
 }
 
 // fromListing returns the graph that a file lists.

@@ -2,10 +2,10 @@ package datasets
 
 import (
 	"archive/zip"
-	"bytes"
 	"strings"
 	"testing"
 
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -40,12 +40,12 @@ func FuzzNPZ(f *testing.F) {
 		}
 		scipy := members{"row": indptr, "col": indices, "shape": shape}
 		for _, b := range [][]byte{raw, tiny().With(changed).Zip(zip.Store), scipy.Zip(zip.Store)} {
-			file, err := numpy.New(t.Context(), bytes.NewReader(b), int64(len(b)), "fuzz.npz")
+			file, err := numpy.New(t.Context(), input.Bytes("fuzz.npz", b))
 			if err != nil {
 				continue
 			}
 			z := npzReader{file}
-			if g, err := readNPZ(z); err == nil {
+			if g, err := readNPZ(z, "fuzz.npz"); err == nil {
 				sound(t, g)
 			}
 			if p, err := scipyPairs(z, 3); err == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"nodemask/datasets/internal/csvtable"
 )
 
 // Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to each
@@ -28,45 +30,43 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	if err != nil {
 		return nil, err
 	}
-	edges, closeEdges, err := openCSV(ctx, edgesFile)
-	if err != nil {
-		return nil, err
-	}
-	defer closeEdges()
-	n := &Newcomers{IDs: nodes.ids, Features: nodes.features, Known: make([][]int32, len(nodes.ids)), Linked: make([][]int32, len(nodes.ids))}
-	number := func(id []byte) (v int32, isNew bool, err error) {
-		if v, isNew = nodes.index.Find(id); isNew {
-			return v, true, nil
+	var arrived Graph
+	nodes.Finish(&arrived)
+	n := &Newcomers{IDs: arrived.NodeIDs, Features: arrived.Features, Known: make([][]int32, len(nodes.ids)), Linked: make([][]int32, len(nodes.ids))}
+	if err := withCSV(ctx, edgesFile, func(edges *csvtable.Table) error {
+		number := func(id []byte) (v int32, isNew bool, err error) {
+			if v, isNew = nodes.Find(id); isNew {
+				return v, true, nil
+			}
+			v, found := known(id)
+			if !found {
+				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
+			}
+			return v, false, err
 		}
-		v, found := known(id)
-		if !found {
-			err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
-		}
-		return v, false, err
-	}
-	err = readCSVPairs(edges, func(source, target []byte) error {
-		v, vNew, err := number(source)
-		if err != nil {
-			return err
-		}
-		u, uNew, err := number(target)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !vNew && !uNew || vNew && uNew && v == u:
-			n.Ignored++
-		case vNew && uNew:
-			n.Linked[v] = append(n.Linked[v], u)
-			n.Linked[u] = append(n.Linked[u], v)
-		case vNew:
-			n.Known[v] = append(n.Known[v], u)
-		default:
-			n.Known[u] = append(n.Known[u], v)
-		}
-		return nil
-	})
-	if err != nil {
+		return readCSVPairs(edges, func(source, target []byte) error {
+			v, vNew, err := number(source)
+			if err != nil {
+				return err
+			}
+			u, uNew, err := number(target)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !vNew && !uNew || vNew && uNew && v == u:
+				n.Ignored++
+			case vNew && uNew:
+				n.Linked[v] = append(n.Linked[v], u)
+				n.Linked[u] = append(n.Linked[u], v)
+			case vNew:
+				n.Known[v] = append(n.Known[v], u)
+			default:
+				n.Known[u] = append(n.Known[u], v)
+			}
+			return nil
+		})
+	}); err != nil {
 		return nil, err
 	}
 	for _, rows := range [][][]int32{n.Known, n.Linked} {
@@ -94,28 +94,26 @@ func entries(rows [][]int32) (total int) {
 	return total
 }
 
-func readNewNodes(ctx context.Context, file string, width int, known func(id []byte) (int32, bool)) (*csvNodes, error) {
-	table, closeTable, err := openCSV(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	defer closeTable()
-	nodes, err := newCSVNodes(table, table.Find("label"))
-	if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class
-		nodes, err = newCSVNodes(table, table.Find("class", "y"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if found := len(nodes.featureColumns); found != width {
-		return nil, table.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
-	}
-	return nodes, nodes.read(func(id []byte) error {
-		if _, found := known(id); found {
-			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
+func readNewNodes(ctx context.Context, file string, width int, known func(id []byte) (int32, bool)) (nodes *csvNodes, err error) {
+	err = withCSV(ctx, file, func(table *csvtable.Table) error {
+		nodes, err = newCSVNodes(table, table.Find("label"))
+		if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class
+			nodes, err = newCSVNodes(table, table.Find("class", "y"))
 		}
-		return nil
+		if err != nil {
+			return err
+		}
+		if found := len(nodes.featureColumns); found != width {
+			return table.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+		}
+		return nodes.read(func(id []byte) error {
+			if _, found := known(id); found {
+				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
+			}
+			return nil
+		})
 	})
+	return nodes, err
 }
 
 // String returns how many newcomers and edges there are, for people.

@@ -33,19 +33,13 @@ func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 		return nil, err
 	}
 	defer z.Close()
-	g, err := readNPZ(npzReader{z})
-	if err != nil {
-		return nil, err
-	}
-	g.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	g.Source, g.Format = path, "npz"
-	return g, nil
+	return readNPZ(npzReader{z}, path)
 }
 
 // npzReader reads the parts of a graph from the members of an npz.
 type npzReader struct{ *numpy.File }
 
-func readNPZ(z npzReader) (*Graph, error) {
+func readNPZ(z npzReader, path string) (*Graph, error) {
 	const layout = "a graph in the gnn-benchmark layout"
 	if err := z.Require(layout, "adj_indptr", "adj_indices", "adj_shape", "labels"); err != nil {
 		return nil, err
@@ -62,7 +56,7 @@ func readNPZ(z npzReader) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{}
+	g := &Graph{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Source: path, Format: "npz"}
 	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return nil, err
 	}

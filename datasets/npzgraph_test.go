@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -37,7 +38,7 @@ func tiny() members {
 }
 
 func readMembers(t testing.TB, m members) (*Graph, error) {
-	return readNPZ(openNPZBytes(t, m.Zip(zip.Deflate)))
+	return readNPZ(openNPZBytes(t, m.Zip(zip.Deflate)), "a.npz")
 }
 
 func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
@@ -217,7 +218,9 @@ func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	whole := m.Zip(zip.Store)
 	// The second run of the pairs meets a file that ends early.
 	r := &shrinking{data: whole, after: -1}
-	file, err := numpy.New(t.Context(), r, int64(len(whole)), "a.npz")
+	in := input.Bytes("a.npz", whole)
+	in.ReaderAt = r
+	file, err := numpy.New(t.Context(), in)
 	require.NoError(t, err)
 	p, err := csrPairs(npzReader{file}, "adj_indptr", "adj_indices", 3)
 	require.NoError(t, err)

@@ -2,13 +2,13 @@ package datasets
 
 import (
 	"archive/zip"
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -31,7 +31,7 @@ func writeNPZ(t testing.TB, m members, name string) string {
 }
 
 func openNPZBytes(t testing.TB, b []byte) npzReader {
-	z, err := numpy.New(t.Context(), bytes.NewReader(b), int64(len(b)), "a.npz")
+	z, err := numpy.New(t.Context(), input.Bytes("a.npz", b))
 	require.NoError(t, err)
 	return npzReader{z}
 }

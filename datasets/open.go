@@ -191,19 +191,14 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	for file := range files {
 		by[strings.ToLower(file)] = file
 		if len(files) == 1 && single[extension(file)] != nil {
-			return readSingleMemory(ctx, file, files[file])
+			return readSingle(ctx, input.Bytes(file, files[file]))
 		}
 		if len(files) == 1 && extension(file) == ".npz" {
-			z, err := numpy.New(ctx, bytes.NewReader(files[file]), int64(len(files[file])), file)
+			z, err := numpy.New(ctx, input.Bytes(file, files[file]))
 			if err != nil {
 				return nil, err
 			}
-			g, err := readNPZ(npzReader{z})
-			if err != nil {
-				return nil, err
-			}
-			g.Name, g.Source, g.Format = file[:len(file)-len(".npz")], file, "npz"
-			return g, nil
+			return readNPZ(npzReader{z}, file)
 		}
 	}
 	if name := planetoidName(files); name != "" {

@@ -150,28 +150,17 @@ func (r *planetoidReader) value(part string) (any, error) {
 	return v, wrong
 }
 
-func (r *planetoidReader) matrix(part string) (Features, error) {
+// planetoidPart reads what a pickle is to hold.
+func planetoidPart[T any](r *planetoidReader, part string, read func(any) (T, error)) (T, error) {
 	v, err := r.value(part)
 	if err != nil {
-		return Features{}, err
+		return *new(T), err
 	}
-	f, err := pickledFeatures(v)
+	t, err := read(v)
 	if err != nil {
-		return Features{}, r.damaged(part, err)
+		return t, r.damaged(part, err)
 	}
-	return f, nil
-}
-
-func (r *planetoidReader) labels(part string) (labels []int32, classes int, err error) {
-	v, err := r.value(part)
-	if err != nil {
-		return nil, 0, err
-	}
-	labels, classes, err = pickledLabels(v)
-	if err != nil {
-		return nil, 0, r.damaged(part, err)
-	}
-	return labels, classes, nil
+	return t, nil
 }
 
 func (r *planetoidReader) graph() (*Graph, error) {
@@ -180,10 +169,14 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	var classes [3]int
 	for i, part := range []string{"", "t", "all"} {
 		var err error
-		if features[i], err = r.matrix(part + "x"); err != nil {
+		if features[i], err = planetoidPart(r, part+"x", pickledFeatures); err != nil {
 			return nil, err
 		}
-		if labels[i], classes[i], err = r.labels(part + "y"); err != nil {
+		labels[i], err = planetoidPart(r, part+"y", func(v any) (labels []int32, err error) {
+			labels, classes[i], err = pickledLabels(v)
+			return labels, err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if features[i].Rows != len(labels[i]) {
@@ -198,7 +191,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values, all.Values[:len(few.Values)]) {
 		return nil, r.damaged("x", fmt.Errorf("its %d rows and labels are not the first of %s", few.Rows, r.file("allx")))
 	}
-	rows, err := r.neighbours()
+	rows, err := planetoidPart(r, "graph", pickledNeighbours)
 	if err != nil {
 		return nil, err
 	}
@@ -216,19 +209,6 @@ func (r *planetoidReader) graph() (*Graph, error) {
 		return nil, r.damaged("graph", err)
 	}
 	return g, nil
-}
-
-// neighbours reads the graph: for each node the list of its neighbours.
-func (r *planetoidReader) neighbours() ([][]int32, error) {
-	v, err := r.value("graph")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := pickledNeighbours(v)
-	if err != nil {
-		return nil, r.damaged("graph", err)
-	}
-	return rows, nil
 }
 
 // testIndex reads which node each row of tx is. It returns, for each node from first on, its row or -1.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // isWhole reports whether a last line without an end lacks nothing else: a record that was cut short is no JSON.
@@ -55,7 +56,7 @@ func underLock(path string, choose func() ([][]byte, error)) (err error) {
 		}
 	}
 	for _, line := range lines {
-		text = append(append(text, line...), '\n')
+		text = append(append(text, sealed(line)...), '\n')
 	}
 	if _, err := f.WriteAt(text, end); err != nil {
 		return errors.Join(err, f.Truncate(end))
@@ -117,88 +118,91 @@ func checkEnd(path string) (err error) {
 }
 
 // Merge adds what other folders of results have and the store lacks, and returns the number of trials added. Others may
-// merge into the store at the same time.
+// merge into the store at the same time. A record that contradicts one of its trial is not added, and named in the error.
 func (s *Store) Merge(folders ...string) (added int, err error) {
-	known, err := s.cells()
+	have, err := s.Load()
 	if err != nil {
 		return 0, err
 	}
+	known := trials{}
+	for _, r := range have {
+		known.add(r)
+	}
+	var contradictions []error
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 			return added, fmt.Errorf("record: no folder %s", folder)
 		}
-		more, err := OpenStore(folder).Load()
-		if err != nil {
-			return added, err
-		}
 		var order []string
 		missing := map[string][]Record{} // by the files that they go to
-		for _, r := range more {
-			if known.lack(r) {
-				path := s.path(r.Data, r.Model)
-				if missing[path] == nil {
-					order = append(order, path)
-				}
-				missing[path] = append(missing[path], r)
+		if err := each(OpenStore(folder), ParseRecord, func(_ string, _ int, r Record) error {
+			path := s.path(r.Data, r.Model)
+			if missing[path] == nil {
+				order = append(order, path)
 			}
+			missing[path] = append(missing[path], r)
+			return nil
+		}); err != nil {
+			return added, err
 		}
 		for _, path := range order {
-			n, err := s.addMissing(path, missing[path], known)
+			n, wrong, err := s.addMissing(path, missing[path], known)
 			added += n
+			for _, err := range wrong {
+				contradictions = append(contradictions, fmt.Errorf("%s: a record %w", folder, err))
+			}
 			if err != nil {
-				return added, err
+				return added, errors.Join(named(contradictions), err)
 			}
 		}
 	}
-	return added, nil
+	return added, named(contradictions)
 }
 
-// cells are those of trials.
-type cells map[TrialID]Cell
+// trials holds the most complete record of each.
+type trials map[TrialID]Record
 
-// lack reports whether a record is of another trial, or has a measurement that theirs lacks.
-func (c cells) lack(r Record) bool {
-	cell, is := c[r.ID()]
-	return !is || !cell.Measures(r.CellOf())
+// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if both contradict each
+// other.
+func (t trials) lack(r Record) (bool, error) {
+	have, is := t[r.ID()]
+	if !is {
+		return true, nil
+	}
+	if found := have.Differences(r); len(found) > 0 {
+		return false, contradiction(r.ID(), "what is there", found)
+	}
+	return !have.CellOf().Measures(r.CellOf()), nil
 }
 
-// add takes note of a record's trial.
-func (c cells) add(r Record) {
-	if c.lack(r) {
-		c[r.ID()] = r.CellOf()
+// add takes note of a record's trial. Of contradictory records, the first counts.
+func (t trials) add(r Record) {
+	if lack, err := t.lack(r); lack && err == nil {
+		t[r.ID()] = r
 	}
 }
 
-// cells returns those of the trials that the store has.
-func (s *Store) cells() (cells, error) {
-	have, err := s.Load()
-	if err != nil {
-		return nil, err
+// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns those that
+// contradict either.
+func (s *Store) addMissing(path string, records []Record, known trials) (added int, contradictions []error, err error) {
+	if !slices.ContainsFunc(records, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
+		return 0, nil, nil // what only reads needs no right to write
 	}
-	known := cells{}
-	for _, r := range have {
-		known.add(r)
-	}
-	return known, nil
-}
-
-// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to.
-func (s *Store) addMissing(path string, records []Record, known cells) (added int, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		there, err := readRecords(path)
-		if err != nil {
+		if _, err := readLines(path, 0, ParseRecord, func(_ int, r Record) error { known.add(r); return nil }); err != nil {
 			return nil, err
 		}
-		for _, r := range there {
-			known.add(r)
-		}
 		for _, r := range records {
-			if !known.lack(r) {
+			lack, err := known.lack(r)
+			if err != nil {
+				contradictions = append(contradictions, err)
+			}
+			if !lack {
 				continue
 			}
 			line, err := r.Line()
@@ -212,7 +216,7 @@ func (s *Store) addMissing(path string, records []Record, known cells) (added in
 		return lines, nil
 	})
 	if err != nil {
-		return 0, err
+		return 0, contradictions, err
 	}
-	return added, nil
+	return added, contradictions, nil
 }

@@ -2,6 +2,8 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -62,3 +64,78 @@ func (r Record) CellOf() Cell {
 
 // Line returns the record as it is stored, without the line break.
 func (r Record) Line() ([]byte, error) { return json.Marshal(r) }
+
+// Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device and version.
+func (r Record) Differences(other Record) (differences []string) {
+	differ := func(what string, was, is any) {
+		if was != is {
+			differences = append(differences, fmt.Sprintf("%s: %v, now %v", what, was, is))
+		}
+	}
+	differ("split", r.SplitHash, other.SplitHash)
+	if r.SplitHash != other.SplitHash {
+		differ("data from", r.Source, other.Source) // other files of a data set may have its nodes in another order
+	}
+	differ("macro F1", r.MacroF1, other.MacroF1)
+	differ("micro F1", r.MicroF1, other.MicroF1)
+	differ("best epoch", r.BestEpoch, other.BestEpoch)
+	differ("epochs", r.Epochs, other.Epochs)
+	differ("validation loss", r.Loss, other.Loss)
+	for _, m := range []Metric{MacroF1Together, MacroF1Apart} {
+		was, had := m.Of(r)
+		if is, has := m.Of(other); had && has {
+			differ(string(m), was, is)
+		}
+	}
+	if r.MAD != nil && other.MAD != nil {
+		differ("MAD", *r.MAD, *other.MAD)
+	}
+	return differences
+}
+
+// checkRun returns an error for what no training can give.
+func (r Record) checkRun() error {
+	for name, percent := range map[string]float64{"micro F1": r.MicroF1, "accuracy": r.Accuracy, "validation macro F1": r.ValidationF1} {
+		if percent < 0 || percent > 100 {
+			return fmt.Errorf("%s %v: expected 0 to 100 percent", name, percent)
+		}
+	}
+	if r.Loss < 0 {
+		return fmt.Errorf("validation loss %v: expected at least 0", r.Loss)
+	}
+	for _, n := range []int{r.Nodes, r.NodesReached, r.NodesCached} {
+		if n < 0 {
+			return fmt.Errorf("%d nodes: expected at least 0", n)
+		}
+	}
+	if m := r.MAD; m != nil {
+		for _, mad := range []float64{m.Hidden, m.Logits, m.Softmax} {
+			if mad < 0 || mad > 2 {
+				return fmt.Errorf("MAD %v: expected a mean of cosine distances, 0 to 2", mad)
+			}
+		}
+	}
+	for _, losses := range [][]float64{r.TrainLosses, r.ValidationLosses} {
+		if losses != nil && len(losses) != r.Epochs {
+			return fmt.Errorf("%d losses of %d epochs: expected one each", len(losses), r.Epochs)
+		}
+	}
+	if _, err := time.Parse(time.RFC3339, r.Date); r.Date != "" && err != nil {
+		return fmt.Errorf("date %.40q: expected one like 2026-11-21T10:00:00Z", r.Date)
+	}
+	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
+}
+
+// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a time that can be.
+// Zeros say that nobody kept them.
+func checkTimes(best, epochs, most int, seconds float64) error {
+	switch {
+	case epochs < 0 || epochs > most:
+		return fmt.Errorf("%d epochs: expected at most %d", epochs, most)
+	case best < 0 || best > epochs:
+		return fmt.Errorf("best epoch %d of %d: expected 1 to %[2]d", best, epochs)
+	case seconds < 0:
+		return fmt.Errorf("%v seconds: expected at least 0", seconds)
+	}
+	return nil
+}

@@ -1,13 +1,9 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,17 +73,14 @@ func fileName(name string) string {
 // Seeds returns the seeds of a cell's trials that are recorded for a backend, with all that is wanted of them.
 func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
 	have := map[uint64]bool{}
-	records, err := readRecords(s.path(c.Data, c.Parameters.Model))
-	if errors.Is(err, fs.ErrNotExist) {
-		return have, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range records {
+	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, ParseRecord, func(_ int, r Record) error {
 		if r.Cell == c.Key() && r.Backend == backend && r.CellOf().Measures(c) {
 			have[r.Seed] = true
 		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return have, nil
 }
@@ -108,31 +101,23 @@ func (s *Store) files() ([]string, error) {
 }
 
 // Load reads all records, in the order of files and lines. Merged files may repeat a record of one cell and seed: the
-// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place.
+// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place. [Store.Verify] says whether
+// both say the same.
 func (s *Store) Load() ([]Record, error) {
-	files, err := s.files()
-	if err != nil {
-		return nil, err
-	}
 	var records []Record
 	at := map[TrialID]int{}
-	for _, path := range files {
-		read, err := readRecords(path)
-		if errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) { // a link may lead to either
-			continue
+	err := each(s, ParseRecord, func(_ string, _ int, r Record) error {
+		id := r.ID()
+		if i, known := at[id]; !known {
+			at[id] = len(records)
+			records = append(records, r)
+		} else if !records[i].CellOf().Measures(r.CellOf()) {
+			records[i] = r
 		}
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range read {
-			id := r.ID()
-			if i, known := at[id]; !known {
-				at[id] = len(records)
-				records = append(records, r)
-			} else if !records[i].CellOf().Measures(r.CellOf()) {
-				records[i] = r
-			}
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return records, nil
 }
@@ -147,54 +132,16 @@ type TrialID struct {
 // ID returns what tells the record's trial from others.
 func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
 
-// errNoFile says that there is a folder, pipe or device in a file's place.
-var errNoFile = errors.New("expected a file")
-
-func readRecords(path string) (records []Record, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
-		return nil, fmt.Errorf("record: %s: %w", path, errNoFile)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	lines := bufio.NewReaderSize(f, longestLine)
-	for number := 1; ; number++ {
-		line, err := lines.ReadSlice('\n')
-		switch {
-		case err == io.EOF && !isWhole(line):
-			return records, nil // being written, or cut short
-		case err != nil && err != io.EOF:
-			return nil, fmt.Errorf("%s: line %d: %w", path, number, err)
-		}
-		r, err := ParseRecord(line)
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w: remove the line, and reproduce runs the trial again", path, number, err)
-		}
-		records = append(records, r)
-	}
-}
-
 // Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it names
 // is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size, parameters
-// and scores are within their ranges, and that its backend is one of [Backends].
+// scores, epochs and times are within their ranges, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
 	var r Record
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&r); err != nil {
-		return Record{}, fmt.Errorf("not a record: %w", err)
-	}
-	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
-		return Record{}, fmt.Errorf("%d bytes after the record: expected one record per line", len(rest))
+	if err := decode(line, "a record", &r); err != nil {
+		return Record{}, err
 	}
 	if key := r.CellOf().Key(); r.Cell != key {
 		return Record{}, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
@@ -212,6 +159,9 @@ func ParseRecord(line []byte) (Record, error) {
 	}
 	if r.SplitHash == "" || r.Seed == 0 {
 		return Record{}, errors.New("a record without split or seed")
+	}
+	if err := r.checkRun(); err != nil {
+		return Record{}, fmt.Errorf("a record with %w", err)
 	}
 	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
 		return Record{}, fmt.Errorf("not a record: %w", err)

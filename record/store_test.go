@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/stats"
 )
 
 // recordOf is a record of a cell with a score.
 func recordOf(c Cell, seed uint64, f1 float64) Record {
 	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
-		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 51, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 2, Seconds: 0.5, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
 	if c.Setting == datasets.Inductive {
 		r.Arrivals = datasets.AllEdges
 		if c.Arrivals != "" {
@@ -169,7 +170,7 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
 		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
 		change(`"split_hash":"5eed",`, ``):         "without split",
-		string(good) + "{}":                        "after the record",
+		string(good) + "{}":                        "bytes after a record",
 	} {
 		_, err := ParseRecord([]byte(line))
 		require.ErrorContains(t, err, want, line)
@@ -200,6 +201,17 @@ func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
 		`arrivals "some": expected`:             func(r *Record) { r.Arrivals = "some" },
 		"0% to train on: expected 1 to 99":      func(r *Record) { r.TrainPercent = 0 },
 		"400% to train on: expected 1 to 99":    func(r *Record) { r.TrainPercent = 400 },
+		"-5 epochs: expected at most 1000":      func(r *Record) { r.Epochs = -5 },
+		"1001 epochs: expected at most 1000":    func(r *Record) { r.Epochs = 1001 },
+		"best epoch 3 of 2: expected 1 to 2":    func(r *Record) { r.BestEpoch = 3 },
+		"best epoch -1 of 2: expected 1 to 2":   func(r *Record) { r.BestEpoch = -1 },
+		"-1 seconds: expected at least 0":       func(r *Record) { r.Seconds = -1 },
+		"validation loss -0.5: expected":        func(r *Record) { r.Loss = -0.5 },
+		"validation macro F1 101: expected":     func(r *Record) { r.ValidationF1 = 101 },
+		"-1 nodes: expected at least 0":         func(r *Record) { r.NodesReached = -1 },
+		"MAD 2.5: expected":                     func(r *Record) { r.MAD = &stats.Smoothness{Logits: 2.5} },
+		"1 losses of 2 epochs: expected one":    func(r *Record) { r.TrainLosses = []float64{1} },
+		`date "yesterday": expected one like`:   func(r *Record) { r.Date = "yesterday" },
 		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *Record) { r.Backend = "xla:/tmp/evil.so" },
 		`a record of backend "": expected`:                                              func(r *Record) { r.Backend = "" },
 		`a record of backend "go:parallelism=4": `:                                      func(r *Record) { r.Backend = "go:parallelism=4" },

@@ -1,12 +1,9 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -72,21 +69,17 @@ func (t Trajectory) Cell() (Cell, error) {
 }
 
 // ParseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores percentages,
-// its parameters valid and its backend one of [Backends].
+// its epochs in order, its parameters valid and its backend one of [Backends].
 func ParseTrajectory(line []byte) (Trajectory, error) {
 	var t Trajectory
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&t); err != nil {
-		return Trajectory{}, fmt.Errorf("not a trajectory: %w", err)
-	}
-	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
-		return Trajectory{}, fmt.Errorf("%d bytes after the trajectory: expected one per line", len(rest))
+	if err := decode(line, "a trajectory", &t); err != nil {
+		return Trajectory{}, err
 	}
 	if _, err := datasets.ParseSetting(string(t.Setting)); err != nil {
 		return Trajectory{}, fmt.Errorf("not a trajectory: %w", err)
 	}
-	if _, err := t.Cell(); err != nil {
+	c, err := t.Cell()
+	if err != nil {
 		return Trajectory{}, fmt.Errorf("a trajectory with invalid choices: %w", err)
 	}
 	if t.Data == "" || t.Split == "" || t.Seed == 0 || t.Protocol == "" {
@@ -111,6 +104,11 @@ func ParseTrajectory(line []byte) (Trajectory, error) {
 	for _, epochs := range t.BestEpochs {
 		if len(epochs) != arrivals {
 			return Trajectory{}, fmt.Errorf("a trajectory with best epochs for %d kinds of arrivals: expected %d", len(epochs), arrivals)
+		}
+		for _, best := range epochs {
+			if err := checkTimes(best, t.Epochs, c.Parameters.MaxEpochs, t.Seconds); err != nil {
+				return Trajectory{}, fmt.Errorf("a trajectory with %w", err)
+			}
 		}
 	}
 	for _, list := range lists {
@@ -142,8 +140,9 @@ func NumArrivals(s datasets.Setting) int {
 // Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says of
 // programs that append and are killed holds here too.
 type Trajectories struct {
-	store Store
-	seen  map[string]*seenTrials // by file
+	store    Store
+	protocol string                 // that all were run under; "": any
+	seen     map[string]*seenTrials // by file
 }
 
 // seenTrials is what was read of a file so far.
@@ -155,6 +154,20 @@ type seenTrials struct {
 // OpenTrajectories opens a folder of trajectories, which is made when something is first added.
 func OpenTrajectories(folder string) *Trajectories {
 	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
+}
+
+// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others, which count for
+// nothing under these rules.
+func (s *Trajectories) Under(protocol string) *Trajectories {
+	return &Trajectories{store: Store{folder: s.store.folder}, protocol: protocol, seen: map[string]*seenTrials{}}
+}
+
+func (s *Trajectories) parse(line []byte) (Trajectory, error) {
+	t, err := ParseTrajectory(line)
+	if err == nil && s.protocol != "" && t.Protocol != s.protocol {
+		err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of their own", t.Protocol, s.protocol)
+	}
+	return t, err
 }
 
 // Add appends a trajectory and returns once it is on the disk.
@@ -176,23 +189,18 @@ func (s *Trajectories) Lease(key, backend string) (*Lease, error) { return s.sto
 
 // Load reads all trajectories, in the order of files and lines. What merged files repeat is left out.
 func (s *Trajectories) Load() ([]Trajectory, error) {
-	files, err := s.store.files()
-	if err != nil {
-		return nil, err
-	}
 	var all []Trajectory
 	known := map[TrialID]bool{}
-	for _, path := range files {
-		if _, err := readTrajectories(path, 0, func(t Trajectory) error {
-			id, err := t.ID()
-			if err == nil && !known[id] {
-				known[id] = true
-				all = append(all, t)
-			}
-			return err
-		}); err != nil {
-			return nil, err
+	err := each(&s.store, s.parse, func(_ string, _ int, t Trajectory) error {
+		id, err := t.ID()
+		if err == nil && !known[id] {
+			known[id] = true
+			all = append(all, t)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
 }
@@ -207,7 +215,7 @@ func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 		seen = &seenTrials{have: map[TrialID]bool{}}
 		s.seen[path] = seen
 	}
-	end, err := readTrajectories(path, seen.end, func(t Trajectory) error {
+	end, err := readLines(path, seen.end, s.parse, func(_ int, t Trajectory) error {
 		id, err := t.ID()
 		seen.have[id] = true
 		return err
@@ -223,6 +231,19 @@ func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 func (t Trajectory) ID() (TrialID, error) {
 	c, err := t.Cell()
 	return TrialID{c.Key(), t.Seed, t.Backend}, err
+}
+
+// Differences lists what another trajectory of the trial says otherwise: nothing on the same device and version.
+func (t Trajectory) Differences(other Trajectory) (differences []string) {
+	for _, part := range []struct {
+		name    string
+		was, is any
+	}{{"split", t.Split, other.Split}, {"macro F1", t.F1, other.F1}, {"macro F1 with caching", t.Cached, other.Cached}, {"best epochs", t.BestEpochs, other.BestEpochs}, {"epochs", t.Epochs, other.Epochs}} {
+		if was, is := fmt.Sprint(part.was), fmt.Sprint(part.is); was != is {
+			differences = append(differences, fmt.Sprintf("%s: %s, now %s", part.name, was, is))
+		}
+	}
+	return differences
 }
 
 // Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in the
@@ -252,53 +273,4 @@ func (t Trajectory) Records() ([]Record, error) {
 		}
 	}
 	return all, nil
-}
-
-// readTrajectories reads a file's whole lines from a byte on, and returns where the last one ends.
-func readTrajectories(path string, from int64, each func(Trajectory) error) (end int64, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("record: %s: %w", path, errNoFile)
-	}
-	if info.Size() == from {
-		return from, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Seek(from, io.SeekStart); err != nil {
-		return 0, err
-	}
-	lines := bufio.NewReaderSize(f, longestLine)
-	end = from
-	for number := 1; ; number++ {
-		line, err := lines.ReadSlice('\n')
-		unended := err == io.EOF
-		if unended && !isWhole(line) {
-			return end, nil // being written, or cut short
-		}
-		var t Trajectory
-		if err == nil || unended {
-			t, err = ParseTrajectory(line)
-		}
-		if err == nil {
-			err = each(t)
-		}
-		if err != nil {
-			where := fmt.Sprintf("line %d", number)
-			if from > 0 {
-				where = fmt.Sprintf("byte %d", end)
-			}
-			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask multiverse' runs the trial again", path, where, err)
-		}
-		if unended {
-			return end, nil // whoever appends next ends the line: then it is read again
-		}
-		end += int64(len(line))
-	}
 }

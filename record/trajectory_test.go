@@ -97,6 +97,9 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 		"epochs for 3 ways":         func(t *Trajectory) { t.BestEpochs = t.BestEpochs[1:] },
 		"epochs for 1 kinds":        func(t *Trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
 		"scores for 0 ways":         func(t *Trajectory) { t.Cached = nil },
+		"-5 epochs: expected":       func(t *Trajectory) { t.Epochs = -5 },
+		"best epoch 61 of 60":       func(t *Trajectory) { t.BestEpochs[1] = []int{1, 61, 3} },
+		"-1 seconds: expected":      func(t *Trajectory) { t.Seconds = -1 },
 		"no early stopping on":      func(t *Trajectory) { t.Choices = map[string]string{"stop": "luck"} },
 	} {
 		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7)

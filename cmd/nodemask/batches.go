@@ -69,8 +69,8 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 		return misusef("--sample %v: expected at least 1 neighbour a layer", b.sample)
 	case len(b.sample) > 0 && len(b.sample) != p.Layers:
 		return misusef("--sample %v: expected a number for each of the %d layers", b.sample, p.Layers)
-	case f.cacheInference || f.saveCache != "":
-		return misusef("--batches with --cache-inference or --save-cache: these read the whole graph at once: expected one or the other")
+	case (f.cacheInference || f.saveCache != "") && b.memory != "":
+		return misusef("--memory with --cache-inference or --save-cache: what caching takes is not estimated: expected --batches")
 	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
 		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
 	case b.folder != "" && !isFolder(b.folder):

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/cached"
 )
 
 // trained returns what --json says of trials, without what differs from run to run.
@@ -28,7 +30,7 @@ func trained(t *testing.T, arguments ...string) []map[string]any {
 
 func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 	dir := smallGraph(t)
-	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--resplit"}} {
+	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--resplit"}, {"--cache-inference"}} {
 		whole := quickTrain(dir, more...)
 		assert.Equal(t, trained(t, whole...), trained(t, append(whole, "--batches", "1")...))
 	}
@@ -50,6 +52,20 @@ func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	assert.Contains(t, diagnostics, "expected at most 1 MB: allow more memory, or sample neighbours")
 }
 
+func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
+	dir, to := smallGraph(t), t.TempDir()
+	m, c := filepath.Join(to, "m.safetensors"), filepath.Join(to, "c.safetensors")
+	code, _, diagnostics := nodemask(t, quickTrain(dir, "--batches", "3", "--save-model", m, "--save-cache", c)...)
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, diagnostics, "saved the cache of ")
+	saved, err := cached.LoadModel(m)
+	require.NoError(t, err)
+	kept, err := cached.LoadCache(c, saved)
+	require.NoError(t, err)
+	require.NotEmpty(t, kept.IDs)
+	require.NoError(t, kept.Close())
+}
+
 func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 	dir := smallGraph(t)
 	for of, more := range map[string][]string{
@@ -60,7 +76,7 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 		"--sample [2 0]: expected at least 1":               {"--sample", "2,0"},
 		"--batch-dir and --checkpoint: expected --batches":  {"--checkpoint", dir},
 		"--jobs 2: trials in batches run one after":         {"--batches", "2", "--jobs", "2"},
-		"--cache-inference or --save-cache: these read":     {"--batches", "2", "--cache-inference"},
+		"--memory with --cache-inference or --save-cache":   {"--memory", "1G", "--cache-inference"},
 		"expected another regulariser, or one cluster":      {"--batches", "2", "--regulariser", "dropedge:0.5"},
 		"--batch-dir nowhere: there is no such folder":      {"--batches", "2", "--batch-dir", "nowhere"},
 	} {

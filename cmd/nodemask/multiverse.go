@@ -82,9 +82,9 @@ several may share a folder.`,
 
 func (f *multiverseFlags) run(c *cobra.Command) error {
 	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
-	mostSplits := multiverse.Splits
+	mostSplits, protocol := multiverse.Splits, paper.ProtocolHash()
 	if ofCited {
-		mostSplits = cited.Part(f.part).Splits()
+		mostSplits, protocol = cited.Part(f.part).Splits(), paper.CitedProtocolHash()
 		if !c.Flags().Changed("results") {
 			f.folder = filepath.Join("results", paper.CitedFolder)
 		}
@@ -119,7 +119,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	store := record.OpenTrajectories(f.folder)
+	store := record.OpenTrajectories(f.folder).Under(protocol)
 	switch {
 	case f.again > 0:
 		return f.runAgain(c, store)

@@ -88,11 +88,11 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	require.Equal(t, "4 records added\n", out)
 	code, out, _ = nodemask(t, "results", "verify", "--results", other)
 	require.Zero(t, code)
-	require.Equal(t, "4 records in order\n", out)
+	require.Equal(t, "4 records and 0 trajectories in order\n", out)
 	require.NoError(t, os.WriteFile(filepath.Join(other, "torn.jsonl"), []byte("{"), 0o666))
 	code, out, diagnostics := nodemask(t, "results", "verify", "--results", other)
 	require.Equal(t, 1, code)
-	require.Equal(t, "4 records in order\n", out)
+	require.Empty(t, out)
 	require.Contains(t, diagnostics, "torn.jsonl: byte 0: the last line is cut short")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "broken.jsonl"), []byte("{}\n"), 0o666))
 	code, _, diagnostics = nodemask(t, "results", "verify", "--results", other)
@@ -101,6 +101,42 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	code, _, diagnostics = nodemask(t, "results", "verify", "--results", filepath.Join(other, "nowhere"))
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, "nowhere has no records")
+}
+
+func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
+	folder, cell := someResults(t)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, record.OpenStore(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded", Setting: cell.Setting, TrainPercent: cell.TrainPercent,
+		Parameters: cell.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: 99, MicroF1: 99, Accuracy: 99, Backend: "go", Device: "d", Version: "v"}))
+	code, out, errs := nodemask(t, "results", "merge", other, "--results", folder)
+	require.Equal(t, 1, code)
+	require.Equal(t, "0 records added\n", out)
+	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: 78.5, now 99")
+	text, err := os.ReadFile(filepath.Join(other, "cora-gin.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "merged-by-hand.jsonl"), text, 0o666))
+	code, out, errs = nodemask(t, "results", "verify", "--results", folder)
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	require.Contains(t, errs, "merged-by-hand.jsonl: line 1: contradicts ")
+
+	folder = filepath.Join(t.TempDir(), "results")
+	readings := filepath.Join(folder, paper.MultiverseFolder)
+	code, _, errs = nodemask(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
+	require.Zero(t, code, errs)
+	code, out, errs = nodemask(t, "results", "verify", "--results", folder)
+	require.Zero(t, code, errs)
+	require.Equal(t, "0 records and 3 trajectories in order\n", out)
+	require.NoError(t, os.Rename(readings, filepath.Join(folder, paper.CitedFolder)))
+	code, _, errs = nodemask(t, "results", "verify", "--results", folder)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+paper.CitedProtocolHash())
+	for _, what := range []string{"--status", "--summary", "--splits=1"} {
+		code, out, errs = nodemask(t, "multiverse", "--part", "cited", what, "--backend", "go", "--results", filepath.Join(folder, paper.CitedFolder))
+		require.Equal(t, 1, code, what)
+		require.Contains(t, errs, "line 1: a trajectory under protocol", what)
+		require.Empty(t, out)
+	}
 }
 
 func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {

@@ -59,20 +59,24 @@ func newResultsCommand() *cobra.Command {
 			}
 			return nil
 		}},
-		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, and that it says what its cell says", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			store := record.OpenStore(folder)
-			records, err := store.Load()
+		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, that it says what its cell says, and that no two contradict each other", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+			records, err := record.OpenStore(folder).Verify()
+			trajectories := 0
+			for _, part := range []struct{ folder, protocol string }{{paper.MultiverseFolder, paper.ProtocolHash()}, {paper.CitedFolder, paper.CitedProtocolHash()}} {
+				n, more := record.OpenTrajectories(filepath.Join(folder, part.folder)).Under(part.protocol).Verify()
+				trajectories, err = trajectories+n, errors.Join(err, more)
+			}
 			if err != nil {
 				return err
 			}
-			if len(records) == 0 {
+			if records+trajectories == 0 {
 				return fmt.Errorf("%s has no records: expected a folder of results", folder)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%d records in order\n", len(records))
-			return errors.Join(store.CheckEnds(), record.OpenStore(filepath.Join(folder, paper.MultiverseFolder)).CheckEnds())
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trajectories in order\n", records, trajectories)
+			return err
 		}},
 		newExportResultsCommand(&folder),
-		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
+		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results; records that contradict those that are there are left out, and named", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
 			added, err := record.OpenStore(folder).Merge(args...)
 			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
 			return err

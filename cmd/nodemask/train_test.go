@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/cached"
 )
 
 // smallGraph writes a graph of 40 nodes in two classes that features tell apart.
@@ -287,4 +289,27 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 	}
 	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1", "--max-epochs", "60", "--backend", "go")
 	require.NotContains(t, diagnostics, "collapsed")
+}
+
+func TestWhatWasSavedIsReadBackAndCompared(t *testing.T) {
+	dir, to := smallGraph(t), t.TempDir()
+	at := func(name string) string { return filepath.Join(to, name) }
+	for name, seed := range map[string]string{"a": "1", "b": "2"} {
+		code, _, diagnostics := nodemask(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name), "--save-cache", at(name+" cache"))...)
+		require.Zero(t, code, diagnostics)
+	}
+	saved, err := cached.LoadModel(at("a"))
+	require.NoError(t, err)
+	readBack := func(model, cache string) error {
+		return (&trainFlags{saveModel: at(model), saveCache: cache}).readBack(saved)
+	}
+	require.NoError(t, readBack("a", at("a cache")))
+	require.ErrorContains(t, readBack("b", ""), "what was written reads as another model")
+	require.ErrorContains(t, readBack("a", at("b cache")), "b cache")
+	text, err := os.ReadFile(at("a cache"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(at("a cache"), text[:len(text)-1], 0o600))
+	require.ErrorContains(t, readBack("a", at("a cache")), "a cache")
+	require.NoError(t, os.WriteFile(at("a"), nil, 0o600))
+	require.ErrorContains(t, readBack("a", ""), "a: ")
 }

@@ -13,8 +13,8 @@ import (
 // recursion, and ends the process where that is too deep.
 func checkFooter(footer []byte) error {
 	f := thrift{data: footer}
-	if err := f.structure(1, nil); err != nil {
-		return err
+	if f.structure(1, nil); f.err != nil {
+		return f.err
 	}
 	// The schema lists a tree's nodes by their number of children, each before them.
 	var open []int64 // children still to come, by depth
@@ -35,141 +35,120 @@ func checkFooter(footer []byte) error {
 	return nil
 }
 
-// thrift walks over values without keeping them.
+// thrift walks over values without keeping them. After the first fault it reads zeros.
 type thrift struct {
 	data     []byte
 	children []int64 // of each element of the schema
+	err      error
 }
 
-var errShort = fmt.Errorf("the footer is cut short: %w", io.ErrUnexpectedEOF)
-
-func (f *thrift) byte() (byte, error) {
-	if len(f.data) == 0 {
-		return 0, errShort
+func (f *thrift) fail(err error) {
+	if f.err == nil {
+		f.data, f.err = nil, err
 	}
-	b := f.data[0]
-	f.data = f.data[1:]
-	return b, nil
 }
 
-func (f *thrift) varint() (uint64, error) {
+// take returns the next n bytes; nil if there are not so many.
+func (f *thrift) take(n uint64) []byte {
+	if n > uint64(len(f.data)) {
+		f.fail(fmt.Errorf("the footer is cut short: %w", io.ErrUnexpectedEOF))
+		return nil
+	}
+	taken := f.data[:n]
+	f.data = f.data[n:]
+	return taken
+}
+
+func (f *thrift) byte() byte {
+	if b := f.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (f *thrift) varint() uint64 {
 	x, n := binary.Uvarint(f.data)
 	if n <= 0 {
-		return 0, errShort
+		n = len(f.data) + 1
 	}
-	f.data = f.data[n:]
-	return x, nil
+	f.take(uint64(n))
+	return x
 }
 
-func (f *thrift) skip(n uint64) error {
-	if n > uint64(len(f.data)) {
-		return errShort
-	}
-	f.data = f.data[n:]
-	return nil
+func (f *thrift) signed() int64 {
+	x := f.varint()
+	return int64(x>>1) ^ -int64(x&1)
 }
 
 // structure walks over a structure. path are the fields that lead to it: 2 is the schema, and field 5 of its elements their
 // number of children.
-func (f *thrift) structure(depth int, path []int64) error {
+func (f *thrift) structure(depth int, path []int64) {
 	field, children := int64(0), int64(0)
+	inSchema := len(path) == 1 && path[0] == 2
 	for {
-		head, err := f.byte()
-		if err != nil {
-			return err
-		}
+		head := f.byte()
 		if head == 0 {
-			if len(path) == 1 && path[0] == 2 {
+			if inSchema {
 				f.children = append(f.children, children)
 			}
-			return nil
+			return
 		}
 		if step := int64(head >> 4); step > 0 {
 			field += step
 		} else {
-			id, err := f.varint()
-			if err != nil {
-				return err
-			}
-			field = int64(id>>1) ^ -int64(id&1)
+			field = f.signed()
 		}
-		if kind := head & 15; len(path) == 1 && path[0] == 2 && field == 5 && kind == 5 {
-			n, err := f.varint()
-			if err != nil {
-				return err
-			}
-			children = int64(n>>1) ^ -int64(n&1)
-		} else if err := f.value(kind, depth, append(path[:len(path):len(path)], field)); err != nil {
-			return err
+		if kind := head & 15; inSchema && field == 5 && kind == 5 {
+			children = f.signed()
+		} else {
+			f.value(kind, depth, append(path[:len(path):len(path)], field))
 		}
 	}
 }
 
-func (f *thrift) value(kind byte, depth int, path []int64) error {
+func (f *thrift) value(kind byte, depth int, path []int64) {
 	if depth > input.MaxDepth {
-		return fmt.Errorf("its footer is nested more than %d deep", input.MaxDepth)
+		f.fail(fmt.Errorf("its footer is nested more than %d deep", input.MaxDepth))
+		return
 	}
 	switch kind {
 	case 1, 2: // true and false, which a field's head holds
-		return nil
 	case 3:
-		return f.skip(1)
+		f.take(1)
 	case 4, 5, 6:
-		_, err := f.varint()
-		return err
+		f.varint()
 	case 7:
-		return f.skip(8)
+		f.take(8)
 	case 8:
-		n, err := f.varint()
-		if err != nil {
-			return err
-		}
-		return f.skip(n)
+		f.take(f.varint())
 	case 9, 10: // list and set
-		head, err := f.byte()
-		if err != nil {
-			return err
-		}
+		head := f.byte()
 		n := uint64(head >> 4)
 		if n == 15 {
-			if n, err = f.varint(); err != nil {
-				return err
-			}
+			n = f.varint()
 		}
-		return f.elements(n, []byte{head & 15}, depth, path)
+		f.elements(n, []byte{head & 15}, depth, path)
 	case 11: // map
-		n, err := f.varint()
-		if err != nil || n == 0 {
-			return err
+		if n := f.varint(); n > 0 {
+			kinds := f.byte()
+			f.elements(n, []byte{kinds >> 4, kinds & 15}, depth, path)
 		}
-		kinds, err := f.byte()
-		if err != nil {
-			return err
-		}
-		return f.elements(n, []byte{kinds >> 4, kinds & 15}, depth, path)
 	case 12:
-		return f.structure(depth+1, path)
+		f.structure(depth+1, path)
+	default:
+		f.fail(errors.New("the footer holds a value of no known type"))
 	}
-	return errors.New("the footer holds a value of no known type")
 }
 
 // elements walks over n elements of the kinds, each of which takes a byte at least.
-func (f *thrift) elements(n uint64, kinds []byte, depth int, path []int64) error {
-	if n > uint64(len(f.data)) {
-		return errShort
-	}
-	for range n {
+func (f *thrift) elements(n uint64, kinds []byte, depth int, path []int64) {
+	for ; n > 0 && f.err == nil; n-- {
 		for _, kind := range kinds {
-			var err error
 			if kind == 1 || kind == 2 {
-				err = f.skip(1)
+				f.take(1)
 			} else {
-				err = f.value(kind, depth+1, path)
-			}
-			if err != nil {
-				return err
+				f.value(kind, depth+1, path)
 			}
 		}
 	}
-	return nil
 }

@@ -82,7 +82,7 @@ func TestFaultsNameFileColumnAndRow(t *testing.T) {
 		"float ids": {func(dir string) { write(t, dir, nodesFile, []dated{{1, "a"}}) }, `nodes.parquet: column "id" of type DOUBLE: expected whole numbers or text`},
 		"no nodes":  {func(dir string) { write(t, dir, nodesFile, []node{}) }, "nodes.parquet: no nodes"},
 		"empty id":  {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {X: &one}}) }, `column "id": row 1: the id is empty`},
-		"twice":     {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1"}, {ID: "1"}}) }, `column "id": row 1: the id "1" is there already (row 0)`},
+		"twice":     {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "1", X: &one}}) }, `row 1: the id "1" is there already (node 0`},
 		"empty":     {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "2"}}) }, `column "x": row 1 is empty: write 0`},
 		"too large": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &infinite}}) }, `column "x": row 0: found 1e+300: expected a finite number`},
 		"no node": {func(dir string) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -148,18 +147,34 @@ func kindOf(t parquet.Type) (k kind, unsigned bool) {
 	return other, false
 }
 
-// column finds a column by one of its names, in upper or lower case.
-func (t *table) column(names ...string) (*column, error) {
+// find returns the column of the first of the names that there is, in upper or lower case; nil if there is none.
+func (t *table) find(names ...string) *column {
 	for _, name := range names {
 		if i := slices.IndexFunc(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) }); i >= 0 {
-			return t.columns[i], nil
+			return t.columns[i]
 		}
 	}
+	return nil
+}
+
+func (t *table) missing(name string) error {
 	var found []string
 	for _, c := range t.columns[:min(len(t.columns), 8)] {
 		found = append(found, c.name)
 	}
-	return nil, t.errorf("no column %q: found %.200q", names[0], strings.Join(found, ","))
+	return t.errorf("no column %q: found %.200q", name, strings.Join(found, ","))
+}
+
+// idColumn finds a column of ids.
+func (t *table) idColumn(names ...string) (*column, error) {
+	c := t.find(names...)
+	if c == nil {
+		return nil, t.missing(names[0])
+	}
+	if c.kind != whole && c.kind != text {
+		return nil, t.errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
+	}
+	return c, nil
 }
 
 // batch holds some values of a column, as numbers or as the library's values.
@@ -216,17 +231,6 @@ func (b batch) float(i int) float64 {
 		return float64(n)
 	}
 	return float64(uint64(b.int(i)))
-}
-
-// name returns a value as text, for ids.
-func (b batch) name(i int, k kind) string {
-	switch {
-	case b.null(i):
-		return ""
-	case k == text:
-		return string(b.values[i].ByteArray())
-	}
-	return strconv.FormatInt(b.int(i), 10)
 }
 
 // each calls use with all values of a column, in batches that begin at a row.

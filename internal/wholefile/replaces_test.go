@@ -30,4 +30,6 @@ func TestEveryLinkToAFileIsThatFile(t *testing.T) {
 	require.True(t, Same(at("new"), at("folder/NEW")), "one file on some disks")
 	require.False(t, Same(at("new"), at("newer")))
 	require.False(t, Same(at("a/new"), at("b/new")), "no such folders")
+	require.NoError(t, os.Mkdir(at("second"), 0o700))
+	require.False(t, Same(at("new"), at("second/new")), "of one name in two folders")
 }

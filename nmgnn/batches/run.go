@@ -12,13 +12,19 @@ import (
 )
 
 // Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the seeds, as
-// [train.Experiment.Run] does. Of what an experiment measures after training it measures nothing.
+// [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted from the cache, and keeps
+// the cache if asked, in the inductive setting; their memory is not part of [Estimate].
 func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
 	if err := x.Parameters.Check(); err != nil {
 		return nil, err
 	}
-	if x.Smoothness || x.CacheInference || x.Keep {
-		return nil, errors.New("batches: MAD, predicting from the cache and keeping it read the whole graph at once: expected none of them")
+	switch {
+	case x.Smoothness:
+		return nil, errors.New("batches: MAD reads the whole graph at once: expected an experiment without")
+	case (x.CacheInference || x.Keep) && x.Setting != datasets.Inductive:
+		return nil, fmt.Errorf("batches: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
+	case (x.CacheInference || x.Keep) && o.Memory > 0:
+		return nil, errors.New("batches: what caching takes is not estimated: expected a number of clusters and no limit of memory")
 	}
 	results, clusters := make([]*train.Result, len(seeds)), o.Clusters
 	ended := x.Ended(results, r)
@@ -73,7 +79,11 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 			}
 			return results, fmt.Errorf("trial %d (seed %d): %w", i+1, seed, err)
 		}
-		ended(i, &train.Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()})
+		result := &train.Result{Trial: trial, SplitSeed: split.Seed, SplitHash: split.Hash()}
+		if err := t.measure(ctx, x, result); err != nil {
+			return results, err
+		}
+		ended(i, result)
 	}
 	return results, nil
 }

@@ -198,13 +198,5 @@ func TrajectoryAgain(ctx context.Context, b *backend.Backend, open func(ctx cont
 	if err != nil {
 		return again, nil, err
 	}
-	for _, part := range []struct {
-		name    string
-		was, is any
-	}{{"split", old.Split, again.Split}, {"macro F1", old.F1, again.F1}, {"macro F1 with caching", old.Cached, again.Cached}, {"best epochs", old.BestEpochs, again.BestEpochs}, {"epochs", old.Epochs, again.Epochs}} {
-		if was, is := fmt.Sprint(part.was), fmt.Sprint(part.is); was != is {
-			differences = append(differences, fmt.Sprintf("%s: %s, now %s", part.name, was, is))
-		}
-	}
-	return again, differences, nil
+	return again, old.Differences(again), nil
 }

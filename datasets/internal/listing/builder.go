@@ -271,14 +271,7 @@ func (b *Builder) Finish() (*Graph, error) {
 	}
 	b.chooseClass()
 	b.setFeatures()
-	if b.masked {
-		for s := range b.masks {
-			if b.masks[s] == nil {
-				b.masks[s] = []int32{}
-			}
-		}
-		g.SetSplit("the split of train_mask, val_mask and test_mask", b.masks[0], b.masks[1], b.masks[2])
-	}
+	g.SetSplit("the split of train_mask, val_mask and test_mask", b.masked, b.masks)
 	return g, nil
 }
 

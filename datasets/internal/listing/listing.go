@@ -63,13 +63,12 @@ func (g *Graph) AllNotes() []string {
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
 
-// SetSplit takes over the sets of an own split without the nodes that have no label, or says why there is none. Sets must be
-// ascending; what names the split is for notes.
-func (g *Graph) SetSplit(what string, train, validation, test []int32) {
-	if train == nil && validation == nil && test == nil {
+// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have no label, or
+// says why not. Sets must be ascending; what names the split is for notes.
+func (g *Graph) SetSplit(what string, is bool, sets [3][]int32) {
+	if !is {
 		return
 	}
-	sets := [3][]int32{train, validation, test}
 	names := [3]string{"train", "validation", "test"}
 	if g.Labels == nil {
 		g.Notef("%s: left out: no node has a label", what)

@@ -127,20 +127,25 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 	return b, n, nil
 }
 
-// Ints reads the next len(dst) elements as integers. Floats must be whole numbers.
-func (a *Array) Ints(dst []int64) error {
+// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not, wrong says why.
+func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
 	for len(dst) > 0 {
 		begin := a.at
 		b, n, err := a.chunk(len(dst))
 		if err != nil {
 			return err
 		}
-		if i := a.Type.ints(b, dst[:n]); i < n {
-			return a.atByte(begin+int64(i*a.Type.Size), "element %s of type %s is not a whole number that fits 64 bits", a.Type.Text(b[i*a.Type.Size:]), a.Type.Name)
+		if i := decode(b, dst[:n]); i < n {
+			return a.atByte(begin+int64(i*a.Type.Size), "element %s of type %s%s", a.Type.Text(b[i*a.Type.Size:]), a.Type.Name, wrong)
 		}
 		dst = dst[n:]
 	}
 	return nil
+}
+
+// Ints reads the next len(dst) elements as integers. Floats must be whole numbers.
+func (a *Array) Ints(dst []int64) error {
+	return read(a, dst, a.Type.ints, " is not a whole number that fits 64 bits")
 }
 
 // Indices reads the next len(dst) elements, which must lie from 0 to limit-1. In errors, what names the things they
@@ -166,33 +171,17 @@ func (a *Array) Indices(dst []int32, limit int64, what string) error {
 
 // Float32s reads the next len(dst) elements, and refuses those that are not finite in 32 bits.
 func (a *Array) Float32s(dst []float32) error {
-	for len(dst) > 0 {
-		begin := a.at
-		b, n, err := a.chunk(len(dst))
-		if err != nil {
-			return err
-		}
-		if i := a.Type.float32s(b, dst[:n]); i < n {
-			return a.atByte(begin+int64(i*a.Type.Size), "element %s of type %s: expected a finite number that fits 32 bits", a.Type.Text(b[i*a.Type.Size:]), a.Type.Name)
-		}
-		dst = dst[n:]
-	}
-	return nil
+	return read(a, dst, a.Type.float32s, ": expected a finite number that fits 32 bits")
 }
 
 // Strings reads the next len(dst) elements as text; see [Dtype.Text] for numbers.
 func (a *Array) Strings(dst []string) error {
-	for len(dst) > 0 {
-		b, n, err := a.chunk(len(dst))
-		if err != nil {
-			return err
-		}
-		for i := range n {
+	return read(a, dst, func(b []byte, dst []string) int {
+		for i := range dst {
 			dst[i] = a.Type.Text(b[i*a.Type.Size : (i+1)*a.Type.Size])
 		}
-		dst = dst[n:]
-	}
-	return nil
+		return len(dst)
+	}, "")
 }
 
 // ShapeText writes a shape as in "[2708, 1433]".

@@ -26,13 +26,10 @@ const (
 
 // File reads a zip of npy arrays. Members are streamed, and can be opened several times, even at once.
 type File struct {
-	name    string // for errors
 	ctx     context.Context
-	size    int64
+	in      *input.File
 	members map[string]*zip.File
 	counted map[string]bool // members whose size was checked by unpacking
-	closer  io.Closer       // nil: nothing to close
-	budget  input.Budget
 }
 
 // Open opens a file. Once ctx is done, reading any member ends with its error.
@@ -41,28 +38,27 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := New(ctx, f, f.Size, path)
+	z, err := New(ctx, f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	z.closer = f
 	return z, nil
 }
 
-// New reads the list of members of a zip of size bytes. name is what errors call the file.
-func New(ctx context.Context, r io.ReaderAt, size int64, name string) (*File, error) {
-	archive, err := zip.NewReader(r, size)
+// New reads the list of members of a zip, which [File.Close] closes.
+func New(ctx context.Context, in *input.File) (*File, error) {
+	z := &File{ctx: ctx, in: in, members: map[string]*zip.File{}, counted: map[string]bool{}}
+	archive, err := zip.NewReader(in, in.Size)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %d bytes: not a whole npz (zip) file: %w. Get it again", name, size, err)
+		return nil, z.Errorf("%d bytes: not a whole npz (zip) file: %w. Get it again", in.Size, err)
 	}
 	if len(archive.File) > maxMembers {
-		return nil, fmt.Errorf("%s: %d members: expected at most %d", name, len(archive.File), maxMembers)
+		return nil, z.Errorf("%d members: expected at most %d", len(archive.File), maxMembers)
 	}
-	z := &File{name: name, ctx: ctx, size: size, budget: input.NewBudget(size), members: map[string]*zip.File{}, counted: map[string]bool{}}
 	for _, f := range archive.File {
 		key := strings.TrimSuffix(f.Name, ".npy")
 		if z.members[key] != nil {
-			return nil, fmt.Errorf("%s: member %.80q is there twice", name, key)
+			return nil, z.Errorf("member %.80q is there twice", key)
 		}
 		z.members[key] = f
 	}
@@ -70,21 +66,16 @@ func New(ctx context.Context, r io.ReaderAt, size int64, name string) (*File, er
 }
 
 // Close closes the file.
-func (z *File) Close() error {
-	if z.closer == nil {
-		return nil
-	}
-	return z.closer.Close()
-}
+func (z *File) Close() error { return z.in.Close() }
 
 // Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
 func (z *File) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", z.name, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
 }
 
 // Take counts bytes that the caller is about to keep of the file; see [input.Budget].
 func (z *File) Take(bytes int64) error {
-	if err := z.budget.Take(bytes); err != nil {
+	if err := z.in.Take(bytes); err != nil {
 		return z.Errorf("%w", err)
 	}
 	return nil
@@ -121,7 +112,7 @@ func (z *File) Require(layout string, members ...string) error {
 
 // Open starts reading a member; close it after use.
 func (z *File) Open(member string) (*Array, error) {
-	where := z.name + ": " + member
+	where := z.in.Name + ": " + member
 	f := z.members[member]
 	if f == nil {
 		return nil, z.Errorf("no member %q; found %s", member, z.Names())
@@ -149,8 +140,8 @@ func (z *File) believe(f *zip.File, where string) error {
 		return fmt.Errorf("%s: the member is encrypted: save it without a password", where)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return fmt.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and numpy.savez_compressed write", where, f.Method)
-	case packed > uint64(z.size):
-		return fmt.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again", where, packed, z.size)
+	case packed > uint64(z.in.Size):
+		return fmt.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again", where, packed, z.in.Size)
 	case f.Method == zip.Store && packed != full:
 		return fmt.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again", where, packed, full)
 	case full > (packed+16)*maxDeflateRatio:

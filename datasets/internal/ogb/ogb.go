@@ -120,6 +120,25 @@ func (r reader) each(file string, columns int, row func(t *csvtable.Table) error
 	return t.Err()
 }
 
+// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it holds: that is noted.
+func (r reader) perNode(g *listing.Graph, file, holds string, row func(t *csvtable.Table) error) error {
+	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
+		g.Notef("no %s: the nodes have no %s", file, holds)
+		return nil
+	}
+	lines := 0
+	err := r.each(file, 0, func(t *csvtable.Table) error {
+		if lines++; lines > g.Nodes {
+			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
+		}
+		return row(t)
+	})
+	if err == nil && lines != g.Nodes {
+		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(file), lines, g.Nodes)
+	}
+	return err
+}
+
 // one reads a file that holds one number.
 func (r reader) one(file string) (int64, error) {
 	var all []int64
@@ -176,15 +195,10 @@ func (r reader) edges(g *listing.Graph, listed int64) error {
 }
 
 func (r reader) features(g *listing.Graph) error {
-	if _, err := os.Stat(r.path(featureFile)); errors.Is(err, fs.ErrNotExist) {
-		g.Notef("no %s: the nodes have no features", featureFile)
-		return nil
-	}
-	f := listing.Features{Offsets: []int64{0}}
-	err := r.each(featureFile, 0, func(t *csvtable.Table) error {
-		f.Width = len(t.Fields)
-		if len(f.Offsets) > g.Nodes {
-			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
+	f := &g.Features
+	return r.perNode(g, featureFile, "features", func(t *csvtable.Table) error {
+		if f.Width = len(t.Fields); f.Offsets == nil {
+			f.Offsets = []int64{0}
 		}
 		for i, field := range t.Fields {
 			if len(field) == 1 && field[0] == '0' {
@@ -204,25 +218,13 @@ func (r reader) features(g *listing.Graph) error {
 		f.Offsets = append(f.Offsets, int64(len(f.Values)))
 		return t.Take(8 + 8*(int64(len(f.Values))-f.Offsets[len(f.Offsets)-2]))
 	})
-	if err == nil && len(f.Offsets) != g.Nodes+1 {
-		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(featureFile), len(f.Offsets)-1, g.Nodes)
-	}
-	g.Features = f
-	return err
 }
 
 func (r reader) labels(g *listing.Graph) error {
-	if _, err := os.Stat(r.path(labelFile)); errors.Is(err, fs.ErrNotExist) {
-		g.Notef("no %s: the nodes have no classes", labelFile)
-		return nil
-	}
 	var index classes.Index
-	err := r.each(labelFile, 0, func(t *csvtable.Table) error {
+	err := r.perNode(g, labelFile, "classes", func(t *csvtable.Table) error {
 		if len(t.Fields) != 1 {
 			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
-		}
-		if len(g.Labels) == g.Nodes {
-			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
 		}
 		label := t.Fields[0]
 		if s := string(label); s == "nan" || s == "NaN" || s == "-1" {
@@ -235,10 +237,9 @@ func (r reader) labels(g *listing.Graph) error {
 		g.Labels = append(g.Labels, index.Add(label))
 		return nil
 	})
-	if err == nil && len(g.Labels) != g.Nodes {
-		err = fmt.Errorf("%s: %d lines: expected %d, one a node", r.path(labelFile), len(g.Labels), g.Nodes)
+	if g.Labels != nil {
+		g.Classes = index.Finish(g.Labels)
 	}
-	g.Classes = index.Finish(g.Labels)
 	return err
 }
 
@@ -261,7 +262,6 @@ func (r reader) split(g *listing.Graph) error {
 	}
 	var sets [3][]int32
 	for i, file := range []string{"train.csv.gz", "valid.csv.gz", "test.csv.gz"} {
-		sets[i] = []int32{}
 		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *csvtable.Table) error {
 			v, err := number(t, t.Fields[0], int64(g.Nodes))
 			if len(sets[i]) == g.Nodes {
@@ -275,7 +275,7 @@ func (r reader) split(g *listing.Graph) error {
 		}
 		slices.Sort(sets[i])
 	}
-	g.SetSplit(fmt.Sprintf("the split %.80q", name), sets[0], sets[1], sets[2])
+	g.SetSplit(fmt.Sprintf("the split %.80q", name), true, sets)
 	return nil
 }
 

@@ -26,34 +26,25 @@ const (
 	globalObject      global = "object"
 )
 
+// globals are their names in files.
+var globals = map[string]global{
+	"numpy ndarray": globalArray, "numpy dtype": globalType,
+	"numpy.core.multiarray _reconstruct": globalReconstruct, "numpy._core.multiarray _reconstruct": globalReconstruct,
+	"numpy.core.multiarray scalar": globalScalar, "numpy._core.multiarray scalar": globalScalar,
+	"scipy.sparse.csr csr_matrix": globalMatrix, "scipy.sparse._csr csr_matrix": globalMatrix,
+	"collections defaultdict": globalDefaultDict, "__builtin__ list": globalList, "builtins list": globalList, "_codecs encode": globalEncode,
+	"copy_reg _reconstructor": globalNewObject, "copyreg _reconstructor": globalNewObject, "__builtin__ object": globalObject, "builtins object": globalObject,
+}
+
 func (p *unpickler) global(module, name []byte) global {
 	if len(module)+len(name) > 128 {
 		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
 	}
-	switch string(module) + " " + string(name) {
-	case "numpy ndarray":
-		return globalArray
-	case "numpy dtype":
-		return globalType
-	case "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct":
-		return globalReconstruct
-	case "numpy.core.multiarray scalar", "numpy._core.multiarray scalar":
-		return globalScalar
-	case "scipy.sparse.csr csr_matrix", "scipy.sparse._csr csr_matrix":
-		return globalMatrix
-	case "collections defaultdict":
-		return globalDefaultDict
-	case "__builtin__ list", "builtins list":
-		return globalList
-	case "_codecs encode":
-		return globalEncode
-	case "copy_reg _reconstructor", "copyreg _reconstructor":
-		return globalNewObject
-	case "__builtin__ object", "builtins object":
-		return globalObject
+	g, is := globals[string(module)+" "+string(name)]
+	if !is {
+		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
 	}
-	p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
-	return ""
+	return g
 }
 
 // Array holds a numpy array of numbers in C order, of at most two dimensions. The numbers stay in the file's memory
@@ -238,10 +229,5 @@ func (m *Matrix) Attribute(name string) any {
 	if m.state == nil {
 		return nil
 	}
-	for _, e := range slices.Backward(m.state.Entries) {
-		if key, ok := e.Key.(String); ok && string(key) == name {
-			return e.Value
-		}
-	}
-	return nil
+	return m.state.Get(name)
 }

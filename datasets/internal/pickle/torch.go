@@ -1,7 +1,6 @@
 package pickle
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -162,21 +161,4 @@ func (d *Dict) Get(key string) any {
 		}
 	}
 	return nil
-}
-
-// describeTorch is [Describe] for the values of this file.
-func describeTorch(v any) string {
-	switch v := v.(type) {
-	case *Storage:
-		return "a storage"
-	case storage:
-		return "a type of storage"
-	case *Tensor:
-		return "a tensor"
-	case *Object:
-		return "an object of class " + v.Class
-	case Class:
-		return "class " + string(v)
-	}
-	return fmt.Sprintf("%T", v)
 }

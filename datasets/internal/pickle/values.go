@@ -63,8 +63,18 @@ func Describe(v any) string {
 		return "a numpy array"
 	case *Matrix:
 		return "a scipy matrix"
+	case *Storage:
+		return "a storage"
+	case storage:
+		return "a type of storage"
+	case *Tensor:
+		return "a tensor"
+	case *Object:
+		return "an object of class " + v.Class
+	case Class:
+		return "class " + string(v)
 	}
-	return describeTorch(v)
+	return fmt.Sprintf("%T", v)
 }
 
 // bytesText returns a number of bytes for people: "2.0 GiB".

@@ -1,7 +1,6 @@
 package torch
 
 import (
-	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -28,7 +27,7 @@ func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
 	if edges == nil {
 		return nil, f.errorf("no field edge_index: expected a tensor [2, edges]")
 	}
-	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole {
+	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole() {
 		return nil, f.errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
 	}
 	x, err := f.tensor(fields, "x")
@@ -100,13 +99,7 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 }
 
 // index returns a whole number as it is: a floating one has not enough bits for all.
-func (t *tensor) index(i, j int64) int64 {
-	b := t.at(i, j)
-	if t.kind.size == 8 && t.kind.whole {
-		return int64(binary.LittleEndian.Uint64(b))
-	}
-	return int64(t.kind.float(b))
-}
+func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
 func (f *file) pairs(g *listing.Graph, edges *tensor) error {
 	if err := f.in.Take(16 * edges.shape[1]); err != nil {
@@ -195,7 +188,7 @@ func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
 			continue
 		}
 		rows, columns, ok := mask.matrix()
-		if !ok || rows != int64(g.Nodes) || !mask.kind.whole {
+		if !ok || rows != int64(g.Nodes) || !mask.kind.whole() {
 			return f.errorf("field %q has shape %v: expected true or false for each of %d nodes", field, mask.shape, g.Nodes)
 		}
 		if columns == 0 {
@@ -211,13 +204,6 @@ func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
 			}
 		}
 	}
-	if some {
-		for i := range sets {
-			if sets[i] == nil {
-				sets[i] = []int32{}
-			}
-		}
-		g.SetSplit("the split of train_mask, val_mask and test_mask", sets[0], sets[1], sets[2])
-	}
+	g.SetSplit("the split of train_mask, val_mask and test_mask", some, sets)
 	return nil
 }

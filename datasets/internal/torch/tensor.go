@@ -1,10 +1,10 @@
 package torch
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
+	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -20,45 +20,22 @@ type tensor struct {
 
 // kind says how a storage's numbers are stored.
 type kind struct {
-	size  int64
-	float func(b []byte) float64
-	whole bool
+	numpy.Dtype
+	brain bool // bfloat16, the upper half of a float32, which numpy does not have
 }
 
-var kinds = map[string]kind{
-	"Float":  {4, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }, false},
-	"Double": {8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }, false},
-	"Half":   {2, func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }, false},
-	"BFloat16": {2, func(b []byte) float64 {
-		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
-	}, false},
-	"Long":  {8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }, true},
-	"Int":   {4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }, true},
-	"Short": {2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }, true},
-	"Char":  {1, func(b []byte) float64 { return float64(int8(b[0])) }, true},
-	"Byte":  {1, func(b []byte) float64 { return float64(b[0]) }, true},
-	"Bool":  {1, func(b []byte) float64 { return float64(b[0]) }, true},
-}
+// kinds are the types of storages, as numpy calls them.
+var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Int": "<i4", "Short": "<i2",
+	"Char": "|i1", "Byte": "|u1", "Bool": "|b1"}
 
-// half returns a floating number of 16 bits.
-func half(bits uint16) float64 {
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -24)
-	case 31:
-		x = math.Inf(1)
-		if fraction != 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1024+fraction, exponent-25)
+func (k kind) whole() bool { return k.Kind != 'f' && !k.brain }
+
+// float returns the number at the start of b.
+func (k kind) float(b []byte) float64 {
+	if k.brain {
+		return float64(math.Float32frombits(uint32(k.Int(b)) << 16))
 	}
-	if bits>>15 != 0 {
-		return -x
-	}
-	return x
+	return k.Float(b)
 }
 
 // tensor reads a field that is a tensor; nil if there is none.
@@ -71,16 +48,17 @@ func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	if !is {
 		return nil, f.errorf("field %q is %s: expected a tensor", field, pickle.Describe(value))
 	}
-	k, is := kinds[t.Storage.Type]
-	if !is {
+	dtype, err := numpy.ParseDtype(kinds[t.Storage.Type])
+	if err != nil {
 		return nil, f.errorf("field %q: a storage of type %.40q: expected numbers", field, t.Storage.Type)
 	}
+	k := kind{dtype, t.Storage.Type == "BFloat16"}
 	m := f.members[f.folder+"/data/"+t.Storage.Key]
 	if m == nil {
 		return nil, f.errorf("field %q: there is no storage %.80q", field, t.Storage.Key)
 	}
-	if t.Storage.Elements > int64(m.UncompressedSize64)/k.size {
-		return nil, f.errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged", field, t.Storage.Elements, k.size, m.UncompressedSize64)
+	if t.Storage.Elements > int64(m.UncompressedSize64)/int64(k.Size) {
+		return nil, f.errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged", field, t.Storage.Elements, k.Size, m.UncompressedSize64)
 	}
 	if len(t.Shape) == 0 {
 		return nil, f.errorf("field %q is a tensor without dimensions, a single number: expected one for each node or edge", field)
@@ -141,7 +119,7 @@ func (t *tensor) at(i, j int64) []byte {
 	if len(t.stride) > 1 {
 		e += j * t.stride[1]
 	}
-	return t.data[e*t.kind.size:]
+	return t.data[e*int64(t.kind.Size):]
 }
 
 // elements returns how many there are.

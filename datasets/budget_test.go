@@ -1,0 +1,100 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/graphml"
+	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/nodelink"
+	"nodemask/datasets/internal/numpy"
+	"nodemask/datasets/internal/torch"
+)
+
+// counted returns how many bytes a reader counts of a file, in steps of 64: the least that it must be allowed.
+func counted(content string, read func(in *input.File) error) int {
+	return 64 * sort.Search(1<<16, func(limit int) bool {
+		in := input.Bytes("file", []byte(content))
+		in.Budget = input.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+		return read(in) == nil
+	})
+}
+
+// A ring of 64 nodes, each joined to the next four, with four features.
+func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
+	const nodes, edges = 64, 256
+	var rows, pairs, jsonNodes, jsonEdges, xmlNodes, xmlEdges strings.Builder
+	for v := range nodes {
+		fmt.Fprintf(&rows, "n%02d,1,2,3,4,5\n", v)
+		fmt.Fprintf(&jsonNodes, `,{"id":"n%02d","y":1,"a":2,"b":3,"c":4,"d":5}`, v)
+		fmt.Fprintf(&xmlNodes, `<node id="n%02d"><data key="a">2</data><data key="b">3</data><data key="c">4</data><data key="d">5</data></node>`, v)
+		for next := range edges / nodes {
+			u := (v + next + 1) % nodes
+			fmt.Fprintf(&pairs, "n%02d,n%02d\n", v, u)
+			fmt.Fprintf(&jsonEdges, `,{"source":"n%02d","target":"n%02d"}`, v, u)
+			fmt.Fprintf(&xmlEdges, `<edge source="n%02d" target="n%02d"/>`, v, u)
+		}
+	}
+	keys := ""
+	for _, key := range []string{"a", "b", "c", "d"} {
+		keys += fmt.Sprintf(`<key id="%s" for="node" attr.name="%[1]s" attr.type="int"/>`, key)
+	}
+	csvNodes, csvEdges := "id,y,a,b,c,d\n"+rows.String(), "source,target\n"+pairs.String()
+	asTable := func(nodes, edges *input.File) error {
+		n, err := csvtable.New(t.Context(), nodes)
+		require.NoError(t, err)
+		e, err := csvtable.New(t.Context(), edges)
+		require.NoError(t, err)
+		return new(Graph).readCSV(n, e)
+	}
+	up := func(n, step int) int { return (n + step - 1) / step * step }
+	builder := nodes*(96+3) + nodes*(64+4*16) + 4*(128+1) + edges*16 // ids, nodes with entries, attributes, edges
+	require.Equal(t, nodes*(128+3+8+4*8), counted(csvNodes, func(in *input.File) error { return asTable(in, input.Bytes("edges", []byte(csvEdges))) }), "nodes.csv")
+	require.Equal(t, edges*16, counted(csvEdges, func(in *input.File) error { return asTable(input.Bytes("nodes", []byte(csvNodes)), in) }), "edges.csv")
+	json := `{"nodes":[` + jsonNodes.String()[1:] + `],"links":[` + jsonEdges.String()[1:] + `]}`
+	require.Equal(t, up(builder, 64), counted(json, func(in *input.File) error { _, err := nodelink.Read(t.Context(), in); return err }), "JSON")
+	xml := `<graphml>` + keys + `<graph edgedefault="undirected">` + xmlNodes.String() + xmlEdges.String() + `</graph></graphml>`
+	require.Equal(t, up(builder, 64), counted(xml, func(in *input.File) error { _, err := graphml.Read(t.Context(), in); return err }), "GraphML")
+
+	const values = 100
+	sparse := tiny().With(members{"attr_data": npy("<f8", []int{values}, make([]float64, values)), "attr_indices": npy("<i4", []int{values}, make([]int32, values)),
+		"attr_indptr": npy("<i4", []int{4}, []int32{0, 50, 50, values})})
+	for name, m := range map[string]members{"sparse": sparse, "dense": tiny().With(members{"attr_data": nil, "attr_matrix": npy("<f4", []int{3, 400}, make([]float32, 1200))})} {
+		want := 2*8 + 4*8 // adj_shape and adj_indptr
+		if name == "sparse" {
+			want += 2*8 + 4*8 + values*8 // attr_shape, attr_indptr, and columns and values
+		} else {
+			want += 4 * 1200
+		}
+		got := counted(string(m.Zip(zip.Store)), func(in *input.File) error {
+			z, err := numpy.New(t.Context(), in)
+			require.NoError(t, err)
+			_, err = readNPZ(npzReader{z}, "a.npz")
+			return err
+		})
+		require.Equal(t, up(want, 64), got, name)
+	}
+	data, err := os.ReadFile(filepath.Join("testdata", "formats", "data.pt"))
+	require.NoError(t, err)
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	want := 0 // each member that is read, in the file's order of bytes
+	for _, m := range archive.File {
+		if name := filepath.Base(m.Name); name == "data.pkl" || name == "byteorder" || filepath.Base(filepath.Dir(m.Name)) == "data" {
+			want += int(m.UncompressedSize64)
+		}
+	}
+	g, err := torch.Read(t.Context(), input.Bytes("data.pt", data))
+	require.NoError(t, err)
+	want += 16*len(g.Pairs) + 4*len(g.Features.Dense)
+	require.Equal(t, up(want, 64), counted(string(data), func(in *input.File) error { _, err := torch.Read(t.Context(), in); return err }), "PyTorch")
+}

@@ -1,0 +1,133 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+)
+
+func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	more := c
+	more.Cached = true
+	store := OpenStore(folder)
+	for _, r := range []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(more, 2, 80), recordOf(c, 2, 80)} {
+		require.NoError(t, store.Add(r))
+	}
+	trials, err := store.Verify()
+	require.NoError(t, err, "records that say the same, or more")
+	require.Equal(t, 2, trials)
+	require.NoError(t, store.Add(recordOf(c, 1, 81)))
+	_, err = store.Verify()
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial (cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
+	for seed := range uint64(12) {
+		require.NoError(t, store.Add(recordOf(c, seed+10, 80)))
+		require.NoError(t, store.Add(recordOf(c, seed+10, 79)))
+	}
+	_, err = store.Verify()
+	require.ErrorContains(t, err, "and 3 more")
+	require.Equal(t, 10, strings.Count(err.Error(), "contradicts"))
+}
+
+func TestContradictoryTrajectoriesOfATrialAreNamed(t *testing.T) {
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	for want, change := range map[string]func(*Trajectory){
+		"split: 0123, now 4567": func(t *Trajectory) { t.Split = "4567" },
+		"macro F1: [[":          func(t *Trajectory) { t.F1[1] = []float64{1, 2, 3} },
+		"with caching: [[":      func(t *Trajectory) { t.Cached[0] = []float64{1, 2, 3} },
+		"best epochs: [[":       func(t *Trajectory) { t.BestEpochs[0] = []int{3, 2, 1} },
+		"epochs: 60, now 61":    func(t *Trajectory) { t.Epochs = 61 },
+	} {
+		store, other := OpenTrajectories(t.TempDir()), someTrajectory(c, 1)
+		require.NoError(t, store.Add(someTrajectory(c, 1)))
+		require.NoError(t, store.Add(someTrajectory(c, 1)))
+		trials, err := store.Verify()
+		require.NoError(t, err)
+		require.Equal(t, 1, trials)
+		change(&other)
+		require.NoError(t, store.Add(other))
+		_, err = store.Verify()
+		require.ErrorContains(t, err, "cora-gin.jsonl: line 3: contradicts ")
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	more := c
+	more.Cached = true
+	here, there := OpenStore(t.TempDir()), OpenStore(t.TempDir())
+	require.NoError(t, here.Add(recordOf(c, 1, 80)))
+	for _, r := range []Record{recordOf(more, 1, 81), recordOf(c, 2, 80), recordOf(c, 3, 80), recordOf(c, 3, 79)} {
+		require.NoError(t, there.Add(r))
+	}
+	added, err := here.Merge(there.folder)
+	require.Equal(t, 2, added, "seeds 2 and 3")
+	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial (cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
+	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
+	loaded, err := here.Load()
+	require.NoError(t, err)
+	require.Equal(t, []Record{recordOf(c, 1, 80), recordOf(c, 2, 80), recordOf(c, 3, 80)}, loaded)
+}
+
+func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
+	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, OpenTrajectories(folder).Add(someTrajectory(c, 1)))
+	loaded, err := OpenTrajectories(folder).Under("abc").Load()
+	require.NoError(t, err)
+	require.Len(t, loaded, 1)
+	for name, read := range map[string]func(*Trajectories) error{
+		"load":   func(s *Trajectories) error { _, err := s.Load(); return err },
+		"verify": func(s *Trajectories) error { _, err := s.Verify(); return err },
+		"has":    func(s *Trajectories) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
+	} {
+		require.ErrorContains(t, read(OpenTrajectories(folder).Under("def")), `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
+	}
+}
+
+func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
+	records, trajectories := t.TempDir(), t.TempDir()
+	c := NewCell("cora", "gin", datasets.Inductive, 10)
+	require.NoError(t, OpenStore(records).Add(recordOf(c, 1, 80)))
+	require.NoError(t, OpenTrajectories(trajectories).Add(someTrajectory(c, 1)))
+	for _, test := range []struct {
+		folder, from, to string
+		load             func() error
+	}{
+		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := OpenStore(records).Load(); return err }},
+		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`, func() error { _, err := OpenTrajectories(trajectories).Load(); return err }},
+	} {
+		require.NoError(t, test.load())
+		path := filepath.Join(test.folder, "cora-gin.jsonl")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, json.Valid(text), "still JSON")
+		require.Contains(t, string(text), test.from)
+		changed := bytes.Replace(text, []byte(test.from), []byte(test.to), 1)
+		require.NoError(t, os.WriteFile(path, changed, 0o666))
+		require.ErrorContains(t, test.load(), "cora-gin.jsonl: line 1: a ")
+		require.ErrorContains(t, test.load(), "was changed after it was written: its CRC-32C is ")
+		without := append(changed[:bytes.LastIndexByte(changed, ',')], "}\n"...)
+		require.NoError(t, os.WriteFile(path, without, 0o666))
+		require.NoError(t, test.load(), "lines of programs before have no sum")
+	}
+}
+
+func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
+	line, err := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80).Line()
+	require.NoError(t, err)
+	stored := sealed(line)
+	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
+	back, err := unsealed(append(stored, '\n'))
+	require.NoError(t, err)
+	require.Equal(t, string(line), string(back))
+}
