@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Traits tell one model from another: what it is called, where it starts from, what it can, and what it costs. A model has one row of
-// them, in the table below, and its constructor in nmgnn's.
+// Traits tell one model from another: what it is called, where it starts from, what it can, and what it costs. A model
+// has one row of them, in the table below, and its constructor in nmgnn's.
 type Traits struct {
 	Name   string // as flags and records have it
 	Title  string // as people write it; "": the name in capitals
@@ -38,7 +38,8 @@ func table() []Traits {
 		{Name: "sgat", Preset: "gat", ELU: true, Attention: EqualAttention, SelfTerm: true, WithSelf: true},
 		{Name: "gcn", WithSelf: true},
 		{Name: "sage", Title: "GraphSAGE", Matrices: 2},
-		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: HeadAttention, SelfTerm: true, WithSelf: true, Matrices: 2},
+		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: HeadAttention, SelfTerm: true, WithSelf: true,
+			Matrices: 2},
 	}
 }
 

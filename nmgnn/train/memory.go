@@ -62,7 +62,8 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 	if need <= float64(left.Bytes) {
 		return nil
 	}
-	return fmt.Errorf("train: what %d layers of width %d compute of %d nodes takes about %s of memory, and %v: take a smaller graph, or part of it",
+	return fmt.Errorf("train: what %d layers of width %d compute of %d nodes takes about %s of memory, and %v: "+
+		"take a smaller graph, or part of it",
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
@@ -86,6 +87,7 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 	if jobs > 1 {
 		many = fmt.Sprintf(" in %d jobs", jobs)
 	}
-	return fmt.Errorf("train: %d layers of width %d on %d nodes with %d features and %d classes take about %s of memory%s, and %v: %s",
-		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), x.Graph.Features.Width, x.Graph.NumClasses(), memory.About(need), many, left, remedy)
+	return fmt.Errorf("train: %d layers of width %d on %d nodes with %d features and %d classes take about %s of memory%s, "+
+		"and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), x.Graph.Features.Width,
+		x.Graph.NumClasses(), memory.About(need), many, left, remedy)
 }

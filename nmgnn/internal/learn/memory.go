@@ -6,8 +6,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Size is a graph, or a batch of one, as estimates of memory see it. They are of bytes, and rather too low than too high for a whole
-// graph, which is refused where they do not fit, but too high for batches, whose number follows from them.
+// Size is a graph, or a batch of one, as estimates of memory see it. They are of bytes, and rather too low than too high
+// for a whole graph, which is refused where they do not fit, but too high for batches, whose number follows from them.
 type Size struct {
 	Nodes, Edges      int // entries of the rows
 	Features, Classes int
@@ -17,8 +17,8 @@ type Size struct {
 
 const numberBytes = 4
 
-// Of whole graphs: as measured on Cora with hidden layers of 64 to 4096, and on a graph of 15,000 nodes in 5,000 classes, where
-// estimates were between 0.6 and 1.0 of the peak.
+// Of whole graphs: as measured on Cora with hidden layers of 64 to 4096, and on a graph of 15,000 nodes in 5,000 classes,
+// where estimates were between 0.6 and 1.0 of the peak.
 const (
 	ProcessBytes, XLAProcessBytes = 60e6, 130e6 // before it trains, on the pure-Go backend and with XLA
 	XLAClientBytes                = 80e6        // of each client of XLA's
@@ -29,7 +29,7 @@ const (
 	entryCopies    = 8
 	scoreCopies    = 4 // of the logits, which a loss is computed from
 	fewScoreCopies = 2 // the same with XLA where the train graph is but a part
-	theoremCopies  = 8 // of a hidden layer without gradients: a star of 300,000 nodes took 1.8 GB, of which this counts 1.4 GB
+	theoremCopies  = 8 // of a hidden layer: a star of 300,000 nodes took 1.8 GB, of which this counts 1.4 GB
 )
 
 // numbers returns how many weights the model has, and how many numbers its layers compute for each node, logits apart.
@@ -72,7 +72,8 @@ func (s Size) Whole(p hyper.Parameters, few bool) float64 {
 	}
 	_, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scores*float64(s.Classes)
-	return s.Weights(p) + numberBytes*(float64(s.Nodes)*outputs+entryCopies*float64(s.Edges)*float64(max(p.Heads, 1))+features)
+	entries := entryCopies * float64(s.Edges) * float64(max(p.Heads, 1))
+	return s.Weights(p) + numberBytes*(float64(s.Nodes)*outputs+entries+features)
 }
 
 // Pass is what one pass over the graph takes, of which all that layers compute is kept.
@@ -86,8 +87,8 @@ func Theorem(nodes float64, features int, p hyper.Parameters) float64 {
 	return nodes * numberBytes * float64(2*features+theoremCopies*(p.Layers-1)*p.Hidden)
 }
 
-// Of batches: measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was estimated beside
-// what was taken.
+// Of batches: measured with GIN on reddit-like at several scales, and rounded up. docs/PERFORMANCE.md has what was
+// estimated beside what was taken.
 const (
 	ProgramBytes = 100 << 20 // compiling one, and what the allocator keeps of that
 	PlaceBytes   = 64        // what is kept of a node of the whole graph: its place, its cluster, its mask and so on

@@ -24,7 +24,8 @@ func TestEstimatesAreThoseThatWereFitted(t *testing.T) {
 		p, err := hyper.For(model)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, want, []float64{
-			cora.Whole(p, false), dense.Whole(p, true), cora.Pass(p), float64(cora.Batch(p, 0)), float64(dense.Batch(p, 1e6)), float64(dense.Kept(p)),
+			cora.Whole(p, false), dense.Whole(p, true), cora.Pass(p),
+			float64(cora.Batch(p, 0)), float64(dense.Batch(p, 1e6)), float64(dense.Kept(p)),
 		}, 1, model)
 	}
 }
