@@ -50,11 +50,19 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 		g.Name = filepath.Base(absolute)
 	}
 	var known *datasets.NodeRows
-	if err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) (err error) { known, err = readNodes(t, g); return err }); err != nil {
+	err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) (err error) {
+		known, err = readNodes(t, g)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	var pairs []csr.Edge
-	if err := readTable(ctx, filepath.Join(path, edgesFile), func(t *table) (err error) { pairs, err = readEdges(t, g, known); return err }); err != nil {
+	err = readTable(ctx, filepath.Join(path, edgesFile), func(t *table) (err error) {
+		pairs, err = readEdges(t, g, known)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	known = nil // no longer needed when memory is
@@ -112,7 +120,8 @@ func readEdges(t *table, g *datasets.Graph, known *datasets.NodeRows) ([]csr.Edg
 					v, found = known.Find(b.values[i].ByteArray())
 				}
 				if !found {
-					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge", c.name, row+i, b.text(nil, i, c.kind), nodesFile)
+					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge",
+						c.name, row+i, b.text(nil, i, c.kind), nodesFile)
 				}
 				if end == 0 {
 					pairs[row+i].Node = v
