@@ -83,6 +83,10 @@ func readNodes(t *table, g *datasets.Graph) (*datasets.NodeRows, error) {
 	case t.rows == 0:
 		return nil, t.errorf("no nodes: expected a row for each")
 	}
+	if most := limitCells(t.in.Size); t.rows*int64(len(n.features)) > most {
+		return nil, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
+			t.rows, len(n.features), t.in.Size, most)
+	}
 	g.Notes = n.notes.AllNotes()
 	rows := datasets.NewNodeRows(len(n.features), true, [3]bool{n.masks[0] != nil, n.masks[1] != nil, n.masks[2] != nil})
 	err = t.scanNodes(n, func(id, label []byte, masks [3][]byte, features []float32) error {
