@@ -37,7 +37,9 @@ const (
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
 	g := &Graph{Name: base(dir), Source: dir, Format: "CSV"}
 	if err := withCSV(ctx, filepath.Join(dir, csvNodesFile), func(nodes *csvtable.Table) error {
-		return withCSV(ctx, filepath.Join(dir, csvEdgesFile), func(edges *csvtable.Table) error { return g.readCSV(nodes, edges) })
+		return withCSV(ctx, filepath.Join(dir, csvEdgesFile), func(edges *csvtable.Table) error {
+			return g.readCSV(nodes, edges)
+		})
 	}); err != nil {
 		return nil, err
 	}
@@ -138,7 +140,8 @@ func newCSVNodes(t *csvtable.Table, label int) (*csvNodes, error) {
 			n.featureColumns = append(n.featureColumns, i)
 		}
 	}
-	n.NodeRows = NewNodeRows(len(n.featureColumns), label >= 0, [3]bool{n.maskColumns[0] >= 0, n.maskColumns[1] >= 0, n.maskColumns[2] >= 0})
+	masks := n.maskColumns
+	n.NodeRows = NewNodeRows(len(n.featureColumns), label >= 0, [3]bool{masks[0] >= 0, masks[1] >= 0, masks[2] >= 0})
 	return n, nil
 }
 

@@ -242,7 +242,7 @@ func (f Features) constant() int {
 	}
 	n := 0
 	for c := range first {
-		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // otherwise some row has a zero there, which sparse ones do not store
+		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, which sparse ones do not store
 			n++
 		}
 	}

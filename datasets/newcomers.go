@@ -32,7 +32,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	}
 	var arrived Graph
 	nodes.Finish(&arrived)
-	n := &Newcomers{IDs: arrived.NodeIDs, Features: arrived.Features, Known: make([][]int32, len(nodes.ids)), Linked: make([][]int32, len(nodes.ids))}
+	n := &Newcomers{IDs: arrived.NodeIDs, Features: arrived.Features}
+	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
 	if err := withCSV(ctx, edgesFile, func(edges *csvtable.Table) error {
 		number := func(id []byte) (v int32, isNew bool, err error) {
 			if v, isNew = nodes.Find(id); isNew {
@@ -94,7 +95,8 @@ func entries(rows [][]int32) (total int) {
 	return total
 }
 
-func readNewNodes(ctx context.Context, file string, width int, known func(id []byte) (int32, bool)) (nodes *csvNodes, err error) {
+func readNewNodes(ctx context.Context, file string, width int,
+	known func(id []byte) (int32, bool)) (nodes *csvNodes, err error) {
 	err = withCSV(ctx, file, func(table *csvtable.Table) error {
 		nodes, err = newCSVNodes(table, table.Find("label"))
 		if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class

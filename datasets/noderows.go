@@ -24,8 +24,8 @@ type NodeRows struct {
 	features *FeatureBuilder
 }
 
-// NewNodeRows returns a collector of rows with so many features, that have a label, and marks for the train, validation and test
-// set of the graph's own split, if there are columns for them.
+// NewNodeRows returns a collector of rows with so many features, that have a label, and marks for the train, validation
+// and test set of the graph's own split, if there are columns for them.
 func NewNodeRows(width int, labelled bool, masked [3]bool) *NodeRows {
 	return &NodeRows{labelled: labelled, masked: masked, features: NewFeatureBuilder(width)}
 }

@@ -118,7 +118,8 @@ func checkEnd(path string) (err error) {
 }
 
 // Merge adds what other folders of results have and the store lacks, and returns the number of trials added. Others may
-// merge into the store at the same time. A record that contradicts one of its trial is not added, and named in the error.
+// merge into the store at the same time. A record that contradicts one of its trial is not added, and named in the
+// error.
 func (s *Store) Merge(folders ...string) (added int, err error) {
 	have, err := s.Load()
 	if err != nil {
@@ -162,8 +163,8 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 // trials holds the most complete record of each.
 type trials map[TrialID]Record
 
-// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if both contradict each
-// other.
+// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if both
+// contradict each other.
 func (t trials) lack(r Record) (bool, error) {
 	have, is := t[r.ID()]
 	if !is {
@@ -182,8 +183,8 @@ func (t trials) add(r Record) {
 	}
 }
 
-// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns those that
-// contradict either.
+// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns those
+// that contradict either.
 func (s *Store) addMissing(path string, records []Record, known trials) (added int, contradictions []error, err error) {
 	if !slices.ContainsFunc(records, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write

@@ -16,9 +16,10 @@ import (
 // errNoFile says that there is a folder, pipe or device in a file's place.
 var errNoFile = errors.New("expected a file")
 
-// readLines reads a file's whole lines from a byte on, calls each with a line's number and what it holds, and returns where the last one
-// ends.
-func readLines[T any](path string, from int64, parse func([]byte) (T, error), each func(number int, t T) error) (end int64, err error) {
+// readLines reads a file's whole lines from a byte on, calls each with a line's number and what it holds, and returns
+// where the last one ends.
+func readLines[T any](path string, from int64, parse func([]byte) (T, error),
+	each func(number int, t T) error) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -57,7 +58,8 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error), ea
 			if from > 0 {
 				where = fmt.Sprintf("byte %d", end)
 			}
-			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the trial again", path, where, err)
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the trial again",
+				path, where, err)
 		}
 		if unended {
 			return end, nil // whoever appends next ends the line: then it is read again
@@ -127,8 +129,8 @@ func unsealed(line []byte) ([]byte, error) {
 	return append(line[:at:at], '}'), nil
 }
 
-// Verify reads every record again and returns how many trials there are, and an error that names those with contradictory records, a record
-// that cannot be read, and last lines that were cut short.
+// Verify reads every record again and returns how many trials there are, and an error that names those with contradictory
+// records, a record that cannot be read, and last lines that were cut short.
 func (s *Store) Verify() (trials int, err error) {
 	return verify(s, ParseRecord, Record.Differences, func(r Record) (TrialID, error) { return r.ID(), nil })
 }
@@ -138,7 +140,8 @@ func (s *Trajectories) Verify() (trials int, err error) {
 	return verify(&s.store, s.parse, Trajectory.Differences, Trajectory.ID)
 }
 
-func verify[T any](s *Store, parse func([]byte) (T, error), differences func(a, b T) []string, idOf func(T) (TrialID, error)) (trials int, err error) {
+func verify[T any](s *Store, parse func([]byte) (T, error), differences func(a, b T) []string,
+	idOf func(T) (TrialID, error)) (trials int, err error) {
 	type place struct {
 		path string
 		line int
@@ -155,8 +158,9 @@ func verify[T any](s *Store, parse func([]byte) (T, error), differences func(a, 
 		if !known {
 			first[id] = place{path, number, t}
 		} else if found := differences(old.t, t); len(found) > 0 {
-			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: remove what is wrong of both, or both, and the trial is run again", path, number,
-				contradiction(id, fmt.Sprintf("%s, line %d", old.path, old.line), found)))
+			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
+			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: remove what is wrong of both, or both, and the trial is run again",
+				path, number, contradiction(id, earlier, found)))
 		}
 		return nil
 	})
@@ -165,7 +169,8 @@ func verify[T any](s *Store, parse func([]byte) (T, error), differences func(a, 
 
 // contradiction says that a record differs from an earlier one of its trial.
 func contradiction(id TrialID, earlier string, differences []string) error {
-	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s", earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
+	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s",
+		earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
 }
 
 // named joins errors, of many the first ones and how many more there are.

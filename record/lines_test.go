@@ -28,7 +28,8 @@ func TestContradictoryRecordsOfATrialAreNamedWithBothPlaces(t *testing.T) {
 	require.NoError(t, store.Add(recordOf(c, 1, 81)))
 	_, err = store.Verify()
 	path := filepath.Join(folder, "cora-gin.jsonl")
-	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial (cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
+	require.ErrorContains(t, err, path+": line 5: contradicts "+path+", line 1, of the same trial "+
+		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81; micro F1: 80, now 81")
 	for seed := range uint64(12) {
 		require.NoError(t, store.Add(recordOf(c, seed+10, 80)))
 		require.NoError(t, store.Add(recordOf(c, seed+10, 79)))
@@ -72,7 +73,8 @@ func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
 	}
 	added, err := here.Merge(there.folder)
 	require.Equal(t, 2, added, "seeds 2 and 3")
-	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial (cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
+	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
+		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
 	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
 	loaded, err := here.Load()
 	require.NoError(t, err)
@@ -90,7 +92,8 @@ func TestTrajectoriesOfAnotherProtocolAreNotCounted(t *testing.T) {
 		"verify": func(s *Trajectories) error { _, err := s.Verify(); return err },
 		"has":    func(s *Trajectories) error { _, err := s.Has(c.Trained(), 1, "go"); return err },
 	} {
-		require.ErrorContains(t, read(OpenTrajectories(folder).Under("def")), `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
+		err := read(OpenTrajectories(folder).Under("def"))
+		require.ErrorContains(t, err, `cora-gin.jsonl: line 1: a trajectory under protocol "abc": expected def`, name)
 	}
 }
 

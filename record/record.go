@@ -65,7 +65,8 @@ func (r Record) CellOf() Cell {
 // Line returns the record as it is stored, without the line break.
 func (r Record) Line() ([]byte, error) { return json.Marshal(r) }
 
-// Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device and version.
+// Differences lists what another record of the trial says otherwise of what both measured: nothing on the same device
+// and version.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
 		if was != is {
@@ -95,10 +96,8 @@ func (r Record) Differences(other Record) (differences []string) {
 
 // checkRun returns an error for what no training can give.
 func (r Record) checkRun() error {
-	for name, percent := range map[string]float64{"micro F1": r.MicroF1, "accuracy": r.Accuracy, "validation macro F1": r.ValidationF1} {
-		if percent < 0 || percent > 100 {
-			return fmt.Errorf("%s %v: expected 0 to 100 percent", name, percent)
-		}
+	if r.ValidationF1 < 0 || r.ValidationF1 > 100 {
+		return fmt.Errorf("validation macro F1 %v: expected 0 to 100 percent", r.ValidationF1)
 	}
 	if r.Loss < 0 {
 		return fmt.Errorf("validation loss %v: expected at least 0", r.Loss)
@@ -126,8 +125,8 @@ func (r Record) checkRun() error {
 	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
 }
 
-// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a time that can be.
-// Zeros say that nobody kept them.
+// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a time
+// that can be. Zeros say that nobody kept them.
 func checkTimes(best, epochs, most int, seconds float64) error {
 	switch {
 	case epochs < 0 || epochs > most:

@@ -101,8 +101,8 @@ func (s *Store) files() ([]string, error) {
 }
 
 // Load reads all records, in the order of files and lines. Merged files may repeat a record of one cell and seed: the
-// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place. [Store.Verify] says whether
-// both say the same.
+// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place. [Store.Verify] says
+// whether both say the same.
 func (s *Store) Load() ([]Record, error) {
 	var records []Record
 	at := map[TrialID]int{}

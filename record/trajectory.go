@@ -156,8 +156,8 @@ func OpenTrajectories(folder string) *Trajectories {
 	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
 }
 
-// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others, which count for
-// nothing under these rules.
+// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others, which
+// count for nothing under these rules.
 func (s *Trajectories) Under(protocol string) *Trajectories {
 	return &Trajectories{store: Store{folder: s.store.folder}, protocol: protocol, seen: map[string]*seenTrials{}}
 }
@@ -165,7 +165,8 @@ func (s *Trajectories) Under(protocol string) *Trajectories {
 func (s *Trajectories) parse(line []byte) (Trajectory, error) {
 	t, err := ParseTrajectory(line)
 	if err == nil && s.protocol != "" && t.Protocol != s.protocol {
-		err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of their own", t.Protocol, s.protocol)
+		err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
+			t.Protocol, s.protocol)
 	}
 	return t, err
 }
@@ -238,7 +239,8 @@ func (t Trajectory) Differences(other Trajectory) (differences []string) {
 	for _, part := range []struct {
 		name    string
 		was, is any
-	}{{"split", t.Split, other.Split}, {"macro F1", t.F1, other.F1}, {"macro F1 with caching", t.Cached, other.Cached}, {"best epochs", t.BestEpochs, other.BestEpochs}, {"epochs", t.Epochs, other.Epochs}} {
+	}{{"split", t.Split, other.Split}, {"macro F1", t.F1, other.F1}, {"macro F1 with caching", t.Cached, other.Cached},
+		{"best epochs", t.BestEpochs, other.BestEpochs}, {"epochs", t.Epochs, other.Epochs}} {
 		if was, is := fmt.Sprint(part.was), fmt.Sprint(part.is); was != is {
 			differences = append(differences, fmt.Sprintf("%s: %s, now %s", part.name, was, is))
 		}

@@ -34,6 +34,9 @@ func TestNodesAndEdgesAreCounted(t *testing.T) {
 			return read(table) == nil
 		})
 	}
-	require.Equal(t, 64*(128+2+8+8), counted(nodesFile, func(table *table) (err error) { known, err = readNodes(table, &datasets.Graph{}); return err }))
-	require.Equal(t, 64*16, counted(edgesFile, func(table *table) error { _, err := readEdges(table, &datasets.Graph{}, known); return err }))
+	var g datasets.Graph
+	ofNodes := func(t *table) (err error) { known, err = readNodes(t, &g); return err }
+	require.Equal(t, 64*(128+2+8+8), counted(nodesFile, ofNodes))
+	ofEdges := func(t *table) error { _, err := readEdges(t, &g, known); return err }
+	require.Equal(t, 64*16, counted(edgesFile, ofEdges))
 }

@@ -50,11 +50,19 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 		g.Name = filepath.Base(absolute)
 	}
 	var known *datasets.NodeRows
-	if err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) (err error) { known, err = readNodes(t, g); return err }); err != nil {
+	err := readTable(ctx, filepath.Join(path, nodesFile), func(t *table) (err error) {
+		known, err = readNodes(t, g)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	var pairs []csr.Edge
-	if err := readTable(ctx, filepath.Join(path, edgesFile), func(t *table) (err error) { pairs, err = readEdges(t, g, known); return err }); err != nil {
+	err = readTable(ctx, filepath.Join(path, edgesFile), func(t *table) (err error) {
+		pairs, err = readEdges(t, g, known)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	known = nil // no longer needed when memory is
@@ -74,6 +82,10 @@ func readNodes(t *table, g *datasets.Graph) (*datasets.NodeRows, error) {
 		return nil, t.missing("label")
 	case t.rows == 0:
 		return nil, t.errorf("no nodes: expected a row for each")
+	}
+	if most := limitCells(t.in.Size); t.rows*int64(len(n.features)) > most {
+		return nil, t.errorf("%d rows of %d features in a file of %d bytes: expected at most %d numbers",
+			t.rows, len(n.features), t.in.Size, most)
 	}
 	g.Notes = n.notes.AllNotes()
 	rows := datasets.NewNodeRows(len(n.features), true, [3]bool{n.masks[0] != nil, n.masks[1] != nil, n.masks[2] != nil})
@@ -112,7 +124,8 @@ func readEdges(t *table, g *datasets.Graph, known *datasets.NodeRows) ([]csr.Edg
 					v, found = known.Find(b.values[i].ByteArray())
 				}
 				if !found {
-					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge", c.name, row+i, b.text(nil, i, c.kind), nodesFile)
+					return t.errorf("column %q: row %d names node %.80q, which %s does not have: add it there, or remove the edge",
+						c.name, row+i, b.text(nil, i, c.kind), nodesFile)
 				}
 				if end == 0 {
 					pairs[row+i].Node = v

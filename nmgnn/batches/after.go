@@ -11,7 +11,8 @@ import (
 	"nodemask/stats"
 )
 
-// measure adds to a result what the experiment asks of the trained weights: the cache, and the test nodes' scores as predicted from it.
+// measure adds to a result what the experiment asks of the trained weights: the cache, and the test nodes' scores as
+// predicted from it.
 func (t *trainer) measure(ctx context.Context, x train.Experiment, r *train.Result) (err error) {
 	defer gomlx.Guard(&err, "caching")
 	if x.Keep {
@@ -27,11 +28,12 @@ func (t *trainer) measure(ctx context.Context, x train.Experiment, r *train.Resu
 	return err
 }
 
-// cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They stay in files
-// without names until the program ends.
+// cache computes the train nodes' representations on the train graph, layer by layer, so in two clusters at least. They
+// stay in files without names until the program ends.
 func (t *trainer) cache(ctx context.Context, weights []infer.Weight) (*cached.Cache, error) {
 	phase, o := t.view.Train, t.options
-	e, err := newEngine(t.backend, t.model, phase, t.features.features, clustersOf(phase, phase, max(o.Clusters, 2)), nil, t.graph.NumClasses(), false, o)
+	clusters := clustersOf(phase, phase, max(o.Clusters, 2))
+	e, err := newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), false, o)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,8 @@ func (t *trainer) cache(ctx context.Context, weights []infer.Weight) (*cached.Ca
 	return cached.New(t.graph, phase, t.features.features.Select(phase.Nodes), hidden), nil
 }
 
-// testCached scores the test nodes as predicted from the cache: together, so that those that arrive see one another, or apart.
+// testCached scores the test nodes as predicted from the cache: together, so that those that arrive see one another, or
+// apart.
 func (t *trainer) testCached(ctx context.Context, weights []infer.Weight, together bool) (*stats.Metrics, error) {
 	edges, err := cached.Edges(t.view, together)
 	if err != nil {

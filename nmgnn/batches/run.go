@@ -12,8 +12,8 @@ import (
 )
 
 // Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the seeds, as
-// [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted from the cache, and keeps
-// the cache if asked, in the inductive setting; their memory is not part of [Estimate].
+// [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted from the cache,
+// and keeps the cache if asked, in the inductive setting; their memory is not part of [Estimate].
 func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
 	if err := x.Parameters.Check(); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	case (x.CacheInference || x.Keep) && x.Setting != datasets.Inductive:
 		return nil, fmt.Errorf("batches: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	case (x.CacheInference || x.Keep) && o.Memory > 0:
-		return nil, errors.New("batches: what caching takes is not estimated: expected a number of clusters and no limit of memory")
+		return nil, errors.New("batches: what caching takes is not estimated: expected a number of clusters, and no limit")
 	}
 	results, clusters := make([]*train.Result, len(seeds)), o.Clusters
 	ended := x.Ended(results, r)

@@ -63,8 +63,8 @@ func (g *Graph) AllNotes() []string {
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
 
-// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have no label, or
-// says why not. Sets must be ascending; what names the split is for notes.
+// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have no
+// label, or says why not. Sets must be ascending; what names the split is for notes.
 func (g *Graph) SetSplit(what string, is bool, sets [3][]int32) {
 	if !is {
 		return

@@ -127,7 +127,8 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 	return b, n, nil
 }
 
-// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not, wrong says why.
+// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not, wrong
+// says why.
 func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
 	for len(dst) > 0 {
 		begin := a.at
@@ -136,7 +137,8 @@ func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong st
 			return err
 		}
 		if i := decode(b, dst[:n]); i < n {
-			return a.atByte(begin+int64(i*a.Type.Size), "element %s of type %s%s", a.Type.Text(b[i*a.Type.Size:]), a.Type.Name, wrong)
+			at := i * a.Type.Size
+			return a.atByte(begin+int64(at), "element %s of type %s%s", a.Type.Text(b[at:]), a.Type.Name, wrong)
 		}
 		dst = dst[n:]
 	}

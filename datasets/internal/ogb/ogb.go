@@ -120,7 +120,8 @@ func (r reader) each(file string, columns int, row func(t *csvtable.Table) error
 	return t.Err()
 }
 
-// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it holds: that is noted.
+// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it holds:
+// that is noted.
 func (r reader) perNode(g *listing.Graph, file, holds string, row func(t *csvtable.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)

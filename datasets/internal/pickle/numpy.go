@@ -32,8 +32,9 @@ var globals = map[string]global{
 	"numpy.core.multiarray _reconstruct": globalReconstruct, "numpy._core.multiarray _reconstruct": globalReconstruct,
 	"numpy.core.multiarray scalar": globalScalar, "numpy._core.multiarray scalar": globalScalar,
 	"scipy.sparse.csr csr_matrix": globalMatrix, "scipy.sparse._csr csr_matrix": globalMatrix,
-	"collections defaultdict": globalDefaultDict, "__builtin__ list": globalList, "builtins list": globalList, "_codecs encode": globalEncode,
-	"copy_reg _reconstructor": globalNewObject, "copyreg _reconstructor": globalNewObject, "__builtin__ object": globalObject, "builtins object": globalObject,
+	"__builtin__ list": globalList, "builtins list": globalList, "__builtin__ object": globalObject, "builtins object": globalObject,
+	"copy_reg _reconstructor": globalNewObject, "copyreg _reconstructor": globalNewObject,
+	"collections defaultdict": globalDefaultDict, "_codecs encode": globalEncode,
 }
 
 func (p *unpickler) global(module, name []byte) global {

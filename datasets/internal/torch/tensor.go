@@ -25,8 +25,8 @@ type kind struct {
 }
 
 // kinds are the types of storages, as numpy calls them.
-var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Int": "<i4", "Short": "<i2",
-	"Char": "|i1", "Byte": "|u1", "Bool": "|b1"}
+var kinds = map[string]string{"Float": "<f4", "Double": "<f8", "Half": "<f2", "BFloat16": "<u2",
+	"Long": "<i8", "Int": "<i4", "Short": "<i2", "Char": "|i1", "Byte": "|u1", "Bool": "|b1"}
 
 func (k kind) whole() bool { return k.Kind != 'f' && !k.brain }
 
