@@ -65,19 +65,19 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	folder := t.TempDir()
 	for want, arguments := range map[string][]string{
-		`no readings of "gcn"`:                            {"--model", "gcn"},
-		"--splits 11: expected 1 to 10":                   {"--splits", "11"},
-		"--jobs 0":                                        {"--jobs", "0"},
-		"--batch 0":                                       {"--batch", "0"},
-		"--sizes: 100: expected 1 to 99":                  {"--sizes", "10,100"},
-		"--shard 3/2: expected i/n":                       {"--shard", "3/2"},
+		`no readings of "gcn"`:           {"--model", "gcn"},
+		"--splits 11: expected 1 to 10":  {"--splits", "11"},
+		"--jobs 0":                       {"--jobs", "0"},
+		"--batch 0":                      {"--batch", "0"},
+		"--sizes: 100: expected 1 to 99": {"--sizes", "10,100"},
+		"--shard 3/2: expected i/n":      {"--shard", "3/2"},
 		"--part width: expected cited, departures, stated, scale, readings, depth or tuned": {"--part", "width"},
-		"--data all: expected one data set":               {"--data", "all"},
-		"has no trials of gin on cora":                    {"--again", "1"},
-		"has no trials of gcn on pubmed":                  {"--again", "1", "--part", "tuned", "--data", "pubmed", "--model", "gcn"},
-		"--list: --part tuned has no readings to list":    {"--list", "--part", "tuned"},
-		"its sizes and splits are the protocol's":         {"--part", "depth", "--splits", "3"},
-		"unknown command \"cora\"":                        {"cora"},
+		"--data all: expected one data set":                                                 {"--data", "all"},
+		"has no trials of gin on cora":                                                      {"--again", "1"},
+		"has no trials of gcn on pubmed":                                                    {"--again", "1", "--part", "tuned", "--data", "pubmed", "--model", "gcn"},
+		"--list: --part tuned has no readings to list":                                      {"--list", "--part", "tuned"},
+		"its sizes and splits are the protocol's":                                           {"--part", "depth", "--splits", "3"},
+		"unknown command \"cora\"":                                                          {"cora"},
 	} {
 		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
 		require.Equal(t, 2, code, errs)
