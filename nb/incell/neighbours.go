@@ -36,7 +36,7 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	names := classNames()
 	t := plots.Table{ID: "by-train-neighbours", Header: []string{"train neighbours", "test nodes", "plain", "masked", "change"}, TextColumns: 1,
 		Title:   fmt.Sprintf("What masking adds by the neighbours that a test node has in the train set: %s on %s, %s, %d %% to train on", hyper.Title(model), data, setting, trainPercent),
-		Caption: fmt.Sprintf("Accuracy in percent, mean over %d splits; the change with its 95 %% interval over splits.", splits)}
+		Caption: fmt.Sprintf("Accuracy in percent, mean over splits (%d); the change with its 95 %% interval over them.", splits)}
 	plain, masked, err := cited.Arms(data, model, setting, trainPercent)
 	if err != nil {
 		return t, err
