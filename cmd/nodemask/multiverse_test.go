@@ -88,7 +88,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 	code, _, errs := nodemask(t, "multiverse", "--results", folder, "--status")
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, path+": line 1: ")
-	require.Contains(t, errs, "remove the line, and 'nodemask multiverse' runs the trial again")
+	require.Contains(t, errs, "remove the line, and 'nodemask reproduce' or 'nodemask multiverse'")
 }
 
 func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {

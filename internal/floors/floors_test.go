@@ -71,7 +71,7 @@ var rooms = map[string][]string{
 	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/container", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
 	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/kernels", "stats"},
-	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
+	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
 	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/learn"},
 	"nmgnn/onnx":                 {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
