@@ -28,8 +28,8 @@ func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
 // leadingData is the data set that the paper has all models on.
 const leadingData = "cora"
 
-// newcomers says in words what a setting is.
-func newcomers(s datasets.Setting) string {
+// situation says in words what a setting is.
+func situation(s datasets.Setting) string {
 	if s == datasets.Inductive {
 		return "nodes arrive after training"
 	}
@@ -114,7 +114,11 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 
 // departure returns what masking does one step away from an answer's reading.
 func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, error) {
-	all, err := cited.Each(e.cited, cited.Departures, from.Data, from.Model, from.Setting)
+	q, err := cited.Question(cited.Departures, from.Data, from.Model, from.Setting)
+	if err != nil {
+		return cited.Answer{}, err
+	}
+	all, err := cited.Each(e.cited, cited.Departures, q)
 	for _, a := range all {
 		if cited.Departure(a.Axes, a.Reading) == step {
 			return a, err
@@ -201,7 +205,7 @@ func (e *Evidence) Answer() (Answer, error) {
 		}
 		return "has not been measured in full"
 	}
-	arrive, known := newcomers(datasets.Inductive), newcomers(datasets.Transductive)
+	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
 	a.Sentences = []string{
 		fmt.Sprintf("In GIN, masking %s where %s, and %s where %s.", says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
 		fmt.Sprintf("In GAT, where %s, it %s against the paper's baseline, which drops attention weights; against a GAT that drops none it %s, and SGAT is alike.", arrive, says(answers, "gat", datasets.Inductive), says(fair, "gat", datasets.Inductive)),
@@ -226,19 +230,18 @@ func headline(answers, fair []cited.Answer) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
 	for _, model := range cited.Models() {
-		var gains, withDropout [2]bool
+		var gains [2]bool
+		instead := false // all that is gained is gained by leaving dropout of attention out, too
 		for i, s := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
-			a := find(answers, model, s)
-			if a.Verdict == cited.NotRun {
+			a, alone := find(answers, model, s).Verdict, find(fair, model, s).Verdict
+			if a == cited.NotRun || model != "gin" && alone == cited.NotRun {
 				return "Not everything has been measured yet."
 			}
-			gains[i], withDropout[i] = a.Verdict == cited.Gains, a.Verdict == cited.Gains
-			if model != "gin" {
-				gains[i] = gains[i] && find(fair, model, s).Verdict == cited.Gains
-			}
+			gains[i] = a == cited.Gains && (model == "gin" || alone == cited.Gains)
+			instead = instead || a == cited.Gains && (alone == cited.NoDifference || alone == cited.Loses)
 		}
 		when[gains] = append(when[gains], hyper.Title(model))
-		if gains == ([2]bool{}) && withDropout != gains {
+		if gains == ([2]bool{}) && model != "gin" && instead {
 			replaced = append(replaced, hyper.Title(model))
 		}
 	}
@@ -246,7 +249,7 @@ func headline(answers, fair []cited.Answer) string {
 	for _, group := range []struct {
 		gains [2]bool
 		words string
-	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + newcomers(datasets.Inductive)}, {[2]bool{false, true}, ", where " + newcomers(datasets.Transductive)}} {
+	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true}, ", where " + situation(datasets.Transductive)}} {
 		if models := when[group.gains]; len(models) > 0 {
 			parts = append(parts, and(models)+group.words)
 		}
@@ -340,16 +343,16 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 	t.TextColumns = len(t.Header)
 	for _, model := range cited.Models() {
 		for _, setting := range datasets.Settings() {
-			answers, err := cited.Each(e.cited, part, leadingData, model, setting)
+			q, err := cited.Question(part, leadingData, model, setting)
+			if err != nil {
+				return t, err
+			}
+			answers, err := cited.Each(e.cited, part, q)
 			if err != nil {
 				return t, err
 			}
 			for _, a := range answers {
-				departure := cited.Departure(a.Axes, a.Reading)
-				if departure == "" {
-					departure = cited.Choice{}.String()
-				}
-				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)}, {Text: departure}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)}, {Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
 				gains, err := a.BySize()
 				if err != nil {
 					return t, err

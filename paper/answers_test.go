@@ -114,6 +114,12 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. What helps GAT and SGAT is to drop no attention.", headline(all, fair))
 	assert.Equal(t, "On Cora, yes for GIN, GAT and SGAT, where nodes arrive after training.", headline(all, all))
 	assert.Equal(t, "Not on Cora.", headline(fair, fair))
+	for i := range fair {
+		fair[i].Verdict = cited.Inconclusive
+	}
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair), "what is not known is not said")
+	fair[len(fair)-1].Verdict = cited.NotRun
+	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair))
 }
 
 func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {

@@ -107,26 +107,23 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(c.OutOrStdout())
 	for _, q := range questions {
-		effects, err := results.Effects(q)
+		answers, err := cited.Each(results, cited.Part(f.part), q)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s, %s, %s", q.Data, q.Model, q.Setting)
-		if len(effects.Effects) == 0 {
-			fmt.Fprintln(w, ": not all readings have two splits yet")
-			continue
-		}
-		fmt.Fprintf(w, ", %d splits\n", len(effects.Splits))
-		for _, e := range effects.Effects {
-			fmt.Fprintf(w, "    %+.2f points (95 %% interval %+.2f to %+.2f, p %s)", e.Pooled.MeanDifference, e.Pooled.Low, e.Pooled.High, stats.ProbabilityText(e.Pooled.P))
+		fmt.Fprintf(w, "%s, %s, %s\n", q.Data, q.Model, q.Setting)
+		for _, a := range answers {
+			reading := cited.Departure(q.Axes, a.Reading)
+			if a.Effect == nil {
+				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, f.splits)
+				continue
+			}
+			e := a.Effect
+			fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f, p %s) over %d splits", reading, e.Pooled.MeanDifference, e.Pooled.Low, e.Pooled.High, stats.ProbabilityText(e.Pooled.P), a.Splits)
 			for i, size := range q.Sizes {
 				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, e.Plain[i], e.Masked[i])
 			}
-			departure := cited.Departure(q.Axes, e.Reading)
-			if departure == "" {
-				departure = "the cited reading"
-			}
-			fmt.Fprintf(w, "; %s\n", departure)
+			fmt.Fprintln(w)
 		}
 	}
 	return w.Flush()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/paper"
+	"nodemask/paper/cited"
 	"nodemask/record"
 )
 
@@ -60,6 +61,21 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	require.Contains(t, out, "inductive, all readings (48, 2 splits): median effect ")
 	require.Contains(t, out, "inductive, calibrated readings: none\n")
 	require.Contains(t, out, "    stop explains ")
+}
+
+func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
+	e, err := paper.OpenEvidence("../../results")
+	require.NoError(t, err)
+	answers, err := e.Answers(cited.Choice{})
+	require.NoError(t, err)
+	for _, a := range answers {
+		if a.Verdict == cited.NotRun {
+			continue
+		}
+		code, out, errs := nodemask(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data, "--model", a.Model, "--summary")
+		require.Zero(t, code, errs)
+		require.Contains(t, out, fmt.Sprintf("the cited reading: %+.2f points", a.Effect.Pooled.MeanDifference), "whatever else of the part is still missing")
+	}
 }
 
 func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {

@@ -95,7 +95,8 @@ func (b *Backend) slower(say func(*Error) string) string {
 }
 
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
-// Digits are the same on all that have AVX2; on others the last ones may differ.
+// On x86-64 with AVX2 digits do not depend on what else it has, as far as that could be tried: on one processor, with its
+// instructions held to AVX2. On others the last ones may differ.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {

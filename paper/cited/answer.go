@@ -272,14 +272,12 @@ func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns what masking does in each reading of a part, in its order; corrected by nothing, and without verdicts.
-func Each(r *multiverse.Results, part Part, data, model string, setting datasets.Setting) ([]Answer, error) {
-	q, err := Question(part, data, model, setting)
-	if err != nil {
-		return nil, err
-	}
+// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that the reading
+// has; corrected by nothing, and without verdicts.
+func Each(r *multiverse.Results, part Part, q multiverse.Question) ([]Answer, error) {
+	r = r.Where(func(t record.Trajectory) bool { return t.Seed < FirstSplit+uint64(part.Splits()) })
 	var all []Answer
-	for _, reading := range q.Only {
+	for _, reading := range q.Readings() {
 		a, err := ask(r, q, reading)
 		if err != nil {
 			return nil, err

@@ -182,3 +182,21 @@ func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, cited.Robustness{Of: 9}, none, "half of the readings without rescaling and with it, and all edges")
 }
+
+func TestThePartScaleTakesItsOwnSplitsAlone(t *testing.T) {
+	r := trained(t, cited.Scale, "gin", cited.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
+		if c.Parameters.KeepRate.Active() && split >= 10 {
+			return 90
+		}
+		return 70 + noise(split)
+	})
+	q, err := cited.Question(cited.Scale, "cora", "gin", datasets.Inductive)
+	require.NoError(t, err)
+	all, err := cited.Each(r, cited.Scale, q)
+	require.NoError(t, err)
+	require.Len(t, all, 4)
+	for _, a := range all {
+		require.Equal(t, 10, a.Splits)
+		require.Zero(t, a.Effect.Pooled.MeanDifference, "what later splits have does not count")
+	}
+}

@@ -192,7 +192,7 @@ func departures(axes []multiverse.Axis, setting datasets.Setting) []multiverse.R
 	return all
 }
 
-// Departure says in what a reading differs from the cited one: "rescale: yes"; "" for the cited one itself.
+// Departure says in what a reading differs from the cited one, "rescale: yes", or that it is the cited one.
 func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
 	var text string
 	for i, axis := range axes {
@@ -203,6 +203,9 @@ func Departure(axes []multiverse.Axis, r multiverse.Reading) string {
 			text += "; "
 		}
 		text += axis.Name + ": " + axis.Options[r[i]].Name
+	}
+	if text == "" {
+		return Choice{}.String()
 	}
 	return text
 }

@@ -103,11 +103,14 @@ func IsReading(t record.Trajectory) bool {
 }
 
 // OfReadings returns those of the results that readings are compared on ([IsReading]).
-func (r *Results) OfReadings() *Results {
+func (r *Results) OfReadings() *Results { return r.Where(IsReading) }
+
+// Where returns those of the results that are kept.
+func (r *Results) Where(keep func(record.Trajectory) bool) *Results {
 	some := &Results{trials: map[string]map[uint64]record.Trajectory{}}
 	for key, trials := range r.trials {
 		for seed, t := range trials {
-			if !IsReading(t) {
+			if !keep(t) {
 				continue
 			}
 			if some.trials[key] == nil {

@@ -14,10 +14,12 @@ type Array struct {
 	Reads, Writes []int
 }
 
-// Floats and Ints make arrays of numbers.
+// Floats makes an array of numbers, none of them read or written yet.
 func Floats(x []float32) *Array {
 	return &Array{Floats: x, Reads: make([]int, len(x)), Writes: make([]int, len(x))}
 }
+
+// Ints makes an array of whole numbers, none of them read or written yet.
 func Ints(x []int32) *Array {
 	return &Array{Ints: x, Reads: make([]int, len(x)), Writes: make([]int, len(x))}
 }
