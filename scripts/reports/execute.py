@@ -89,16 +89,19 @@ def check_outputs(name, notebook):
 
 
 async def end_leftovers(mark, patience=30.0):
-    """Waits for the processes of a run to end, and ends those that do not. Returns how many those were."""
+    """Waits for the processes of a run to end, and ends those that do not. Returns what those were."""
     until = time.monotonic() + patience
     while (left := guard.processes_with(guard.RUN, mark)) and time.monotonic() < until:
         await asyncio.sleep(0.05)
+    ended = []
     for pid in left:
         try:
+            command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    return len(left)
+            ended.append("".join(c for c in command if c.isprintable())[:200].strip())
+        except OSError:
+            pass  # it has ended by itself
+    return ended
 
 
 async def run_once(path, timeout):
@@ -121,7 +124,7 @@ async def run_once(path, timeout):
         problem = problem_of(path.name, *failed[0]) if failed else Fault(f"{path.name}: {first_line(str(e))}")
     left = await end_leftovers(mark)
     if problem is None and left:
-        problem = Fault(f"{path.name}: left {left} processes running; they were ended")
+        problem = Fault(f"{path.name}: left processes running; they were ended: {'; '.join(left)}")
     if problem:
         raise problem
     for cell in notebook.cells:

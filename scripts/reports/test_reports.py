@@ -400,9 +400,9 @@ class Runs(unittest.TestCase):
         process.stdin.write(b"up\n")
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), b"up\n")
-        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 1)
+        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), ["cat"])
         self.assertEqual(process.wait(timeout=5), -9)
-        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), 0)
+        self.assertEqual(asyncio.run(execute.end_leftovers("test", patience=0)), [])
 
 
 class Sources(Folder):
