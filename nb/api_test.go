@@ -46,9 +46,10 @@ func TestSmallNotebooksRunOneTrial(t *testing.T) {
 }
 
 func TestLabelsLeaveOutThePapersKeepRateAndTitlesSayWhatIsShared(t *testing.T) {
-	gin := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	assert.Equal(t, "GIN + NM", Label(gin.Masked(0.5)))
-	assert.Equal(t, "GIN + NM, p = 0.9", Label(gin.Masked(0.9)))
+	gin := paper.Cell("cora", "gin", datasets.Inductive, 10)
+	assert.Equal(t, "GIN + NM", Label(paper.Masked(gin, 0.5)))
+	assert.Equal(t, "GIN + NM, p = 0.9", Label(paper.Masked(gin, 0.9)))
+	assert.Equal(t, "GIN + NM, preset", Label(record.NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)))
 	other := record.NewCell("pubmed", "gin", datasets.Transductive, 20)
 	assert.Equal(t, "cora, inductive, 10 % to train on", titleOf([]record.Cell{gin, gin.Masked(0.5)}))
 	assert.Equal(t, "several data sets, both settings, several sizes", titleOf([]record.Cell{gin, other}))
@@ -61,19 +62,19 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	}
 	live := record.NewResults([]record.Record{trial(1, 79)})
 	recorded := record.NewResults([]record.Record{trial(1, 78), trial(2, 80)})
-	table := CompareTable(live, recorded, cell, cell.Masked(0.3))
+	table := CompareTable(live, recorded, cell, paper.Masked(cell, 0.3))
 	text := func(row int) (cells []string) {
 		for _, c := range table.Rows[row] {
 			cells = append(cells, c.Text)
 		}
 		return cells
 	}
-	assert.Equal(t, []string{"cora: GIN, not normalised", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
-	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3, not normalised", "transductive", "10 %", "–", "–", "–"}, text(1))
+	assert.Equal(t, []string{"cora: GIN", "transductive", "10 %", "79.00 (1)", "79.00 ± 1.41 (2)", "77.95"}, text(0))
+	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"}, text(1))
 }
 
 func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.T) {
-	gat := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	var records []record.Record
 	add := func(c record.Cell, size int, f1 ...float64) {
 		c.TrainPercent = size
@@ -84,7 +85,7 @@ func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.
 	add(gat, 10, 40, 42, 44)
 	add(gat, 50, 70, 72)
 	add(gat.Fair(), 10, 50)
-	c := overSizes(record.NewResults(records), gat, gat.Fair(), gat.Masked(0.5))
+	c := overSizes(record.NewResults(records), gat, gat.Fair(), paper.Masked(gat, 0.5))
 	require.NoError(t, c.Check())
 	var names []string
 	for _, s := range c.Series {
@@ -100,13 +101,13 @@ func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.
 }
 
 func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
-	gin := record.NewCell("cora", "gin", datasets.Inductive, 10)
+	gin := paper.Cell("cora", "gin", datasets.Inductive, 10)
 	together := 60.0
 	records := []record.Record{
 		{Cell: gin.Key(), Backend: "go", Seed: 1, MacroF1: 62, MacroF1Together: &together},
-		{Cell: gin.Masked(0.5).Key(), Backend: "go", Seed: 1, MacroF1: 70},
+		{Cell: paper.Masked(gin, 0.5).Key(), Backend: "go", Seed: 1, MacroF1: 70},
 	}
-	c := cachingOverSizes(record.NewResults(records), gin, gin.Masked(0.5))
+	c := cachingOverSizes(record.NewResults(records), gin, paper.Masked(gin, 0.5))
 	require.NoError(t, c.Check())
 	require.Len(t, c.Series, 2, "nothing is known of a cache with masking")
 	assert.Equal(t, []float64{62}, c.Series[0].Y)

@@ -57,8 +57,8 @@ func Playground() {
 func staticPlayground(why string) {
 	Markdown("*" + why + " This is one run with and without node masking instead.*")
 	plain := paper.Cell("cora", "gin", datasets.Transductive, 10)
-	Train(1, plain, plain.Masked(paper.MaskedKeepRate))
-	Compare(plain, plain.Masked(paper.MaskedKeepRate))
+	Train(1, plain, paper.Masked(plain, paper.MaskedKeepRate))
+	Compare(plain, paper.Masked(plain, paper.MaskedKeepRate))
 }
 
 // playgroundNodes is the size of the largest graph that trains while one looks on.
@@ -199,7 +199,7 @@ func (p *playground) showValues(keepRate, layers int) {
 func (p *playground) chosen() record.Cell {
 	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()], p.sizes[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
-		c = c.Masked(hyper.KeepRate(keepRate) / 10)
+		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
 	}
 	return c.With(func(s *hyper.Parameters) { s.Layers = p.layers.Value() })
 }

@@ -91,9 +91,9 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 		Must(err)
 		row := []plots.Field{{Text: fmt.Sprintf("%d %%", size)}, {Text: fmt.Sprintf("%.2f", effect.Plain[i])}, {Text: fmt.Sprintf("%.2f", effect.Masked[i])},
 			{Text: points(mean)}, {Text: points(low) + " to " + points(high)}}
-		preset := record.NewCell(e.Data, e.Model, e.Setting, size)
-		plain, has := paper.PublishedF1(preset)
-		masked, both := paper.PublishedF1(preset.Masked(multiverse.KeepRate))
+		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
+		plain, has := paper.PublishedF1(cell)
+		masked, both := paper.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
 		if has && both {
 			row = append(row, plots.Field{Text: fmt.Sprintf("%.2f", plain)}, plots.Field{Text: fmt.Sprintf("%.2f", masked)}, plots.Field{Text: points(masked - plain)})
 		} else {

@@ -9,6 +9,7 @@ import (
 
 	"nodemask/internal/worker"
 	"nodemask/paper"
+	"nodemask/paper/cited"
 	"nodemask/record"
 )
 
@@ -70,14 +71,19 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 	return ran, err
 }
 
-// Label returns a cell in a few words, without what it shares with every other: "GIN + NM, p = 0.5".
-// The GIN of the paper's tables ([paper.Cell]), which is not the model's preset, is named by what it lacks.
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's preset, whichever is
+// shorter: "GIN + NM, p = 0.9". Presets of the
+// paper's models, which are not the paper's reading of them, are called so.
 func Label(c record.Cell) string {
-	known, own := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Choices(), c.Choices()
-	if len(known) == 0 || slices.ContainsFunc(known, func(choice record.Choice) bool { return !choice.In(own) }) {
-		return c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
+	ofPaper := paper.Label(c)
+	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)
+	if slices.Contains(cited.Models(), c.Parameters.Model) {
+		preset += ", preset"
 	}
-	return paper.Label(c) + ", not normalised"
+	if len(preset) < len(ofPaper) {
+		return preset
+	}
+	return ofPaper
 }
 
 // titleOf is what cells have in common.

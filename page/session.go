@@ -62,7 +62,12 @@ func (c Cell) Cell() (record.Cell, error) {
 	if _, err := hyper.For(c.Model); err != nil {
 		return record.Cell{}, err
 	}
-	return paper.Cell(c.Data, c.Model, c.Setting, c.TrainPercent).Choose(c.Choices)
+	plain := paper.Cell(c.Data, c.Model, c.Setting, c.TrainPercent)
+	chosen, err := plain.Choose(c.Choices)
+	if err != nil || !chosen.Parameters.KeepRate.Active() {
+		return chosen, err
+	}
+	return paper.Masked(plain, chosen.Parameters.KeepRate).Choose(c.Choices)
 }
 
 // Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind than epoch.
@@ -361,8 +366,7 @@ func (s *Session) compare(r Request) (Event, error) {
 			row.Published = &published
 		}
 		if c.Parameters.KeepRate.Active() {
-			plain := c.Masked(1)
-			plain.Parameters.AttentionDropout = record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters.AttentionDropout
+			plain := paper.Unmasked(c)
 			if of := results.Compare(c, record.MacroF1, plain, record.MacroF1); of.Trials > 0 {
 				row.Pairs, row.Difference = of.Trials, &of.Difference
 				if of.Trials > 1 {

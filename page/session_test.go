@@ -13,6 +13,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/paper"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 )
@@ -120,9 +121,9 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 	assert.Equal(t, "GIN, hidden 8, epochs 12", rows[0].Label)
 	assert.Equal(t, "GIN + NM, hidden 8, epochs 12", rows[1].Label)
 	other := smallCell("0.5")
-	other.Choices["mlp"] = "1"
+	other.Choices["mlp"], other.Choices["norm"] = "1", "none"
 	events := ask(t, s, Request{Kind: "train", Cell: other, Seed: 1})
-	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, epochs 12", events[len(events)-1].Trained.Label, "what the tables do not have is said")
+	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, norm none, epochs 12", events[len(events)-1].Trained.Label, "what the tables do not have is said")
 	broken := ask(t, s, Request{Kind: "compare", Records: []string{`{"luck":1}`}})
 	assert.Contains(t, broken[0].Error, "line 1: ")
 }
@@ -214,7 +215,7 @@ func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T)
 	all, err := axes()
 	require.NoError(t, err)
 	for model, listed := range all {
-		known, err := multiverse.AxesOf(model)
+		known, err := cited.Axes(model)
 		require.NoError(t, err)
 		for i, axis := range listed {
 			for k, option := range axis.Options {

@@ -12,7 +12,7 @@ import (
 
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/multiverse"
+	"nodemask/paper/cited"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -95,12 +95,12 @@ type option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// axes lists what the paper leaves open for each of its models. What an option does not name is as in the tables ([paper.Cell]),
-// which have no batch normalisation, readout or self term.
+// axes lists what can be chosen otherwise than in the cited reading, for each of the paper's models. What an option does not name is
+// as in the tables ([paper.Cell], [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
-	for _, model := range []string{"gin", "gat", "sgat"} {
-		listed, err := multiverse.AxesOf(model)
+	for _, model := range cited.Models() {
+		listed, err := cited.Axes(model)
 		if err != nil {
 			return nil, err
 		}

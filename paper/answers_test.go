@@ -40,10 +40,12 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 				Seed: cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: CitedProtocolHash()}
 			for range hyper.StopOns() {
 				var scores, cachedScores []float64
+				var epochs []int
 				for range record.NumArrivals(c.Setting) {
-					scores, cachedScores = append(scores, f1), append(cachedScores, f1-1)
+					scores, cachedScores, epochs = append(scores, f1), append(cachedScores, f1-1), append(epochs, 1)
 				}
 				one.F1, one.Cached = append(one.F1, scores), append(one.Cached, cachedScores)
+				one.ValidationF1, one.BestEpochs = one.F1, append(one.BestEpochs, epochs)
 			}
 			all = append(all, one)
 		}

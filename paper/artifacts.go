@@ -111,7 +111,7 @@ func Artifacts() []Artifact {
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], []datasets.Setting{datasets.Inductive}),
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
 		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
-		tableGIN("table-gin-citeseer", "citeseer", Sizes(), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
+		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
 		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(), tableReddit(),
 	}
 	for i := range all {

@@ -84,8 +84,6 @@ func claimsOf(a Artifact) []Claim {
 
 func asIs(c record.Cell) record.Cell { return c }
 
-func masked(c record.Cell) record.Cell { return c.Masked(MaskedKeepRate) }
-
 // gains compares masked cells with plain ones, for sizes and settings, beside what the paper gains there.
 func gains(data, model string, settings []datasets.Setting, sizes []int, against func(record.Cell) record.Cell) []comparison {
 	var all []comparison
@@ -96,7 +94,7 @@ func gains(data, model string, settings []datasets.Setting, sizes []int, against
 			if against(c).Key() != c.Key() {
 				published = nil // the paper compares with the plain model
 			}
-			all = append(all, between(fmt.Sprintf("%s %d %%", s, size), c.Masked(MaskedKeepRate), record.MacroF1, against(c), record.MacroF1, published))
+			all = append(all, between(fmt.Sprintf("%s %d %%", s, size), masked(c), record.MacroF1, against(c), record.MacroF1, published))
 		}
 	}
 	return all
@@ -218,7 +216,7 @@ func claimOfMoreInductively(id string) Claim {
 	gain := func(model string, p place) func(*record.Results) []record.Difference {
 		c := Cell("cora", model, p.setting, p.size)
 		return func(r *record.Results) []record.Difference {
-			return r.Differences(c.Masked(MaskedKeepRate), record.MacroF1, c, record.MacroF1)
+			return r.Differences(masked(c), record.MacroF1, c, record.MacroF1)
 		}
 	}
 	var all []comparison
@@ -310,7 +308,7 @@ func claimsOfRegularisers(id string) []Claim {
 				for _, size := range fewSizes() {
 					c := Cell("cora", model, s, size)
 					against := without(c.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
-					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(c.Masked(MaskedKeepRate)), record.MacroF1, against, record.MacroF1, nil))
+					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(masked(c)), record.MacroF1, against, record.MacroF1, nil))
 				}
 			}
 		}

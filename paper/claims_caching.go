@@ -107,7 +107,7 @@ func contrasted(data string, c multiverse.Contrast) []comparison {
 		read := func(s multiverse.Score) (record.Cell, record.Metric) {
 			cell, metric := Cell(data, "gin", datasets.Inductive, p.TrainPercent), record.MacroF1
 			if s.Arm == multiverse.Masked {
-				cell = cell.Masked(MaskedKeepRate)
+				cell = masked(cell)
 			}
 			if s.Cached {
 				metric = record.MacroF1Together

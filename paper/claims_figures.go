@@ -236,7 +236,7 @@ func losses(data string, compare func(plain, masked record.Record) float64) []co
 		all = append(all, comparison{name: string(s), differences: func(r *record.Results) []record.Difference {
 			var differences []record.Difference
 			for _, plain := range r.Trials(c) {
-				for _, with := range r.Trials(c.Masked(MaskedKeepRate)) {
+				for _, with := range r.Trials(masked(c)) {
 					if plain.Seed == with.Seed && plain.SplitHash == with.SplitHash && len(plain.ValidationLosses) > 0 && len(with.ValidationLosses) > 0 {
 						differences = append(differences, record.Difference{Seed: plain.Seed, Value: compare(plain, with)})
 					}
@@ -286,8 +286,8 @@ func claimOfScores(id string) Claim {
 				for _, s := range datasets.Settings() {
 					for _, size := range fewSizes() {
 						c := Cell("cora", model, s, size)
-						macro := e.Records.Compare(c.Masked(MaskedKeepRate), record.MacroF1, c, record.MacroF1)
-						micro := e.Records.Compare(c.Masked(MaskedKeepRate), record.MicroF1, c, record.MicroF1)
+						macro := e.Records.Compare(masked(c), record.MacroF1, c, record.MacroF1)
+						micro := e.Records.Compare(masked(c), record.MicroF1, c, record.MicroF1)
 						if macro.Trials < 2 {
 							return notRun("not all comparisons have at least two trials")
 						}

@@ -160,7 +160,7 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	near, apart := 0, false
 	for _, s := range datasets.Settings() {
 		c := Cell("cora", "gin", s, 10)
-		differences := r.Differences(c.Masked(MaskedKeepRate), metric, c, metric)
+		differences := r.Differences(masked(c), metric, c, metric)
 		values := make([]float64, len(differences))
 		for i, d := range differences {
 			values[i] = d.Value
@@ -169,7 +169,7 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 		if err != nil {
 			return notRun("not all comparisons have at least two trials")
 		}
-		a, b := stat.Mean(r.Values(c, metric), nil), stat.Mean(r.Values(c.Masked(MaskedKeepRate), metric), nil)
+		a, b := stat.Mean(r.Values(c, metric), nil), stat.Mean(r.Values(masked(c), metric), nil)
 		v.Of++
 		if math.Abs(mean) <= tolerance {
 			v.Holds++

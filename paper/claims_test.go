@@ -111,7 +111,7 @@ func TestLossesAreComparedTrialByTrial(t *testing.T) {
 	var records []record.Record
 	for _, s := range datasets.Settings() {
 		for _, keep := range []hyper.KeepRate{1, 0.5} {
-			c := Cell("cora", "gin", s, 10).Masked(keep)
+			c := Masked(Cell("cora", "gin", s, 10), keep)
 			c.History = true
 			for i, r := range score(c, 70, 71, 72) {
 				noise := 0.001 * float64(i)
@@ -154,7 +154,7 @@ func cached(t *testing.T, plain, plainCached, masked, maskedCached float64) *Evi
 		for _, arm := range []struct {
 			cell      record.Cell
 			f1, cache float64
-		}{{c, plain, plainCached}, {c.Masked(0.5), masked, maskedCached}} {
+		}{{c, plain, plainCached}, {Masked(c, 0.5), masked, maskedCached}} {
 			for k, r := range score(arm.cell, arm.f1, arm.f1+0.1, arm.f1-0.1) {
 				f1 := arm.cache + 0.1*float64(k)
 				r.MacroF1Together, r.NodesCached = &f1, 2700-100*i
@@ -263,7 +263,7 @@ func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {
 				for _, size := range fewSizes() {
 					cell := Cell("cora", model, s, size)
 					records = append(records, score(cell, 70, 70, 70)...)
-					for i, r := range score(cell.Masked(0.5), 71, 69, 71) {
+					for i, r := range score(Masked(cell, 0.5), 71, 69, 71) {
 						if model == "gin" {
 							r.MicroF1 = micro[i]
 						}

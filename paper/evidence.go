@@ -52,12 +52,11 @@ func OpenRecords(folder string) (*record.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	trajectories = slices.DeleteFunc(trajectories, func(t record.Trajectory) bool { return t.Protocol == CitedProtocolHash() })
-	results, err := multiverse.NewResults(trajectories)
+	first, second, err := byProtocol(trajectories)
 	if err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
+		return nil, err
 	}
-	if records, err = withTrajectories(records, results.OfReadings()); err != nil {
+	if records, err = withTrajectories(records, second, first.OfReadings()); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
 	return record.NewResults(records), nil
@@ -82,30 +81,18 @@ func load(folder string) ([]record.Record, []record.Trajectory, error) {
 // NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
 // records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
-	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
-	for _, t := range trajectories {
-		if _, known := of[t.Protocol]; !known {
-			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
-		}
-		of[t.Protocol] = append(of[t.Protocol], t)
-	}
-	second, err := multiverse.NewResults(of[CitedProtocolHash()])
+	all, second, err := byProtocol(trajectories)
 	if err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
+		return nil, err
 	}
-	trajectories = of[ProtocolHash()]
 	asked := map[question]bool{}
 	for _, t := range trajectories {
-		if multiverse.IsReading(t) {
+		if t.Protocol == ProtocolHash() && multiverse.IsReading(t) {
 			asked[question{t.Data, t.Model, t.Setting}] = true
 		}
 	}
-	all, err := multiverse.NewResults(trajectories)
-	if err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
-	}
 	results := all.OfReadings() // depth and the tuned comparison have splits and models of their own
-	if records, err = withTrajectories(records, results); err != nil {
+	if records, err = withTrajectories(records, second, results); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
 	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, results: results, cited: second}
@@ -135,12 +122,31 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	return e, nil
 }
 
+// byProtocol sorts trajectories into those of PROTOCOL.md and of PROTOCOL-2.md. Those of other rules are an error.
+func byProtocol(trajectories []record.Trajectory) (first, second *multiverse.Results, err error) {
+	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
+	for _, t := range trajectories {
+		if _, known := of[t.Protocol]; !known {
+			return nil, nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
+				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
+		}
+		of[t.Protocol] = append(of[t.Protocol], t)
+	}
+	if first, err = multiverse.NewResults(of[ProtocolHash()]); err != nil {
+		return nil, nil, fmt.Errorf("paper: %w", err)
+	}
+	if second, err = multiverse.NewResults(of[CitedProtocolHash()]); err != nil {
+		return nil, nil, fmt.Errorf("paper: %w", err)
+	}
+	return first, second, nil
+}
+
 // ReadOff reports whether all that is shown of a table's cell can be read off a trajectory: its trials have a split each.
 func ReadOff(c record.Cell) bool { return c.Resplit && !c.Cached && !c.History }
 
-// withTrajectories adds to records what readings have of the tables' cells with a split for each trial, where no record has the
-// cell.
-func withTrajectories(records []record.Record, readings *multiverse.Results) ([]record.Record, error) {
+// withTrajectories adds to records what trajectories have of the tables' cells with a split for each trial, where no record has the
+// cell: those of the first results that have any.
+func withTrajectories(records []record.Record, results ...*multiverse.Results) ([]record.Record, error) {
 	recorded := map[string]bool{}
 	for _, r := range records {
 		recorded[r.Cell] = true
@@ -149,7 +155,11 @@ func withTrajectories(records []record.Record, readings *multiverse.Results) ([]
 		if !ReadOff(c) || recorded[c.Key()] {
 			continue
 		}
-		for _, t := range readings.Of(c) {
+		var all []record.Trajectory
+		for i := 0; i < len(results) && len(all) == 0; i++ {
+			all = results[i].Of(c)
+		}
+		for _, t := range all {
 			read, err := t.Records()
 			if err != nil {
 				return nil, err

@@ -5,7 +5,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/paper"
-	"nodemask/record"
 )
 
 func ExampleFind() {
@@ -24,9 +23,9 @@ func ExampleFind() {
 
 // What was published stands beside what is measured with the same cell, if the paper has it.
 func ExamplePublishedF1() {
-	gat := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	fmt.Println(paper.PublishedF1(gat))
-	fmt.Println(paper.PublishedF1(gat.Masked(paper.MaskedKeepRate)))
+	fmt.Println(paper.PublishedF1(paper.Masked(gat, paper.MaskedKeepRate)))
 	fmt.Println(paper.PublishedF1(gat.Fair()))
 	// Output:
 	// 40.74 true

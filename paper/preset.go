@@ -6,26 +6,65 @@ import (
 	"nodemask/record"
 )
 
-// Cell returns a cell of the paper's tables, without masking: for GIN in the best calibrated reading of PROTOCOL.md, two linear layers
-// without normalisation, where new nodes arrive with all edges but those of validation nodes; other models have their preset.
-// The cited reading is another: see package cited. It panics for a model that does not exist.
+// Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the paper does not
+// have keep their preset, and share what is of the program, not of a model: what stopping follows, and how new nodes arrive. It
+// panics for a model that does not exist.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
-	if model != "gin" {
-		return c
+	if model == "gin" {
+		gin, err := hyper.Preset("paper")
+		if err != nil {
+			panic(err) // a preset of ours
+		}
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // of masked cells alone: see Masked
+		c.Parameters = gin
 	}
-	c = c.With(func(p *hyper.Parameters) {
-		p.MLPLayers, p.NormalizeFeatures, p.LearningRate, p.WeightDecay = 2, false, 0.005, 0
-	})
+	c.Parameters.StopOn = hyper.StopOnEither
 	if setting == datasets.Inductive {
-		c.Arrivals = datasets.NoValidation
+		c.Arrivals = datasets.TrainEdges
 	}
 	return c
 }
 
+// Masked returns a [Cell] with node masking at a keep rate, in the cited reading: the train nodes can be masked, and a masked node
+// keeps its own term. At 1, where nothing is masked, it is the cell without attention dropout, since masked cells have none.
+func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
+	if !keep.Active() {
+		return c.Fair()
+	}
+	c = c.Masked(keep)
+	if c.Setting == datasets.Transductive {
+		c.Parameters.MaskOver = hyper.MaskTrain // inductively there are no others
+	}
+	if hyper.TraitsOf(c.Parameters.Model).SelfTerm {
+		c.Parameters.SelfTerm = hyper.SelfKept
+	}
+	return c
+}
+
+// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention dropout.
+func Unmasked(c record.Cell) record.Cell {
+	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
+	return c.Masked(1).With(func(p *hyper.Parameters) {
+		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm, false
+	})
+}
+
+// masked is a cell with the paper's node masking.
+func masked(c record.Cell) record.Cell { return Masked(c, MaskedKeepRate) }
+
 // Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM, layers 4".
 func Label(c record.Cell) string {
-	return c.Label(Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), MaskedKeepRate)
+	return c.Label(usual(c), MaskedKeepRate)
+}
+
+// usual is the cell of the tables that is most like c: masked if c is.
+func usual(c record.Cell) record.Cell {
+	like := Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	if c.Parameters.KeepRate.Active() {
+		return masked(like)
+	}
+	return like
 }
 
 // resplit is a cell with a split of its own for each trial.

@@ -128,14 +128,17 @@ func (e Entry) chosen() string {
 	return Chosen(e.Cell)
 }
 
-// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell], by axis. It is empty for data that
+// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell] or [Masked], by axis, with its keep rate. It is empty for data that
 // such a page never has.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
 	}
 	choices := map[string]string{}
-	for _, choice := range c.Differences(Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)) {
+	if rate := c.Parameters.KeepRate; rate.Active() {
+		choices["keep"] = fmt.Sprint(rate.Probability())
+	}
+	for _, choice := range c.Differences(usual(c)) {
 		choices[choice.Axis.Name] = choice.Value
 	}
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting, "train": c.TrainPercent, "choices": choices})

@@ -33,7 +33,7 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	found, err := Find("table-gin-cora")
 	require.NoError(t, err)
 	plain := Cell("cora", "gin", datasets.Inductive, 10)
-	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.5), 60, 61.5, 62)...)
+	records := append(score(plain, 50, 51, 52), score(Masked(plain, 0.5), 60, 61.5, 62)...)
 	records = append(records, score(Cell("cora", "gin", datasets.Transductive, 10), 70)...)
 	table := found[0].Table(record.NewResults(records), TableOptions{})
 	require.NoError(t, table.Check())
@@ -47,7 +47,7 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
-	require.Contains(t, row[12].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mlp-layers 2 ")
+	require.Contains(t, row[12].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mask-over train --mlp-layers 2 ")
 }
 
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	plain := Cell("cora", "gin", datasets.Inductive, 10)
 	plain.History = true
-	records := append(score(plain, 50, 51, 52), score(plain.Masked(0.1), 60, 61, 62)...)
+	records := append(score(plain, 50, 51, 52), score(Masked(plain, 0.1), 60, 61, 62)...)
 	var page bytes.Buffer
 	require.NoError(t, WriteReport(&page, all, evidenceOf(t, records), TableOptions{}))
 	text := page.String()
@@ -91,7 +91,7 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 	for _, size := range []int{10, 20} {
 		plain := Cell("cora", "gin", datasets.Inductive, size)
 		records = append(records, score(plain, 50, 50, 50)...)
-		records = append(records, score(plain.Masked(0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+		records = append(records, score(Masked(plain, 0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
 	}
 	r := record.NewResults(records)
 	for row := range 2 {
@@ -106,7 +106,7 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 
 func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
 	plain := record.NewCell("cora", "gat", datasets.Inductive, 10)
-	masked, fair := plain.Masked(0.5), plain.Fair()
+	masked, fair := Masked(plain, 0.5), plain.Fair()
 	table := Artifact{Labels: []string{""}, Columns: []string{"against GAT", "against GAT without attention dropout", "again"},
 		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain}, {Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
 	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.

@@ -13,15 +13,27 @@ import (
 func tableGAT(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Macro F1 of GAT and SGAT on " + DataTitle(data),
 		About: "Node masking comes without attention dropout, so masking and dropping attention dropout are two changes at once. The columns " +
-			"“no att. dropout” have the second change alone; what is significant is tested against the plain model." + splitsAbout,
-		Labels:  []string{"setting", "train"},
-		Columns: []string{"GAT", "GAT, no att. dropout", "GAT + NM", "GAT, ten splits", "GAT + NM, ten splits", "SGAT", "SGAT, no att. dropout", "SGAT + NM", "SGAT, ten splits", "SGAT + NM, ten splits"}, Blocks: []int{5}}
+			"“no att. dropout” have the second change alone; what is significant is tested against the plain model." + splitsAbout(data),
+		Labels: []string{"setting", "train"}}
+	for i, name := range []string{"GAT", "SGAT"} {
+		if i > 0 {
+			a.Blocks = []int{len(a.Columns)}
+		}
+		a.Columns = append(a.Columns, name, name+", no att. dropout", name+" + NM")
+		if oneSplit(data) {
+			a.Columns = append(a.Columns, name+", twenty splits", name+" + NM, twenty splits")
+		}
+	}
 	for _, setting := range datasets.Settings() {
-		for _, size := range Sizes() {
+		for _, size := range sizesOf(data) {
 			row := Row{Labels: []string{string(setting), fmt.Sprintf("%d %%", size)}}
 			for _, model := range []string{"gat", "sgat"} {
 				plain := Cell(data, model, setting, size)
-				entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: plain.Masked(MaskedKeepRate), Metric: record.MacroF1, Against: &plain}}
+				over := overSplits(plain)
+				if !oneSplit(data) {
+					plain, over = resplit(plain), nil
+				}
+				entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 				for _, p := range AttentionScores() {
 					if data != "cora" || p.Setting != setting || p.TrainPercent != size {
 						continue
@@ -32,7 +44,7 @@ func tableGAT(id, data string) Artifact {
 						entries[0].Published, entries[2].Published = publish(p.SGAT), publish(p.SGATMasked)
 					}
 				}
-				row.Entries = append(append(row.Entries, entries...), overSplits(plain)...)
+				row.Entries = append(append(row.Entries, entries...), over...)
 			}
 			a.Rows = append(a.Rows, row)
 		}
@@ -40,13 +52,29 @@ func tableGAT(id, data string) Artifact {
 	return a
 }
 
-// splitsAbout says what [overSplits] shows.
-const splitsAbout = " Ten trials on the paper's one split; beside them ten trials on a split each."
+// oneSplit reports whether the paper has tables of a data set, with ten trials on one split; of CiteSeer it has words alone.
+func oneSplit(data string) bool { return data != "citeseer" }
+
+// sizesOf returns the sizes of a data set's tables, in percent.
+func sizesOf(data string) []int {
+	if oneSplit(data) {
+		return Sizes()
+	}
+	return multiverse.Sizes()
+}
+
+// splitsAbout says which trials tables of a data set have: see [overSplits].
+func splitsAbout(data string) string {
+	if oneSplit(data) {
+		return " Ten trials on the paper's one split; beside them twenty trials on a split each."
+	}
+	return " Twenty trials on a split each; the paper has no table of it."
+}
 
 // overSplits are the entries of a plain cell and the masked one with a split for each trial.
 func overSplits(plain record.Cell) []Entry {
 	plain = resplit(plain)
-	return []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Masked(MaskedKeepRate), Metric: record.MacroF1, Against: &plain}}
+	return []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 }
 
 func tableMAD() Artifact {
@@ -69,7 +97,7 @@ func tableMAD() Artifact {
 				e := Entry{Cell: plain, Metric: metric}
 				switch {
 				case p.Masked:
-					e.Cell, e.Against = plain.Masked(MaskedKeepRate), &plain
+					e.Cell, e.Against = masked(plain), &plain
 				case !p.AttentionDropout:
 					e.Cell = plain.Fair()
 				}
@@ -86,10 +114,11 @@ func tableMAD() Artifact {
 
 func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifact {
 	a := Artifact{ID: id, Title: "Macro F1 of GIN on " + DataTitle(data), Labels: []string{"train"}, Elsewhere: data == "reddit",
-		About: "Exploratory: a GIN of two linear layers without normalisation, of all that the text alone allows the one whose scores without masking are nearest to the published ones; inductively, nodes arrive with all edges but those of validation nodes. The verdicts are those of GIN-0, as the paper cites it."}
-	splits := data != "reddit" // one takes hours
-	if splits {
-		a.About += splitsAbout
+		About: "GIN-0 as the paper and the works that it cites describe it: two linear layers and batch normalisation in each MLP, predictions " +
+			"from all layers. Inductively, new nodes arrive with their edges to train nodes."}
+	splits := oneSplit(data) && data != "reddit" // one takes hours
+	if data != "reddit" {
+		a.About += splitsAbout(data)
 	}
 	for i, setting := range settings {
 		if i > 0 {
@@ -97,14 +126,18 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 		}
 		a.Columns = append(a.Columns, string(setting)+": GIN", string(setting)+": GIN + NM")
 		if splits {
-			a.Columns = append(a.Columns, string(setting)+", ten splits: GIN", string(setting)+", ten splits: GIN + NM")
+			a.Columns = append(a.Columns, string(setting)+", twenty splits: GIN", string(setting)+", twenty splits: GIN + NM")
 		}
 	}
 	for _, size := range sizes {
 		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}}
 		for _, setting := range settings {
 			plain := Cell(data, "gin", setting, size)
-			entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: plain.Masked(MaskedKeepRate), Metric: record.MacroF1, Against: &plain}}
+			if !oneSplit(data) {
+				row.Entries = append(row.Entries, overSplits(plain)...)
+				continue
+			}
+			entries := []Entry{{Cell: plain, Metric: record.MacroF1}, {Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 			for i := range entries {
 				if score, found := GINScore(data, setting, size, i == 1); found {
 					entries[i].Published = &score
@@ -122,19 +155,17 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 
 func tableScale(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "GIN on " + DataTitle(data) + " with and without caching",
-		About: "Inductive. #nodes are those involved in predicting the test nodes: without caching the paper counts all nodes, and “reached” are those " +
-			"within two hops; with caching they are the nodes outside the train set and the train nodes next to one of them. Nodes that arrive together " +
-			"see one another, as they do without caching; in the columns “apart” the edges among them are left out.",
+		About: "Inductive. #nodes are those involved in predicting the test nodes: without caching the paper counts all nodes, and " +
+			"“reached” are those within two hops; with caching they are the nodes outside the train set and the train nodes next to one of them.",
 		Labels:  []string{"train"},
-		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes", "apart: GIN", "apart: GIN + NM"}, Blocks: []int{3}}
+		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}, Blocks: []int{3}}
 	for _, size := range Sizes() {
 		plain := Cell(data, "gin", datasets.Inductive, size)
 		plain.Cached = true
-		masked := plain.Masked(MaskedKeepRate)
+		masked := masked(plain)
 		row := Row{Labels: []string{fmt.Sprintf("%d %%", size)}, Entries: []Entry{
 			{Cell: plain, Metric: record.MacroF1}, {Cell: plain, Metric: record.Nodes}, {Cell: plain, Metric: record.NodesReached},
-			{Cell: plain, Metric: record.MacroF1Together}, {Cell: masked, Metric: record.MacroF1Together, Against: &plain}, {Cell: plain, Metric: record.NodesCached},
-			{Cell: plain, Metric: record.MacroF1Apart}, {Cell: masked, Metric: record.MacroF1Apart, Against: &plain}}}
+			{Cell: plain, Metric: record.MacroF1Together}, {Cell: masked, Metric: record.MacroF1Together, Against: &plain}, {Cell: plain, Metric: record.NodesCached}}}
 		for _, p := range ScaleScores() {
 			if p.Data == data && p.TrainPercent == size {
 				row.Entries[1].Published, row.Entries[5].Published = publish(float64(p.Nodes)), publish(float64(p.NodesCached))
@@ -152,14 +183,13 @@ func tableScale(id, data string) Artifact {
 // keepRates are those of the appendix.
 func keepRates() []float64 { return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} }
 
-// overKeepRates is a curve of a cell over the keep rate, up to 1, where nothing is masked.
-func overKeepRates(name string, c record.Cell) Curve {
+// overKeepRates is a curve of a cell over the keep rate, up to 1, where nothing is masked: there [Masked] leaves attention dropout
+// out as well, so that nothing else changes.
+func overKeepRates(name string, c record.Cell, masked func(record.Cell, hyper.KeepRate) record.Cell) Curve {
 	curve := Curve{Name: name}
-	for _, p := range keepRates() {
-		curve.Points = append(curve.Points, Point{p, Entry{Cell: c.Masked(hyper.KeepRate(p)), Metric: record.MacroF1}})
+	for _, p := range append(keepRates(), 1) {
+		curve.Points = append(curve.Points, Point{p, Entry{Cell: masked(c, hyper.KeepRate(p)), Metric: record.MacroF1}})
 	}
-	// Masked models have no attention dropout: where the curve ends, nothing else may change.
-	curve.Points = append(curve.Points, Point{1, Entry{Cell: c.Fair(), Metric: record.MacroF1}})
 	return curve
 }
 
@@ -172,7 +202,7 @@ func figKeepRateGIN() Artifact {
 	a := Artifact{ID: "fig-keep-rate-gin", Title: "GIN + NM on Cora over the keep rate, 10 % to train on", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: keepRateAbout}
 	for _, setting := range datasets.Settings() {
-		a.Curves = append(a.Curves, overKeepRates(string(setting), Cell("cora", "gin", setting, 10)))
+		a.Curves = append(a.Curves, overKeepRates(string(setting), Cell("cora", "gin", setting, 10), Masked))
 	}
 	return a
 }
@@ -182,7 +212,7 @@ func figKeepRateOthers() Artifact {
 		Elsewhere: true, About: keepRateAbout + " The paper says that the trends of Cora hold, and shows nothing; it runs only if asked for by name."}
 	for _, data := range []string{"citeseer", "pubmed"} {
 		for _, setting := range datasets.Settings() {
-			a.Curves = append(a.Curves, overKeepRates(DataTitle(data)+", "+string(setting), Cell(data, "gin", setting, 10)))
+			a.Curves = append(a.Curves, overKeepRates(DataTitle(data)+", "+string(setting), Cell(data, "gin", setting, 10), Masked))
 		}
 	}
 	return a
@@ -192,7 +222,7 @@ func figKeepRateGAT() Artifact {
 	a := Artifact{ID: "fig-keep-rate-gat", Title: "GAT + NM and SGAT + NM on Cora over the keep rate, 10 % to train on, inductive", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: keepRateAbout}
 	for _, model := range []string{"gat", "sgat"} {
-		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", Cell("cora", model, datasets.Inductive, 10)))
+		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", Cell("cora", model, datasets.Inductive, 10), Masked))
 	}
 	return a
 }
@@ -203,7 +233,7 @@ func figDepth() Artifact {
 			"do best at 16 layers without masking, by validation F1; stopping follows macro F1."}
 	for _, setting := range datasets.Settings() {
 		for _, layers := range multiverse.Depths() {
-			curve := overKeepRates(fmt.Sprintf("%d layers", layers), depthCell(setting, layers))
+			curve := overKeepRates(fmt.Sprintf("%d layers", layers), depthCell(setting, layers), record.Cell.Masked)
 			curve.Panel = string(setting)
 			a.Curves = append(a.Curves, curve)
 		}
@@ -223,7 +253,7 @@ func figLoss(id, data string) Artifact {
 		About: "Mean over the trials that have not stopped yet, for as long as half of them have not."}
 	for _, setting := range datasets.Settings() {
 		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {
-			c := Cell(data, "gin", setting, 10).Masked(keep)
+			c := Masked(Cell(data, "gin", setting, 10), keep)
 			c.History = true
 			name := "GIN"
 			if keep != 1 {
@@ -249,7 +279,7 @@ func tableScores() Artifact {
 					row.Entries = append(row.Entries, Entry{Cell: plain, Metric: m})
 				}
 				for _, m := range []record.Metric{record.MacroF1, record.MicroF1, record.Accuracy} {
-					row.Entries = append(row.Entries, Entry{Cell: plain.Masked(MaskedKeepRate), Metric: m, Against: &plain})
+					row.Entries = append(row.Entries, Entry{Cell: masked(plain), Metric: m, Against: &plain})
 				}
 				a.Rows = append(a.Rows, row)
 			}
@@ -334,7 +364,7 @@ func tableRegularisers() Artifact {
 		}{
 			{"nothing", func(c record.Cell) record.Cell { return c.Fair().With(func(s *hyper.Parameters) { s.Dropout = 0 }) }},
 			{"node masking", func(c record.Cell) record.Cell {
-				return c.Masked(MaskedKeepRate).With(func(s *hyper.Parameters) { s.Dropout = 0 })
+				return masked(c).With(func(s *hyper.Parameters) { s.Dropout = 0 })
 			}},
 			{"DropEdge", regularised(hyper.DropEdgeRegulariser)},
 			{"DropNode", regularised(hyper.DropNodeRegulariser)},

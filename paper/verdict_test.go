@@ -64,9 +64,9 @@ func TestAVerdictHasTheStrictRuleThePooledEffectAndThePublishedOne(t *testing.T)
 		plain := Cell("cora", "gin", datasets.Inductive, size)
 		records = append(records, score(plain, 70, 71, 72)...)
 		if i < 4 { // gains 2.9, 3.1, 3: mean 3, far from noise
-			records = append(records, score(plain.Masked(0.5), 72.9, 74.1, 75)...)
+			records = append(records, score(Masked(plain, 0.5), 72.9, 74.1, 75)...)
 		} else { // gains 2, −2, 0
-			records = append(records, score(plain.Masked(0.5), 72, 69, 72)...)
+			records = append(records, score(Masked(plain, 0.5), 72, 69, 72)...)
 		}
 	}
 	v := c.Judge(evidenceOf(t, records))
@@ -95,13 +95,13 @@ func TestASeedThatOneComparisonLacksIsNotPooled(t *testing.T) {
 	var records []record.Record
 	for _, s := range datasets.Settings() {
 		for _, size := range fewSizes() {
-			plain := record.NewCell("cora", "gcn", s, size).Fair()
+			plain := Cell("cora", "gcn", s, size).Fair()
 			records = append(records, score(plain, 70, 70, 70, 70)...)
 			gains := []float64{71, 73, 72, 99}
 			if s == datasets.Inductive {
 				gains = gains[:3]
 			}
-			records = append(records, score(record.NewCell("cora", "gcn", s, size).Masked(0.5), gains...)...)
+			records = append(records, score(Masked(Cell("cora", "gcn", s, size), 0.5), gains...)...)
 		}
 	}
 	v := c.Judge(evidenceOf(t, records))
@@ -140,10 +140,10 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 		var records []record.Record
 		for _, model := range []string{"gat", "sgat"} {
 			for _, s := range datasets.Settings() {
-				c := record.NewCell("cora", model, s, 10)
+				c := Cell("cora", model, s, 10)
 				records = append(records, mad(c.Fair(), 0.2, 0.2, 0.2)...)
 				records = append(records, mad(c, dropout[0], dropout[1], dropout[2])...)
-				records = append(records, mad(c.Masked(0.5), masking[0], masking[1], masking[2])...)
+				records = append(records, mad(Masked(c, 0.5), masking[0], masking[1], masking[2])...)
 			}
 		}
 		return evidenceOf(t, records)
@@ -169,7 +169,7 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 		var records []record.Record
 		for _, s := range datasets.Settings() {
 			cell := Cell("cora", "gin", s, 10)
-			for mean, of := range map[means]record.Cell{unmasked: cell, with: cell.Masked(0.5)} {
+			for mean, of := range map[means]record.Cell{unmasked: cell, with: Masked(cell, 0.5)} {
 				trials := score(of, 70, 70, 70)
 				for i := range trials {
 					noise := 0.001 * float64(i)

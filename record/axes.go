@@ -98,7 +98,7 @@ var axes = sync.OnceValue(func() []Axis {
 			words: func(value string) string { return "p = " + value }},
 		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
 		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper", func(p *hyper.Parameters) *bool { return &p.Rescale }),
-		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read, instead of masked as in eqs. 7 and 9", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
+		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
 		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with its drop probability after a colon (dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
 			Set: setRegulariser},
@@ -107,12 +107,12 @@ var axes = sync.OnceValue(func() []Axis {
 		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP", func(p *hyper.Parameters) *int { return &p.MLPLayers }),
 		float("epsilon", "epsilon", "GIN's epsilon; 0 is GIN-0", func(p *hyper.Parameters) *float64 { return &p.Epsilon }),
 		boolean("learn-epsilon", "learn-epsilon", "true", "train GIN's epsilon, from --epsilon on", func(p *hyper.Parameters) *bool { return &p.LearnEpsilon }),
-		oneOf("norm", "norm", "batch normalisation (gin): between the linear layers of each MLP (inside), or after each hidden layer too (both)", hyper.Norms(), func(p *hyper.Parameters) *hyper.Norm { return &p.Norm }),
-		oneOf("readout", "readout", "logits by linear layers: on the last representation (last), or on all of them and the features, added up (all), instead of the last layer's outputs", hyper.Readouts(), func(p *hyper.Parameters) *hyper.Readout { return &p.Readout }),
+		oneOf("norm", "norm", "batch normalisation (gin): between the linear layers of each MLP (inside), or after each hidden layer too (both)", "none", hyper.Norms(), func(p *hyper.Parameters) *hyper.Norm { return &p.Norm }),
+		oneOf("readout", "readout", "logits by linear layers: on the last representation (last), or on all of them and the features, added up (all), instead of the last layer's outputs", "none", hyper.Readouts(), func(p *hyper.Parameters) *hyper.Readout { return &p.Readout }),
 		boolean("residual", "residual", "true", "add a layer's input to its output, where they are of one width", func(p *hyper.Parameters) *bool { return &p.Residual }),
 		count("heads", "heads", "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)", func(p *hyper.Parameters) *int { return &p.Heads }),
 		float("dropout", "dropout", "probability that an entry of a layer's input is dropped", func(p *hyper.Parameters) *float64 { return &p.Dropout }),
-		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone (scores), instead of on inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
+		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone (scores)", "inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
 		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
 		float("lr", "learning-rate", "learning rate of Adam", func(p *hyper.Parameters) *float64 { return &p.LearningRate }),
 		float("decay", "weight-decay", "L2, added to the gradient", func(p *hyper.Parameters) *float64 { return &p.WeightDecay }),
@@ -179,17 +179,25 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 		Set: func(c *Cell, text string) error { *field(&c.Parameters) = T(text); return nil }}
 }
 
-// oneOf is an axis of names, which no preset sets.
-func oneOf[T ~string](name, flag, help string, names []T, field func(*hyper.Parameters) *T) Axis {
-	axis := text(name, flag, help, field)
-	axis.Set = func(c *Cell, text string) error {
-		if !slices.Contains(names, T(text)) {
-			return fmt.Errorf("%q: expected one of %q", text, names)
-		}
-		*field(&c.Parameters) = T(text)
-		return nil
-	}
-	return axis
+// oneOf is an axis of names, of which none is the word for what no preset sets.
+func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
+	return Axis{Name: name, Flag: flag, Help: help + "; " + none + " otherwise",
+		Get: func(c Cell) string {
+			if value := *field(&c.Parameters); value != "" {
+				return string(value)
+			}
+			return none
+		},
+		Set: func(c *Cell, text string) error {
+			value := T(text)
+			if text == none {
+				value = ""
+			} else if !slices.Contains(names, value) {
+				return fmt.Errorf("%q: expected %q or one of %q", text, none, names)
+			}
+			*field(&c.Parameters) = value
+			return nil
+		}}
 }
 
 func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {

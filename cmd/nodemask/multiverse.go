@@ -60,10 +60,10 @@ several may share a folder.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; scale: normalisation and rescaling; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
+	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; scale: normalisation and rescaling; tables: the cited reading at the other sizes of the paper's tables; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
 	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of the parts of PROTOCOL-2.md and of --part tuned")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, which has "+strings.Join(multiverse.TunedModels(), ", "))
-	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent")
+	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent; 20,33,75 of the part tables")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
 	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")

@@ -69,7 +69,9 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 				if err != nil {
 					return err
 				}
-				q.Sizes = f.sizes
+				if c.Flags().Changed("sizes") {
+					q.Sizes = f.sizes
+				}
 				questions = append(questions, q)
 			}
 		}

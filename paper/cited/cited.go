@@ -60,30 +60,26 @@ func Axes(model string) ([]multiverse.Axis, error) {
 	switch model {
 	case "gin":
 		body := func(mlp, norm, readout string) []string {
-			choices := []string{"mlp", mlp, "readout", readout}
-			if norm != "" {
-				choices = append(choices, "norm", norm)
-			}
-			return choices
+			return []string{"mlp", mlp, "norm", norm, "readout", readout}
 		}
 		return append([]multiverse.Axis{
 			{Name: axisFeatures, Title: "Features", Paper: "silent", Options: []multiverse.Option{option("divided by their sum", "normalize", "true"), option("raw", "normalize", "false")}},
 			{Name: axisDropout, Title: "Dropout", Paper: "silent; GIN's authors have 0.5 or 0, on scores",
-				Options: []multiverse.Option{option("0.5 on scores", "dropout", "0.5", "dropout-on", string(hyper.DropoutOnScores)), option("none", "dropout", "0")}},
+				Options: []multiverse.Option{option("0.5 on scores", "dropout", "0.5", "dropout-on", string(hyper.DropoutOnScores)), option("none", "dropout", "0", "dropout-on", "inputs")}},
 			{Name: axisRates, Title: "Learning rate, L2", Paper: "silent; GIN's code has 0.01 and 0, GAT's 0.005 and 5e-4",
 				Options: []multiverse.Option{option("0.01, 0", "lr", "0.01", "decay", "0"), option("0.005, 5e-4", "lr", "0.005", "decay", "0.0005")}},
 			{Name: axisBody, Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original paper”",
 				Options: []multiverse.Option{
 					option("GIN-0", body("2", "both", "all")...),
-					option("no normalisation", body("2", "", "all")...),
-					option("one linear layer", body("1", "", "all")...),
+					option("no normalisation", body("2", "none", "all")...),
+					option("one linear layer", body("1", "none", "all")...),
 					option("logits from the last representation", body("2", "both", "last")...),
 				}},
 		}, common...), nil
 	case "gat", "sgat":
 		return append([]multiverse.Axis{
 			{Name: axisSelf, Title: "A masked node to itself", Masked: true, Paper: "eq. 6: “can still appear as the root”; eqs. 7 and 9 mask it",
-				Options: []multiverse.Option{option("kept", "self", string(hyper.SelfKept)), option("masked")}},
+				Options: []multiverse.Option{option("kept", "self", string(hyper.SelfKept)), option("masked", "self", "masked")}},
 			{Name: axisAttention, Title: "Attention dropout without masking", Plain: true, Paper: "“the exact same hyper-parameters as in the original paper”",
 				Options: []multiverse.Option{option("0.6", "attention-dropout", "0.6"), option("none", "attention-dropout", "0")}},
 		}, common...), nil
@@ -106,10 +102,12 @@ const (
 	Stated Part = "stated"
 	// Scale is whether sums that are p of those in validation explain what masking does: normalisation × rescaling, on Cora, ten splits.
 	Scale Part = "scale"
+	// Tables is what the paper's tables have besides: the cited reading and the fair comparison, at the other sizes.
+	Tables Part = "tables"
 )
 
 // Parts lists them.
-func Parts() []Part { return []Part{Cited, Departures, Stated, Scale} }
+func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables} }
 
 // Splits returns how many splits the part has: all, or the first ten.
 func (p Part) Splits() int {
@@ -128,6 +126,8 @@ func Question(part Part, data, model string, setting datasets.Setting) (multiver
 		return q, err
 	}
 	switch part {
+	case Tables:
+		q.Sizes, q.Only = []int{20, 33, 75}, vary(axes, setting, axisAttention)
 	case Cited:
 		q.Only = vary(axes, setting, axisArrivals, axisSelf, axisRescale, axisAttention)
 	case Departures:
