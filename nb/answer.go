@@ -20,6 +20,9 @@ func Answer() {
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without masking, on Cora.
 func Scale() { Table(Must1(evidence().PartTable(cited.Scale))) }
 
+// Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
+func Aggregates() { Chart(Must1(evidence().Aggregates(Data("cora")))) }
+
 // Departures shows what masking does one step away from the cited reading, on Cora.
 func Departures() { Table(Must1(evidence().PartTable(cited.Departures))) }
 
