@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 bb73b7e41f7182ce7152f58ef89507ad13a57ac52810d3fcdc979abe2ea55610.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 6279479fa5b4c39c0b60ad6e814c738b0898e3f4718934315d78991250324162.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *
