@@ -141,117 +141,78 @@ const (
 	saysGAT      = "GAT+NM and SGAT+NM outperform their counterparts across several splits in both the transductive and inductive settings"
 )
 
-// claimsOfGIN are about the gains of GIN, a claim for each setting, over the sizes at which the paper finds them significant.
+// claimsOfGIN are about the gains of GIN, a claim for each setting.
 func claimsOfGIN(id, data string) []Claim {
 	var claims []Claim
 	for _, setting := range datasets.Settings() {
-		sizes, says := Sizes(), saysGIN
+		judged := func(e *Evidence) Verdict {
+			return e.judgeCited(data, "gin", setting, cited.Choice{}, multiverse.Contrast{}, publishedOverReadings(data, "gin", setting))
+		}
+		says := saysGIN
 		switch {
-		case data == "pubmed" && setting == datasets.Transductive:
-			sizes = Sizes()[:5]
 		case data == "reddit" && setting == datasets.Transductive:
 			continue // the paper could not run it
 		case data == "reddit":
-			sizes = Sizes()[:5]
+			judged = func(e *Evidence) Verdict {
+				return judge(e.Records, points, gains(data, "gin", []datasets.Setting{setting}, Sizes()[:5], asIs))
+			}
 		case data == "citeseer":
 			says = saysCiteSeer
 		}
-		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting), Says: says,
-			Judge: func(e *Evidence) Verdict {
-				if v, ok := e.judgeCited(data, "gin", setting, cited.Choice{}, multiverse.Contrast{}, publishedOverReadings(data, "gin", setting)); ok {
-					return v
-				}
-				if readings, found := e.Readings(data, "gin", setting); found {
-					return judgeReadings(readings, nil, publishedOverReadings(data, "gin", setting))
-				}
-				return judge(e.Records, points, gains(data, "gin", []datasets.Setting{setting}, sizes, asIs))
-			}})
+		claims = append(claims, Claim{ID: id + "/gain-" + string(setting), Subject: aboutGIN, Says: says, Judge: judged,
+			Text: fmt.Sprintf("GIN + NM beats GIN on %s, %s.", DataTitle(data), setting)})
 	}
 	return claims
 }
 
-// claimsOfGAT are about the gains of GAT and SGAT, over the sizes at which the paper finds them significant: against the model
-// with attention dropout, as the paper does, and against the one without.
+// claimsOfGAT are about the gains of GAT and SGAT: against the model with attention dropout, as the paper has it, and against the one
+// without.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
+	says := saysGAT
+	if data == "citeseer" {
+		says = saysCiteSeer
+	}
 	for _, model := range []string{"gat", "sgat"} {
 		name := strings.ToUpper(model)
 		for _, setting := range datasets.Settings() {
-			sizes, says := Sizes()[:5], saysGAT
-			if model == "sgat" && setting == datasets.Inductive {
-				sizes = append(sizes, 90)
-			}
-			if data == "citeseer" {
-				says = saysCiteSeer
-			}
-			// over judges over readings with an option of attention dropout in the plain arm, or over the trials of the table.
-			over := func(option int, published *float64, against func(record.Cell) record.Cell) func(*Evidence) Verdict {
+			against := func(choice cited.Choice, published *float64) func(*Evidence) Verdict {
 				return func(e *Evidence) Verdict {
-					if v, ok := e.judgeCited(data, model, setting, cited.Choice{Fair: option == 1}, multiverse.Contrast{}, published); ok {
-						return v
-					}
-					if readings, found := e.Readings(data, model, setting); found {
-						return judgeReadings(readings, func(all *multiverse.Effects) *multiverse.Effects { return all.Choosing("attention dropout", option) }, published)
-					}
-					return judge(e.Records, points, gains(data, model, []datasets.Setting{setting}, sizes, against))
+					return e.judgeCited(data, model, setting, choice, multiverse.Contrast{}, published)
 				}
 			}
 			claims = append(claims,
-				Claim{ID: fmt.Sprintf("%s/%s-%s", id, model, setting), Subject: aboutAttention, Text: fmt.Sprintf("%s + NM beats %[1]s on %s, %s.", name, DataTitle(data), setting), Says: says,
-					Judge: over(0, publishedOverReadings(data, model, setting), asIs)},
+				Claim{ID: fmt.Sprintf("%s/%s-%s", id, model, setting), Subject: aboutAttention, Says: says,
+					Text:  fmt.Sprintf("%s + NM beats %[1]s on %s, %s.", name, DataTitle(data), setting),
+					Judge: against(cited.Choice{}, publishedOverReadings(data, model, setting))},
 				Claim{ID: fmt.Sprintf("%s/%s-%s-fair", id, model, setting), Subject: aboutAttention, Ours: true,
 					Text:  fmt.Sprintf("%s + NM beats %[1]s without attention dropout on %s, %s.", name, DataTitle(data), setting),
-					Judge: over(1, nil, record.Cell.Fair)})
+					Judge: against(cited.Choice{Fair: true}, nil)})
 		}
 	}
 	return claims
 }
 
-// claimOfMoreInductively compares gains with gains, seed by seed.
+// claimOfMoreInductively compares gains with gains, split by split.
 func claimOfMoreInductively(id string) Claim {
-	type place struct {
-		setting datasets.Setting
-		size    int
-	}
-	gain := func(model string, p place) func(*record.Results) []record.Difference {
-		c := Cell("cora", model, p.setting, p.size)
-		return func(r *record.Results) []record.Difference {
-			return r.Differences(masked(c), record.MacroF1, c, record.MacroF1)
-		}
-	}
-	var all []comparison
-	for _, model := range []string{"gat", "sgat"} {
-		for _, pair := range [][2]place{{{datasets.Inductive, 10}, {datasets.Transductive, 10}}, {{datasets.Inductive, 50}, {datasets.Transductive, 50}},
-			{{datasets.Inductive, 10}, {datasets.Inductive, 90}}, {{datasets.Transductive, 10}, {datasets.Transductive, 90}}} {
-			more, less := gain(model, pair[0]), gain(model, pair[1])
-			published := *publishedGain("cora", model, pair[0].setting, pair[0].size) - *publishedGain("cora", model, pair[1].setting, pair[1].size)
-			all = append(all, comparison{fmt.Sprintf("%s: %s %d %% over %s %d %%", strings.ToUpper(model), pair[0].setting, pair[0].size, pair[1].setting, pair[1].size),
-				func(r *record.Results) []record.Difference { return bySeed(more(r), less(r)) }, &published})
-		}
-	}
 	return Claim{ID: id + "/inductive", Subject: aboutAttention, Text: "The gains of GAT and SGAT are larger inductively, and for small train sets (Cora).",
-		Says: "As expected, the gains are more pronounced in the inductive setting and amongst smaller sizes of the train set",
-		Rule: "Places are eight pairs of gains, as differences are.",
-		Judge: func(e *Evidence) Verdict {
-			if v, ok := e.judgeMoreInductively(); ok {
-				return v
-			}
-			return judge(e.Records, points, all)
-		}}
+		Says:  "As expected, the gains are more pronounced in the inductive setting and amongst smaller sizes of the train set",
+		Rule:  "Places are eight pairs of gains, as differences are.",
+		Judge: (*Evidence).judgeMoreInductively}
 }
 
-// judgeMoreInductively compares gains with gains in the cited reading, split by split; ok is false as long as some are missing.
-func (e *Evidence) judgeMoreInductively() (v Verdict, ok bool) {
+// judgeMoreInductively compares gains with gains in the cited reading.
+func (e *Evidence) judgeMoreInductively() Verdict {
 	gain := map[string]map[datasets.Setting][][]float64{}
 	for _, model := range []string{"gat", "sgat"} {
 		gain[model] = map[datasets.Setting][][]float64{}
 		for _, setting := range datasets.Settings() {
 			a, err := cited.Ask(e.cited, leadingData, model, setting, cited.Choice{}, multiverse.Contrast{})
 			if err != nil {
-				return notRun("%v", err), true
+				return notRun("%v", err)
 			}
 			if a.Effect == nil || a.Splits < cited.Splits {
-				return v, false
+				return notRun("%d of %d splits of %s, %s", a.Splits, cited.Splits, model, setting)
 			}
 			gain[model][setting] = a.Effect.Differences
 		}
@@ -270,31 +231,16 @@ func (e *Evidence) judgeMoreInductively() (v Verdict, ok bool) {
 	}
 	pooled, err := stats.Pooled(all)
 	if err != nil {
-		return notRun("%v", err), true
+		return notRun("%v", err)
 	}
-	v = Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
+	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
 	above, err := v.tally(all, 0)
 	if err != nil {
-		return notRun("%v", err), true
+		return notRun("%v", err)
 	}
 	v.Grade = gradeCited(pooled, 0, above, v.Of)
 	v.Figures = fmt.Sprintf("%s, significant in %s, %d the other way", v.EffectText(), v.Strict(), v.Against)
-	return v, true
-}
-
-// bySeed subtracts differences of one seed, whatever their splits.
-func bySeed(a, b []record.Difference) []record.Difference {
-	other := map[uint64]float64{}
-	for _, d := range b {
-		other[d.Seed] = d.Value
-	}
-	var all []record.Difference
-	for _, d := range a {
-		if value, both := other[d.Seed]; both {
-			all = append(all, record.Difference{Seed: d.Seed, Value: d.Value - value})
-		}
-	}
-	return all
+	return v
 }
 
 func claimsOfRegularisers(id string) []Claim {

@@ -16,7 +16,6 @@ type Evidence struct {
 	Records  *record.Results
 	Trials   int // of the tables
 	readings map[question]*Readings
-	results  *multiverse.Results // of readings
 	tuned    []multiverse.Tuned  // those that every arm has run
 	cited    *multiverse.Results // of the second protocol
 }
@@ -95,7 +94,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	if records, err = withTrajectories(records, second, results); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
-	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, results: results, cited: second}
+	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, cited: second}
 	if e.tuned, err = tuned(all); err != nil {
 		return nil, fmt.Errorf("paper: %w", err)
 	}
@@ -189,44 +188,4 @@ func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
 	r, found := e.readings[question{data, model, setting}]
 	return r, found
-}
-
-// Contrasted returns what a contrast is in the calibrated readings of a model on a data set in a setting, and whether all readings
-// have been run; with anyCost those that are calibrated by their scores alone count. It returns an error if they cannot be compared.
-func (e *Evidence) Contrasted(data, model string, setting datasets.Setting, contrast multiverse.Contrast, anyCost bool) (*Readings, bool, error) {
-	gains, found := e.Readings(data, model, setting)
-	if !found {
-		return nil, false, nil
-	}
-	q := gains.All.Question
-	q.Contrast, q.Among = contrast, gains.Calibration
-	if anyCost {
-		q.Among = gains.Calibration.ByScores()
-	}
-	effects, err := e.results.Effects(q)
-	if err != nil {
-		return nil, false, fmt.Errorf("paper: %w", err)
-	}
-	return &Readings{All: effects, Calibration: gains.Calibration}, true, nil
-}
-
-// Best returns the effect of the best calibrated reading, the tables' one, and whether there is one. Where several readings
-// have its plain arm, it is the one of the first options: all nodes can be masked.
-func (r *Readings) Best() (multiverse.Effect, bool) {
-	best, found := r.Calibration.Best()
-	if !found {
-		return multiverse.Effect{}, false
-	}
-	want := slices.Clone(best.Reading)
-	for i, axis := range r.All.Axes {
-		if !axis.Matters(r.All.Setting) {
-			want[i] = 0
-		}
-	}
-	for _, effect := range r.All.Effects {
-		if slices.Equal(effect.Reading, want) {
-			return effect, true
-		}
-	}
-	return multiverse.Effect{}, false
 }

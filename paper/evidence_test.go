@@ -68,7 +68,7 @@ func wobble(split int) float64 {
 
 func none(record.Cell) float64 { return 0 }
 
-func TestGainsAreGradedOverCalibratedReadingsOnceAllHaveBeenRun(t *testing.T) {
+func TestCurvesHaveEveryReading(t *testing.T) {
 	// Kept, the self term gains; masked, it loses.
 	gain := func(c record.Cell, split int) float64 {
 		if c.Parameters.SelfTerm == hyper.SelfKept {
@@ -79,25 +79,9 @@ func TestGainsAreGradedOverCalibratedReadingsOnceAllHaveBeenRun(t *testing.T) {
 	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits, gain, none))
 	require.NoError(t, err)
 	v := claim(t, "table-gat/gat-inductive").Judge(e)
-	assert.Equal(t, multiverse.Depends, v.Grade)
-	assert.Equal(t, "depends on the reading (self)", v.GradeText())
-	assert.InDelta(t, 0.5, v.Judgement.Above, 1e-9)
-	// 2 ways to treat the self term, 4 of stopping, 3 of arriving; attention dropout is the paper's, 0.6.
-	assert.Equal(t, 24, v.Judgement.Readings)
-	assert.InDelta(t, -1, v.Effect.MeanDifference, 1e-9, "the best calibrated reading has the first option")
-	assert.Equal(t, "0 of 4", v.Strict())
-	assert.Equal(t, 4, v.Against)
-	// (10.51 + 4.59 + 0.75 − 0.14) / 4, at 10, 25, 50 and 90 %.
-	assert.InDelta(t, 3.9275, *v.Published, 1e-9)
-	fair := claim(t, "table-gat/gat-inductive-fair").Judge(e)
-	assert.Equal(t, multiverse.Depends, fair.Grade)
-	assert.Nil(t, fair.Published)
-
-	for _, j := range Judge(Artifacts()[:1], e) {
-		if j.ID == "table-gat/gat-inductive" {
-			assert.Equal(t, "nodemask multiverse --data cora --model gat", j.Command)
-		}
-	}
+	assert.Equal(t, multiverse.NotRun, v.Grade, "exploratory readings decide nothing")
+	assert.Equal(t, "0 of 20 splits", v.Figures)
+	assert.Equal(t, "nodemask multiverse --part cited --data cora --model gat", v.command)
 	curves := e.Specifications()
 	require.Len(t, curves, 2)
 	assert.Equal(t, "readings-gat-cora-inductive", curves[0].ID)
@@ -114,7 +98,6 @@ func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
 	require.NoError(t, err)
 	_, found := e.Readings("cora", "gat", datasets.Inductive)
 	assert.False(t, found)
-	assert.Equal(t, multiverse.NotRun, claim(t, "table-gat/gat-inductive").Judge(e).Grade)
 }
 
 func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {

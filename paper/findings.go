@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/multiverse"
 	"nodemask/stats"
@@ -22,7 +21,6 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 		verdict[j.ID] = j
 	}
 	found := []Finding{{CountText(all), "nodemask report summary"}}
-	found = append(found, findingOverReadings(e))
 	graded := func(id string) string {
 		v := verdict[id].Verdict
 		if v.Effect == nil {
@@ -66,30 +64,6 @@ func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
 		gains = append(gains, gain)
 	}
 	return text + ": " + strings.Join(gains, ", ")
-}
-
-// findingOverReadings says in how many readings of the paper masking helps GIN on Cora.
-func findingOverReadings(e *Evidence) Finding {
-	var all, calibrated []string
-	for _, s := range datasets.Settings() {
-		readings, run := e.Readings("cora", "gin", s)
-		if !run {
-			return Finding{"Every reading of the paper, GIN on Cora: not run yet.", "nodemask multiverse --status"}
-		}
-		v := judgeReadings(readings, nil, publishedOverReadings("cora", "gin", s))
-		if joint, err := readings.All.Joint(); err == nil {
-			all = append(all, fmt.Sprintf("in %.0f %% and %.0f %% (%s, %d readings)", 100*joint.Positive, 100*joint.Negative, s, len(readings.All.Effects)))
-		}
-		if j := v.Judgement; j != nil {
-			calibrated = append(calibrated, fmt.Sprintf("in %.0f %% and %.0f %% (%s, %d)", 100*j.Above, 100*j.Below, s, j.Readings))
-		}
-	}
-	text := "Exploratory: over every reading that the paper's text alone allows, GIN-0's body among others, masking in GIN on Cora "
-	text += "gains and loses significantly " + strings.Join(all, ", ")
-	if len(calibrated) > 0 {
-		text += "; over those whose plain columns are nearest to the published ones " + strings.Join(calibrated, ", ")
-	}
-	return Finding{text + ".", "nodemask multiverse --summary"}
 }
 
 // effectOr is a verdict's effect with its interval, "+0.16 [−0.20, 0.52]", or its grade where there is none.

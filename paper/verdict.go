@@ -23,11 +23,10 @@ type Verdict struct {
 	Effect     *stats.TTest
 	Unit       string   // of Effect
 	Published  *float64 // the paper's own mean over the same comparisons; nil: it has none
-	Judgement  *multiverse.Judgement
-	Robust     string  // what the readings around the cited one say; "": they were not asked
-	Detectable float64 // of Inconclusive: the true difference that would have been found with a power of 80 %
-	Figures    string  // all there is to say, in a line
-	command    string  // computes what it rests on; "": the command of the claim's table
+	Robust     string   // what the readings around the cited one say; "": they were not asked
+	Detectable float64  // of Inconclusive: the true difference that would have been found with a power of 80 %
+	Figures    string   // all there is to say, in a line
+	command    string   // computes what it rests on; "": the command of the claim's table
 }
 
 // points is the unit of differences in F1.
@@ -56,11 +55,9 @@ func (v Verdict) EffectText() string {
 
 func unsigned(x float64) string { return strings.TrimPrefix(signed(x, 2), "+") }
 
-// GradeText returns the grade, with what it needs said: the axis that it depends on, or what would have been found.
+// GradeText returns the grade, and of an inconclusive one what would have been found.
 func (v Verdict) GradeText() string {
 	switch {
-	case v.Grade == multiverse.Depends && v.Judgement != nil && v.Judgement.Axis != "":
-		return fmt.Sprintf("%s (%s)", v.Grade, v.Judgement.Axis)
 	case v.Grade == multiverse.Inconclusive && v.Detectable > 0:
 		return fmt.Sprintf("%s (%.2f %s would have been found)", v.Grade, v.Detectable, v.Unit)
 	}
@@ -211,101 +208,26 @@ func (t tested) described() Verdict {
 	return t.Verdict
 }
 
-// judgeReadings grades a claim over the calibrated readings, by the protocol. chosen leaves readings out that the claim is not about;
-// nil: none. published is the paper's mean over the protocol's sizes; nil: it has none.
-func judgeReadings(readings *Readings, chosen func(*multiverse.Effects) *multiverse.Effects, published *float64) Verdict {
-	calibrated, which := readings.All, "calibrated readings"
-	switch among := readings.All.Among; {
-	case among == nil:
-		calibrated = calibrated.Calibrated(readings.Calibration)
-	case among.AnyCost:
-		which = "readings with scores near the published ones"
-	}
-	if chosen != nil {
-		calibrated = chosen(calibrated)
-	}
-	if len(calibrated.Effects) == 0 {
-		return Verdict{Grade: multiverse.CannotTest, Figures: "no reading is calibrated: without masking, none comes near the published scores"}
-	}
-	least := 0.0
-	if published != nil {
-		least = *published
-	}
-	j, err := calibrated.Judge(least)
+// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by the rule of
+// PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the protocol's sizes; nil: it
+// has none.
+func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice, contrast multiverse.Contrast, published *float64) Verdict {
+	a, err := cited.Ask(e.cited, data, model, setting, choice, contrast)
 	if err != nil {
 		return notRun("%v", err)
 	}
-	margin, zero := calibrated.Contrast.Margin, "0"
-	if margin != 0 {
-		zero = signed(-margin, 0)
-	}
-	v := Verdict{Grade: j.Grade, Judgement: &j, Detectable: j.Detectable, Unit: points, Published: published,
-		command: fmt.Sprintf("nodemask multiverse --data %s --model %s", calibrated.Data, calibrated.Model)}
-	figures := fmt.Sprintf("%d %s, %d splits: significantly above %s in %.0f %%, below in %.0f %%, above at all in %.0f %%; median effect %s points", j.Readings, which,
-		len(calibrated.Splits), zero, 100*j.Above, 100*j.Below, 100*j.Positive, signed(j.Median, 2))
-	best, found := readings.Best()
-	if found && chosen != nil {
-		found = false
-		for _, e := range calibrated.Effects { // the best of those that the claim is about
-			if sameBut(readings.All.Axes, e.Reading, best.Reading) {
-				best, found = e, true
-				break
-			}
-		}
-	}
-	if found {
-		v.Effect = &best.Pooled
-		for _, differences := range best.Differences {
-			v.Of++
-			single, err := stats.PairedTTest(differences, slices.Repeat([]float64{-margin}, len(differences)))
-			switch {
-			case err != nil || single.P >= 0.05:
-			case single.MeanDifference > 0:
-				v.Holds++
-			default:
-				v.Against++
-			}
-		}
-		figures += fmt.Sprintf("; best calibrated reading: %s, significant in %s sizes", v.EffectText(), v.Strict())
-	}
-	if j.Axis != "" {
-		figures += fmt.Sprintf("; %q explains most", j.Axis)
-	}
-	if v.Detectable > 0 {
-		figures += fmt.Sprintf("; a true difference of %.2f points would have been found with a power of 80 %%", v.Detectable)
-	}
-	v.Figures = figures
-	return v
-}
-
-// sameBut reports whether readings agree on all axes but those of one arm alone.
-func sameBut(axes []multiverse.Axis, a, b multiverse.Reading) bool {
-	for i, axis := range axes {
-		if !axis.Plain && !axis.Masked && a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by the rule of
-// PROTOCOL-2.md. ok is false as long as splits are missing. published is the paper's mean over the protocol's sizes; nil: it has none.
-func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice, contrast multiverse.Contrast, published *float64) (v Verdict, ok bool) {
-	if !slices.Contains(cited.Models(), model) || !slices.Contains(cited.Data(), data) {
-		return v, false
-	}
-	a, err := cited.Ask(e.cited, data, model, setting, choice, contrast)
-	if err != nil {
-		return notRun("%v", err), true
-	}
+	v := Verdict{Grade: multiverse.NotRun, Unit: points, Published: published,
+		command: fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s", data, model)}
 	if a.Effect == nil || a.Splits < cited.Splits {
-		return v, false
+		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+		return v
 	}
 	zero := -contrast.Margin
-	v = Verdict{Effect: &a.Effect.Pooled, Unit: points, Published: published, command: fmt.Sprintf("nodemask multiverse --part cited --data %s --model %s --summary", data, model)}
+	v.Effect = &a.Effect.Pooled
+	v.command += " --summary"
 	above, err := v.tally(a.Effect.Differences, zero)
 	if err != nil {
-		return notRun("%v", err), true
+		return notRun("%v", err)
 	}
 	v.Grade = gradeCited(a.Effect.Pooled, zero, above, v.Of)
 	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(), stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice)
@@ -316,16 +238,16 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		}
 	}
 	if choice != (cited.Choice{}) {
-		return v, true
+		return v
 	}
 	robust, err := cited.Robust(e.cited, data, model, setting, contrast)
 	if err != nil {
-		return notRun("%v", err), true
+		return notRun("%v", err)
 	}
 	if robust.Readings > 1 {
 		v.Robust = fmt.Sprintf("%d above, %d below of %d", robust.Above, robust.Below, robust.Readings)
 	}
-	return v, true
+	return v
 }
 
 // tally counts the places at which differences are significantly above and below zero, and returns at how many they are above at all.

@@ -43,17 +43,7 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 		}
 	}
 
-	q.Contrast = Contrast{Plus: []Score{maskedCached}, Minus: []Score{masked}} // −0.6 ± 0.1, its interval −0.85 to −0.35
-	for margin, want := range map[float64]Grade{0: Contradicted, 0.3: Contradicted, 0.7: SameDirection, 1: Reproduced} {
-		q.Contrast.Margin = margin
-		effects, err := results.Effects(q)
-		require.NoError(t, err)
-		require.InDelta(t, -0.6, effects.Effects[0].Pooled.MeanDifference, 1e-9, "whatever the margin")
-		j, err := effects.Judge(0)
-		require.NoError(t, err)
-		require.Equal(t, want, j.Grade, "no more than %v is lost", margin)
-	}
-
+	q.Contrast = Contrast{Plus: []Score{maskedCached}, Minus: []Score{masked}}
 	other, err := Ask("cora", "gat", datasets.Transductive)
 	require.NoError(t, err)
 	other.Contrast = q.Contrast

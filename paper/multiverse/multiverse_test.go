@@ -184,10 +184,6 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names)
 	require.InDelta(t, 1, variance.Axes[2].Alone, 1e-9, "stopping explains everything")
 	require.InDelta(t, 0, variance.Axes[1].Alone, 1e-9)
-	j, err := effects.Judge(1)
-	require.NoError(t, err)
-	require.Equal(t, Depends, j.Grade)
-	require.Equal(t, "stop", j.Axis)
 
 	// A split that one training lacks counts for none.
 	for key := range results.trials {
@@ -201,45 +197,6 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	rest, err := results.Effects(other)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
-}
-
-func TestGradesFollowTheProtocolsShares(t *testing.T) {
-	for _, c := range []struct {
-		effects []float64 // of ten readings; beyond ±1 significant, spread 0.3
-		want    Grade
-	}{
-		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, 2, -2}, Reproduced},
-		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, 0.1, 0.1}, SameDirection},
-		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, -0.1}, SameDirection},
-		{[]float64{2, 2, 2, 2, 2, 2, 2, 2, -0.1, -0.1}, Depends},
-		{[]float64{2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, -0.1, -2}, Depends},
-		{[]float64{-2, -0.1, 0.1, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Depends},
-		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1, -0.1, -0.1, -0.1, -0.1, -0.1}, Inconclusive},
-		{[]float64{-2, -2, -2, -2, -2, -2, -2, -2, -2, 2}, Contradicted},
-		{[]float64{-0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1, -0.1}, Contradicted}, // all intervals end below the published 5
-		{nil, NotRun},
-	} {
-		all := &Effects{Question: Question{Axes: []Axis{{Name: "reading", Options: make([]Option, 10)}}}}
-		for i, x := range c.effects {
-			e := Effect{Reading: Reading{i}}
-			e.Pooled.MeanDifference, e.Pooled.StdDev, e.Pooled.N = x, 0.3, 10
-			e.Pooled.P, e.Pooled.Low, e.Pooled.High = 0.5, x-0.5, x+0.5
-			if math.Abs(x) > 1 {
-				e.Pooled.P = 0.01
-			}
-			all.Effects = append(all.Effects, e)
-		}
-		published := 0.3
-		if c.want == Contradicted {
-			published = 5
-		}
-		j, err := all.Judge(published)
-		require.NoError(t, err)
-		require.Equal(t, c.want, j.Grade, "%v", c.effects)
-		if c.want == Inconclusive {
-			require.InDelta(t, 0.3, j.Detectable, 0.01, "10 pairs with sd 0.3 show a difference of about 1 sd")
-		}
-	}
 }
 
 func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {

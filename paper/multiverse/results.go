@@ -270,8 +270,6 @@ type Calibration struct {
 	Fits   []Fit
 	Limit  float64 // of Inductive and Transductive, in points
 	Splits []uint64
-	// AnyCost says that readings are calibrated by their scores alone, whatever caching costs them.
-	AnyCost bool
 }
 
 // The rule of the protocol.
@@ -395,16 +393,6 @@ func (c *Calibration) Best() (Fit, bool) {
 	return Fit{}, false
 }
 
-// ByScores returns the calibration without what it asks of the cost of caching.
-func (c *Calibration) ByScores() *Calibration {
-	relaxed := *c
-	relaxed.AnyCost, relaxed.Fits = true, slices.Clone(c.Fits)
-	for i, f := range relaxed.Fits {
-		relaxed.Fits[i].Calibrated = f.Inductive <= c.Limit && f.Transductive <= c.Limit
-	}
-	return &relaxed
-}
-
 // Has reports whether a reading is calibrated in a setting: in the transductive one, if it is with any arrivals.
 func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool {
 	r = r.plain(axes)
@@ -429,14 +417,5 @@ func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool
 func (e *Effects) Calibrated(c *Calibration) *Effects {
 	some := *e
 	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return !c.Has(e.Axes, e.Setting, effect.Reading) })
-	return &some
-}
-
-// Choosing returns the effects of the readings that choose an option of an axis, by its number. Without such an axis all are
-// left.
-func (e *Effects) Choosing(axis string, option int) *Effects {
-	some := *e
-	i := slices.IndexFunc(e.Axes, func(a Axis) bool { return a.Name == axis })
-	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return i >= 0 && effect.Reading[i] != option })
 	return &some
 }

@@ -8,7 +8,7 @@ import mistune
 from sources import Fault
 
 # The place of a verdict in the bar of claims. What is not here comes last, without a colour.
-GRADES = ("reproduced", "same direction", "depends on the reading", "inconclusive", "contradicted", "cannot be tested", "not run")
+GRADES = ("reproduced", "same direction", "depends on the representation", "inconclusive", "contradicted", "cannot be tested", "not run")
 ID = re.compile(r'\bid="([^"]+)"')
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="(data:image/[^"]+)"')
 
