@@ -121,6 +121,7 @@ func BenchmarkEmbed(b *testing.B) {
 			g, err := datasets.SBM(datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
 			require.NoError(b, err)
 			in := graphFiles(b, g, 8)
+			b.Logf("before: most memory so far %.2f GB", memory(b))
 			m := testCase{"sage", func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.model(b, g)
 			for b.Loop() {
 				out := b.TempDir()

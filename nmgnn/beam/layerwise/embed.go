@@ -31,7 +31,6 @@ import (
 
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
-	"nodemask/nmgnn/internal/safetensors"
 )
 
 // Options say how a graph is computed. Folders must be there for every worker, at the same path.
@@ -213,7 +212,7 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 			return done{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of "+
 				"shards: choose another folder, or delete it", folder)
 		}
-		if err := r.check(name, before.Shards); err != nil {
+		if _, err := r.check(name, before.Shards); err != nil {
 			return done{}, err
 		}
 		o.Progress(name, true)
@@ -232,13 +231,23 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	}
 	now := done{Key: r.Key, Shards: shards}
 	if shards == nil {
-		now.Shards = r.written()
-		if now.Counts, err = r.counts(now.Shards); err != nil {
-			return done{}, err
+		for shard := range o.Shards {
+			if _, err := os.Stat(r.path(name, r.nodes(shard))); err == nil {
+				now.Shards = append(now.Shards, shard)
+			}
 		}
 	}
-	if err := r.check(name, now.Shards); err != nil {
+	if now.Counts, err = r.check(name, now.Shards); err != nil {
 		return done{}, err
+	}
+	sent, err := filepath.Glob(filepath.Join(escape(folder), sentFiles))
+	if err != nil {
+		return done{}, err
+	}
+	for _, path := range sent { // they are in shards now
+		if err := os.Remove(path); err != nil {
+			return done{}, err
+		}
 	}
 	if raw, err = json.Marshal(now); err != nil {
 		return done{}, err
@@ -278,24 +287,6 @@ func claim(folder string) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
-}
-
-// counts adds up what shards of the graph say that they counted. Runners' own counters may miss some.
-func (r run) counts(shards []int) (c Counts, err error) {
-	r.open = map[string]*safetensors.File{}
-	defer func() { _ = r.Teardown() }() // files were only read
-	for _, shard := range shards {
-		f, err := r.read(graphStep, nodesKind, shard)
-		if err != nil {
-			return c, err
-		}
-		n, _, err := safetensors.Get[int64](f, "counts", 4)
-		if err != nil {
-			return c, err
-		}
-		c = Counts{c.Nodes + n[0], c.Edges + n[1], c.Loops + n[2], c.Repeats + n[3]}
-	}
-	return c, nil
 }
 
 // keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.

@@ -8,62 +8,85 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/internal/safetensors"
 )
 
-// The step of the graph sends nodes, and edges both ways, to the shards that their ids give, in batches: a runner's work for
-// an element is many times that of a node. All that comes behind reads shards where they were written, and shuffles nothing.
+// The step of the graph deals nodes, and edges both ways, out to the shards that their ids give. What goes there lies in
+// files, of which a runner is sent the names alone: Prism keeps all that it is sent in memory, several times.
 
-// batch is how many numbers and ids go to a shard at once.
-const batch = 1 << 16
-
-// parcel is some of what goes to a shard: nodes, or edges from the shard's nodes A to B.
+// parcel is some of what goes to a shard: nodes, and edges from the shard's nodes A to B.
 type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
 	A, B        []string
 
 	rows *datasets.FeatureBuilder
+}
+
+// sentFiles are the files of parcels.
+const sentFiles = "sent-*"
+
+// spilled is how many numbers and ids a function holds before it writes them to a file.
+const spilled = 1 << 22
+
+// readFn reads files of nodes or edges.
+type readFn struct {
+	run
+	Files []string
+	Edges bool
+
+	to   []parcel
 	size int
 }
 
-// parcels collects what goes to each shard.
-type parcels struct {
-	run  *run
-	to   []parcel
-	emit func(int, []byte)
+// ProcessElement emits the names of files that have something for a shard.
+func (f *readFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	f.to = make([]parcel, f.Shards)
+	scan, spills := f.scanNodes, 0
+	if f.Edges {
+		scan = f.scanEdges
+	}
+	spill := func() error {
+		name := fmt.Sprintf("sent-%d-%d-edges=%t", number, spills, f.Edges)
+		spills++
+		return f.spill(name, emit)
+	}
+	err := scan(ctx, f.Files[number], func(id string, grows int, put func(*parcel)) error {
+		put(&f.to[f.shardOf(id)])
+		if f.size += grows; f.size < spilled {
+			return nil
+		}
+		return spill()
+	})
+	if err == nil {
+		err = spill()
+	}
+	return fault(err)
 }
 
-// add changes what goes to a node's shard, which grows by so many numbers and ids, and sends it if it is large.
-func (p *parcels) add(id string, grows int, change func(*parcel)) error {
-	shard := p.run.shardOf(id)
-	change(&p.to[shard])
-	if p.to[shard].size += grows; p.to[shard].size < batch {
-		return nil
-	}
-	return p.send(shard)
-}
-
-func (p *parcels) send(shard int) error {
-	one := p.to[shard]
-	p.to[shard] = parcel{}
-	if one.size == 0 {
-		return nil
-	}
-	if one.rows != nil {
-		one.Features = one.rows.Finish()
-	}
+func (f *readFn) spill(name string, emit func(int, string)) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(one); err != nil {
-		return err
+	ends := make([]int64, 1, f.Shards+1)
+	for shard, p := range f.to {
+		if p.rows != nil {
+			p.Features = p.rows.Finish()
+		}
+		if len(p.IDs)+len(p.A) > 0 {
+			emit(shard, name)
+			if err := gob.NewEncoder(&b).Encode(p); err != nil {
+				return err
+			}
+		}
+		ends = append(ends, int64(b.Len()))
 	}
-	p.emit(shard, b.Bytes())
-	return nil
+	file := f.create(graphStep, name)
+	add(file, "ends", ends)
+	add(file, "parcels", b.Bytes())
+	f.to, f.size = make([]parcel, f.Shards), 0
+	return file.WriteFile(f.path(graphStep, name))
 }
 
 func (r *run) shardOf(id string) int {
@@ -72,33 +95,16 @@ func (r *run) shardOf(id string) int {
 	return int(h.Sum32() % uint32(r.Shards))
 }
 
-// readFn reads files of nodes or edges.
-type readFn struct {
-	run
-	Edges bool
-}
+// sendFunc puts something, of so many numbers and ids, into the parcel for a node's shard.
+type sendFunc func(id string, grows int, put func(*parcel)) error
 
-// ProcessElement emits what a file has for each shard.
-func (f *readFn) ProcessElement(ctx context.Context, path string, emit func(int, []byte)) error {
-	to := &parcels{&f.run, make([]parcel, f.Shards), emit}
-	scan := f.nodes
-	if f.Edges {
-		scan = f.edges
-	}
-	err := scan(ctx, path, to)
-	for shard := 0; shard < f.Shards && err == nil; shard++ {
-		err = to.send(shard)
-	}
-	return fault(err)
-}
-
-func (f *readFn) nodes(ctx context.Context, path string, to *parcels) error {
+func (f *readFn) scanNodes(ctx context.Context, path string, send sendFunc) error {
 	return scanNodes(ctx, path, func(id, label []byte, features []float32) error {
 		if len(features) != f.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), f.model.Features)
 		}
 		name := string(id)
-		return to.add(name, 2+len(features), func(p *parcel) {
+		return send(name, 2+len(features), func(p *parcel) {
 			if p.rows == nil {
 				p.rows = datasets.NewFeatureBuilder(f.model.Features)
 			}
@@ -108,110 +114,119 @@ func (f *readFn) nodes(ctx context.Context, path string, to *parcels) error {
 	})
 }
 
-func (f *readFn) edges(ctx context.Context, path string, to *parcels) error {
+func (f *readFn) scanEdges(ctx context.Context, path string, send sendFunc) error {
 	return scanEdges(ctx, path, func(source, target []byte) error {
-		ends := [2]string{string(source), string(target)}
-		for i, a := range ends {
-			if i == 1 && a == ends[0] {
-				break // a loop, once
-			}
-			if err := to.add(a, 2, func(p *parcel) { p.A, p.B = append(p.A, a), append(p.B, ends[1-i]) }); err != nil {
-				return err
-			}
+		a, b := string(source), string(target)
+		put := func(from, to string) error {
+			return send(from, 2, func(p *parcel) { p.A, p.B = append(p.A, from), append(p.B, to) })
 		}
-		return nil
+		if err := put(a, b); err != nil || a == b { // a loop, once
+			return err
+		}
+		return put(b, a)
 	})
 }
 
-// nodesFn writes a shard's nodes, and their neighbours by name.
+// parcels reads what goes to a shard.
+func (r *run) parcels(shard int, names func(*string) bool) (all []parcel, err error) {
+	for name := ""; names(&name); {
+		f, err := r.read(graphStep, name)
+		if err != nil {
+			return nil, err
+		}
+		ends, raw := get[int64](f, "ends"), get[uint8](f, "parcels")
+		if f.err != nil {
+			return nil, f.err
+		}
+		var p parcel
+		if err := gob.NewDecoder(bytes.NewReader(raw[ends[shard]:ends[shard+1]])).Decode(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w: run the same program everywhere", r.path(graphStep, name), err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// nodesFn writes a shard's nodes, with their neighbours by name.
 type nodesFn struct{ run }
 
-// ProcessElement joins the nodes and edges of a shard.
-func (f *nodesFn) ProcessElement(ctx context.Context, shard int, some func(*[]byte) bool) (int, bool, error) {
-	there := false
-	err := f.guard(ctx, func() (err error) {
-		there, err = f.write(shard, some)
+// ProcessElement joins the nodes and edges of a shard, and emits whether it has nodes.
+func (f *nodesFn) ProcessElement(ctx context.Context, shard int, names func(*string) bool) (_ int, there bool, err error) {
+	err = f.guard(ctx, func() error {
+		there, err = f.write(shard, names)
 		return err
 	})
 	return shard, there, err
 }
 
-// write reports whether the shard has nodes.
-func (f *nodesFn) write(shard int, some func(*[]byte) bool) (bool, error) {
-	names := map[string][]string{}
-	var all []parcel
-	type place struct{ parcel, row int }
-	var places []place
-	for raw := []byte(nil); some(&raw); {
-		var p parcel
-		if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&p); err != nil {
-			return false, fmt.Errorf("a message between workers is damaged (%w): run the command again", err)
-		}
-		for i, a := range p.A {
-			names[a] = append(names[a], p.B[i])
-		}
-		p.A, p.B = nil, nil
-		for i := range p.IDs {
-			places = append(places, place{len(all), i})
-		}
-		all = append(all, p)
+func (f *nodesFn) write(shard int, names func(*string) bool) (there bool, err error) {
+	all, err := f.parcels(shard, names)
+	if err != nil {
+		return false, err
 	}
-	id := func(p place) string { return all[p.parcel].IDs[p.row] }
-	// By their ids, so that who writes a shard again writes the same.
-	slices.SortFunc(places, func(p, q place) int { return cmp.Compare(id(p), id(q)) })
 	known, err := f.ofCache()
 	if err != nil {
 		return false, err
 	}
-	var ids, labels, near []string
+	type node struct {
+		id, label   string
+		parcel, row int
+	}
+	var nodes []node
+	near := map[string][]string{}
+	for i, p := range all {
+		for j, id := range p.IDs {
+			nodes = append(nodes, node{id, p.Labels[j], i, j})
+		}
+		for j, a := range p.A {
+			near[a] = append(near[a], p.B[j])
+		}
+	}
+	// By their ids, so that who writes a shard again writes the same.
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
+	var ids, labels, ends []string
 	var counts Counts
-	ends := make([]int64, 1, len(places)+1)
+	offsets := make([]int64, 1, len(nodes)+1)
 	x, row := datasets.NewFeatureBuilder(f.model.Features), []float32(nil)
-	for i, p := range places {
-		v := id(p)
-		if i > 0 && v == ids[i-1] {
-			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v)
+	for i, v := range nodes {
+		if i > 0 && v.id == ids[i-1] {
+			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
 		}
-		if _, is := known[v]; is {
-			return false, fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from "+
-				"a cache", v)
+		if _, trained := known[v.id]; trained {
+			return false, fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be "+
+				"predicted from a cache", v.id)
 		}
-		row = all[p.parcel].Features.Row(p.row, row)
+		row = all[v.parcel].Features.Row(v.row, row)
 		if f.model.Settings.NormalizeFeatures {
 			datasets.NormalizeRow(row)
 		}
 		x.Add(row)
-		ids, labels = append(ids, v), append(labels, all[p.parcel].Labels[p.row])
-		near = append(near, counts.different(v, names[v])...)
-		ends = append(ends, int64(len(near)))
-		delete(names, v)
+		ids, labels = append(ids, v.id), append(labels, v.label)
+		ends = append(ends, counts.different(v.id, near[v.id])...)
+		offsets = append(offsets, int64(len(ends)))
+		delete(near, v.id)
 	}
-	for v := range names {
-		if _, is := known[v]; is {
+	for id := range near {
+		if _, trained := known[id]; trained {
 			continue
 		}
+		files := "which no file of nodes has"
 		if f.Cache != "" {
-			return false, fmt.Errorf("an edge names node %.80q, which is neither in the files of nodes nor among the nodes that the "+
-				"model knew: add it there, or remove the edge", v)
+			files = "which is neither in the files of nodes nor among the nodes that the model knew"
 		}
-		return false, fmt.Errorf("an edge names node %.80q, which no file of nodes has: add it there, or remove the edge", v)
+		return false, fmt.Errorf("an edge names node %.80q, %s: add it there, or remove the edge", id, files)
 	}
 	if len(ids) == 0 {
 		return false, nil
 	}
-	file := f.builder(graphStep, nodesKind, shard)
+	file := f.create(graphStep, f.nodes(shard))
 	addTexts(file, "ids", ids)
 	addTexts(file, "labels", labels)
 	addFeatures(file, x.Finish())
-	counts.Nodes = int64(len(ids))
-	safetensors.Add(file, "counts", []int64{counts.Nodes, counts.Edges, counts.Loops, counts.Repeats}, 4)
-	if err := file.WriteFile(f.path(graphStep, nodesKind, shard)); err != nil {
-		return false, err
-	}
-	file = f.builder(graphStep, namesKind, shard)
-	addTexts(file, "near", near)
-	safetensors.Add(file, "offsets", ends, len(ends))
-	return true, file.WriteFile(f.path(graphStep, namesKind, shard))
+	add(file, "counts", []int64{int64(len(ids)), counts.Edges, counts.Loops, counts.Repeats})
+	addTexts(file, "near", ends)
+	add(file, "near.offsets", offsets)
+	return true, file.WriteFile(f.path(graphStep, f.nodes(shard)))
 }
 
 // ofCache returns the numbers of the nodes that the model knew; nil without a cache.
@@ -231,25 +246,44 @@ func (r *run) ofCache() (map[string]int32, error) {
 // end.
 func (c *Counts) different(v string, ids []string) []string {
 	slices.Sort(ids)
-	listed := int64(0)
-	for _, u := range ids {
-		switch strings.Compare(u, v) {
-		case 0:
-			c.Loops++
-		case 1:
-			listed++
+	count := func(listed int64) int64 {
+		for _, u := range ids {
+			if v < u {
+				listed++
+			}
+			if v == u {
+				c.Loops++
+			}
 		}
+		return listed
 	}
+	listed := count(0)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(u string) bool { return u == v })
-	once := int64(0)
-	for _, u := range ids {
-		if v < u {
-			once++
-		}
-	}
+	once := count(0)
 	c.Edges += once
 	c.Repeats += listed - once
 	return ids
+}
+
+// near is a shard's part of the graph: node v's neighbours are at indices[offsets[v]:offsets[v+1]], the shard's own nodes
+// by their number, others behind them in the order of halo.
+type near struct {
+	offsets          []int64
+	indices, degrees []int32
+	halo             []int64 // references, ascending
+}
+
+// A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
+func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
+
+func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
+
+func (r *run) near(shard int) (n near, err error) {
+	f, err := r.read(graphStep, r.neighbours(shard))
+	if err != nil {
+		return n, err
+	}
+	return near{get[int64](f, "offsets"), get[int32](f, "indices"), get[int32](f, "degrees"), get[int64](f, "halo")}, f.err
 }
 
 // nearFn writes where the neighbours of a shard's nodes lie.
@@ -268,25 +302,22 @@ func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bo
 }
 
 func (f *nearFn) write(shard int) error {
-	file, err := f.read(graphStep, namesKind, shard)
+	file, err := f.read(graphStep, f.nodes(shard))
 	if err != nil {
 		return err
 	}
-	names, err := texts(file, "near")
-	if err != nil {
-		return err
-	}
-	ends, _, err := safetensors.Get[int64](file, "offsets", safetensors.Any)
-	if err != nil {
-		return err
+	names, ends := getTexts(file, "near"), get[int64](file, "near.offsets")
+	if file.err != nil {
+		return file.err
 	}
 	refs, err := f.lookUp(names)
 	if err != nil {
 		return err
 	}
 	n := near{offsets: make([]int64, 1, len(ends))}
+	leftOut := func(ref int64) bool { return f.Apart && ref < reference(f.Shards, 0) }
 	for _, ref := range refs {
-		if of, _ := referred(ref); of != shard && !f.leftOut(ref) {
+		if of, _ := referred(ref); of != shard && !leftOut(ref) {
 			n.halo = append(n.halo, ref)
 		}
 	}
@@ -299,29 +330,23 @@ func (f *nearFn) write(shard int) error {
 	}
 	for v := range own {
 		for _, ref := range refs[ends[v]:ends[v+1]] {
-			if f.leftOut(ref) {
-				continue
-			}
 			of, number := referred(ref)
 			if of != shard {
 				number = at[ref]
 			}
-			n.indices = append(n.indices, number)
+			if !leftOut(ref) {
+				n.indices = append(n.indices, number)
+			}
 		}
 		n.offsets = append(n.offsets, int64(len(n.indices)))
 		n.degrees = append(n.degrees, int32(n.offsets[v+1]-n.offsets[v]))
 	}
-	to := f.builder(graphStep, nearKind, shard)
-	safetensors.Add(to, "offsets", n.offsets, len(n.offsets))
-	safetensors.Add(to, "indices", n.indices, len(n.indices))
-	safetensors.Add(to, "degrees", n.degrees, len(n.degrees))
-	safetensors.Add(to, "halo", n.halo, len(n.halo))
-	return to.WriteFile(f.path(graphStep, nearKind, shard))
-}
-
-func (f *nearFn) leftOut(ref int64) bool {
-	of, _ := referred(ref)
-	return f.Apart && of < f.Shards
+	to := f.create(graphStep, f.neighbours(shard))
+	add(to, "offsets", n.offsets)
+	add(to, "indices", n.indices)
+	add(to, "degrees", n.degrees)
+	add(to, "halo", n.halo)
+	return to.WriteFile(f.path(graphStep, f.neighbours(shard)))
 }
 
 // lookUp returns where nodes lie.
@@ -332,36 +357,34 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 	}
 	refs, left := make([]int64, len(names)), make([][]int32, f.Shards)
 	for i, u := range names {
-		if number, is := known[u]; is {
+		if number, trained := known[u]; trained {
 			refs[i] = reference(f.Shards, int(number))
-			continue
+		} else {
+			left[f.shardOf(u)] = append(left[f.shardOf(u)], int32(i))
 		}
-		of := f.shardOf(u)
-		left[of] = append(left[of], int32(i))
 	}
 	for of, places := range left {
 		if len(places) == 0 {
 			continue
 		}
-		file, err := f.read(graphStep, nodesKind, of)
+		file, err := f.read(graphStep, f.nodes(of))
 		if err != nil {
 			return nil, err
 		}
-		ids, err := texts(file, "ids")
-		if err != nil {
-			return nil, err
+		numbers := map[string]int{}
+		for v, id := range getTexts(file, "ids") {
+			numbers[id] = v
 		}
-		numbers := make(map[string]int32, len(ids))
-		for v, id := range ids {
-			numbers[id] = int32(v)
+		if file.err != nil {
+			return nil, file.err
 		}
 		for _, i := range places {
-			number, is := numbers[names[i]]
-			if !is {
+			number, there := numbers[names[i]]
+			if !there {
 				return nil, fmt.Errorf("%s: node %.80q is not there: the files in the work folder do not belong together: "+
-					"delete it", f.path(graphStep, nodesKind, of), names[i])
+					"delete it", f.path(graphStep, f.nodes(of)), names[i])
 			}
-			refs[i] = reference(of, int(number))
+			refs[i] = reference(of, number)
 		}
 	}
 	return refs, nil
@@ -370,8 +393,12 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 // buildGraph reads a graph and writes its shards.
 func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 	files := func(of string, paths []string) beam.PCollection {
-		f := &readFn{r, of == "edges"}
-		return beam.ParDo(s.Scope(of), f, beam.Reshuffle(s, beam.CreateList(s, paths)))
+		numbers := make([]int, len(paths))
+		for i := range numbers {
+			numbers[i] = i
+		}
+		f := &readFn{run: r, Files: paths, Edges: of == "edges"}
+		return beam.ParDo(s.Scope(of), f, beam.Reshuffle(s, beam.CreateList(s, numbers)))
 	}
 	sent := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
 	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))

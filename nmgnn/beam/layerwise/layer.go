@@ -16,7 +16,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/safetensors"
 )
 
 // most is how many numbers of input rows a part of a shard may have that is computed at once. It has a node at least.
@@ -41,13 +40,13 @@ func (f *layerFn) write(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	x, err := f.rowsOf(f.Layer, shard)
+	x, err := f.rows(f.Layer, shard)
 	if err != nil {
 		return err
 	}
 	if x.Rows != len(n.degrees) {
 		return fmt.Errorf("%s: %d nodes: expected %d: the files in the work folder do not belong together: delete it",
-			f.path(layerName(f.Layer), nodesKind, shard), x.Rows, len(n.degrees))
+			f.path(layerName(f.Layer), f.nodes(shard)), x.Rows, len(n.degrees))
 	}
 	var all infer.Representation
 	for begin, end := 0, 0; begin < x.Rows; begin = end {
@@ -64,9 +63,9 @@ func (f *layerFn) write(ctx context.Context, shard int) error {
 		all = infer.Representation{Rows: end, Width: part.Width, Values: append(all.Values, part.Values...)}
 	}
 	step := layerName(f.Layer + 1)
-	file := f.builder(step, nodesKind, shard)
-	safetensors.Add(file, "features", all.Values, all.Rows, all.Width)
-	return file.WriteFile(f.path(step, nodesKind, shard))
+	file := f.create(step, f.nodes(shard))
+	addFeatures(file, datasets.Features{Rows: all.Rows, Width: all.Width, Dense: all.Values})
+	return file.WriteFile(f.path(step, f.nodes(shard)))
 }
 
 // part computes some of a shard's nodes, with the rows of their neighbours behind theirs.
@@ -116,11 +115,11 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []float32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])
-		of, err := r.rowsOf(layer, shard)
+		of, err := r.rows(layer, shard)
 		if err != nil {
 			return x, nil, err
 		}
-		all, err := r.degreesOf(shard)
+		all, err := r.degrees(shard)
 		if err != nil {
 			return x, nil, err
 		}

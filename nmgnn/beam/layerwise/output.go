@@ -80,17 +80,13 @@ func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
 }
 
 func (f *outputFn) write(shard int) error {
-	file, err := f.read(graphStep, nodesKind, shard)
+	file, err := f.read(graphStep, f.nodes(shard))
 	if err != nil {
 		return err
 	}
-	ids, err := texts(file, "ids")
-	if err != nil {
-		return err
-	}
-	labels, err := texts(file, "labels")
-	if err != nil {
-		return err
+	ids, labels := getTexts(file, "ids"), getTexts(file, "labels")
+	if file.err != nil {
+		return file.err
 	}
 	logits, shown, err := f.numbers(shard)
 	if err != nil {
@@ -111,7 +107,7 @@ func (f *outputFn) write(shard int) error {
 	}
 	t = append(t, tidy.Column{Name: "predicted", Texts: predicted}, tidy.Column{Name: "probability", Numbers: probability})
 	if f.Cache != "" {
-		counts, err := f.neighbours(shard)
+		counts, err := f.counted(shard)
 		if err != nil {
 			return err
 		}
@@ -136,7 +132,7 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	last := len(f.model.Network().Layers)
 	all := make([]datasets.Features, last+1)
 	for layer := range all {
-		if all[layer], err = f.rowsOf(layer, shard); err != nil {
+		if all[layer], err = f.rows(layer, shard); err != nil {
 			return logits, shown, err
 		}
 	}
@@ -151,8 +147,8 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	return logits, shown, err
 }
 
-// neighbours counts those that the model knew, and those that arrive too.
-func (f *outputFn) neighbours(shard int) (tidy.Table, error) {
+// counted counts a node's neighbours: those that the model knew, and those that arrive too.
+func (f *outputFn) counted(shard int) (tidy.Table, error) {
 	n, err := f.near(shard)
 	if err != nil {
 		return nil, err

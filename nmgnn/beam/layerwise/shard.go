@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,16 +13,7 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Files of a shard: its nodes, from the step of the graph on; the ids of their neighbours; where these lie.
-const (
-	nodesKind = "rows"
-	namesKind = "names"
-	nearKind  = "near"
-)
-
-var shardKind = safetensors.Kind{Name: "shard", Remedy: "delete the folder and run the command again"}
-
-// run is what all functions on workers know: where the shards are, which files are of this run, and its model.
+// run is what all functions on workers know: where files are, which of them are of this run, and its model.
 type run struct {
 	Work, Key string
 	Shards    int
@@ -32,13 +22,13 @@ type run struct {
 
 	model *cached.Model
 	cache *cached.Cache
-	known map[string]int32 // its nodes' numbers
-	open  map[string]*safetensors.File
+	known map[string]int32 // the cache's nodes
+	open  map[string]*shardFile
 }
 
 // Setup decodes the model.
 func (r *run) Setup() (err error) {
-	r.open = map[string]*safetensors.File{}
+	r.open = map[string]*shardFile{}
 	r.model, err = decodeModel(r.Saved)
 	return fault(err)
 }
@@ -49,43 +39,60 @@ func (r *run) Teardown() error {
 	for _, f := range r.open {
 		all = append(all, f.Close())
 	}
-	r.open = nil
 	if r.cache != nil {
 		all = append(all, r.cache.Close())
-		r.cache = nil
 	}
+	r.open, r.cache = map[string]*shardFile{}, nil
 	return errors.Join(all...)
+}
+
+// guard calls a function on a worker: what goes wrong in files that are mapped is an error of it.
+func (r *run) guard(ctx context.Context, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fault(safetensors.Guard(r.Work, do))
 }
 
 func (r *run) folder(step string) string { return filepath.Join(r.Work, step) }
 
-// path is where a step writes a shard: graph/rows-00003-of-00008.shard.
-func (r *run) path(step, kind string, shard int) string {
-	return filepath.Join(r.folder(step), fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards))
+func (r *run) path(step, name string) string { return filepath.Join(r.folder(step), name) }
+
+// nodes is what the file of a shard's nodes is called: rows-00003-of-00008.shard. That of the graph's step has their ids,
+// labels and features, that of a layer what it has made of them, which the next layer reads as features.
+func (r *run) nodes(shard int) string { return fmt.Sprintf("rows-%05d-of-%05d.shard", shard, r.Shards) }
+
+// neighbours is what the file of a shard's part of the graph is called.
+func (r *run) neighbours(shard int) string {
+	return fmt.Sprintf("near-%05d-of-%05d.shard", shard, r.Shards)
 }
+
+var shardKind = safetensors.Kind{Name: "shard", Remedy: "delete the folder and run the command again"}
 
 const ofKey = "of"
 
-// of names a shard in its own metadata, so that another that was copied over it is found.
-func (r *run) of(step, kind string, shard int) map[string]string {
-	return map[string]string{ofKey: fmt.Sprintf("%s %s %s %d", r.Key, step, kind, shard)}
+// create begins a file. It says what it is, so that another that was copied over it is found.
+func (r *run) create(step, name string) *safetensors.Builder {
+	return safetensors.New(shardKind.Name, map[string]string{ofKey: r.Key + " " + step + " " + name})
 }
 
-func (r *run) builder(step, kind string, shard int) *safetensors.Builder {
-	return safetensors.New(shardKind.Name, r.of(step, kind, shard))
+// shardFile is a file that create began. The first error of getting something from it stays in err.
+type shardFile struct {
+	*safetensors.File
+	err error
 }
 
-// read opens a shard and checks all of it. It stays open until Teardown.
-func (r *run) read(step, kind string, shard int) (*safetensors.File, error) {
-	path := r.path(step, kind, shard)
+// read opens a file and checks all of it. It stays open until Teardown.
+func (r *run) read(step, name string) (*shardFile, error) {
+	path := r.path(step, name)
 	if f := r.open[path]; f != nil {
 		return f, nil
 	}
 	f, err := safetensors.Open(path, shardKind)
 	if err == nil {
-		var of string
-		if of, err = f.Metadata(ofKey); err == nil && of != r.of(step, kind, shard)[ofKey] {
-			err = fmt.Errorf("it is shard %.120q", of)
+		of, missing := f.Metadata(ofKey)
+		if err = missing; err == nil && of != r.Key+" "+step+" "+name {
+			err = fmt.Errorf("it is %.120q", of)
 		}
 		if err != nil {
 			_ = f.Close() // the error that matters is the other one
@@ -94,13 +101,25 @@ func (r *run) read(step, kind string, shard int) (*safetensors.File, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again",
-			err, filepath.Dir(path))
+			err, r.folder(step))
 	case err != nil:
 		return nil, fmt.Errorf("%s: the file is damaged, or another was copied over it (%.160s): delete the folder and "+
 			"run the command again", path, strings.TrimPrefix(err.Error(), path+": "))
 	}
-	r.open[path] = f
-	return f, nil
+	r.open[path] = &shardFile{File: f}
+	return r.open[path], nil
+}
+
+// get returns a tensor of one axis; after an error nothing.
+func get[T safetensors.Number](f *shardFile, name string) (values []T) {
+	if f.err == nil {
+		values, _, f.err = safetensors.Get[T](f.File, name, safetensors.Any)
+	}
+	return values
+}
+
+func add[T safetensors.Number](b *safetensors.Builder, name string, values []T) {
+	safetensors.Add(b, name, values, len(values))
 }
 
 // addTexts adds names as their bytes and where each ends.
@@ -110,42 +129,35 @@ func addTexts(b *safetensors.Builder, name string, all []string) {
 		text = append(text, s...)
 		ends[i] = int64(len(text))
 	}
-	safetensors.Add(b, name+".ends", ends, len(all))
-	safetensors.Add(b, name+".text", text, len(text))
+	add(b, name+".ends", ends)
+	add(b, name+".text", text)
 }
 
-// texts returns copies of what addTexts added.
-func texts(f *safetensors.File, name string) ([]string, error) {
-	ends, _, err := safetensors.Get[int64](f, name+".ends", safetensors.Any)
-	if err != nil {
-		return nil, err
-	}
-	raw, _, err := safetensors.Get[uint8](f, name+".text", safetensors.Any)
-	if err != nil {
-		return nil, err
-	}
-	text, all, begin := string(raw), make([]string, len(ends)), int64(0)
+// getTexts returns copies of what addTexts added.
+func getTexts(f *shardFile, name string) []string {
+	ends, text := get[int64](f, name+".ends"), string(get[uint8](f, name+".text"))
+	all, begin := make([]string, len(ends)), int64(0)
 	for i, end := range ends {
 		if end < begin || end > int64(len(text)) {
-			return nil, fmt.Errorf("tensor %s.ends: %d after %d of %d bytes", name, end, begin, len(text))
+			f.err = errors.Join(f.err, fmt.Errorf("%s: text %d ends at %d of %d bytes", name, i, end, len(text)))
+			return nil
 		}
 		all[i], begin = text[begin:end], end
 	}
-	return all, nil
+	return all
 }
 
 func addFeatures(b *safetensors.Builder, x datasets.Features) {
-	if !x.IsSparse() {
-		safetensors.Add(b, "features", x.Dense, x.Rows, x.Width)
-		return
+	if x.IsSparse() {
+		add(b, "offsets", x.Offsets)
+		add(b, "columns", x.Columns)
 	}
-	safetensors.Add(b, "features.offsets", x.Offsets, x.Rows+1)
-	safetensors.Add(b, "features.columns", x.Columns, len(x.Columns))
-	safetensors.Add(b, "features.values", x.Values, len(x.Values))
+	add(b, "values", append(x.Values, x.Dense...))
+	add(b, "width", []int64{int64(x.Width)})
 }
 
-// rowsOf returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the shards.
-func (r *run) rowsOf(layer, shard int) (x datasets.Features, err error) {
+// rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the shards.
+func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard == r.Shards {
 		c, err := r.cached()
 		if err != nil || layer == 0 {
@@ -154,44 +166,41 @@ func (r *run) rowsOf(layer, shard int) (x datasets.Features, err error) {
 		h := c.Hidden[layer-1]
 		return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
 	}
-	f, err := r.read(layerName(layer), nodesKind, shard)
+	f, err := r.read(layerName(layer), r.nodes(shard))
 	if err != nil {
 		return x, err
 	}
-	if !f.Has("features.offsets") {
-		var shape []int
-		x.Dense, shape, err = safetensors.Get[float32](f, "features", safetensors.Any, safetensors.Any)
-		if err == nil {
-			x.Rows, x.Width = shape[0], shape[1]
-		}
-		return x, err
+	values, width := get[float32](f, "values"), get[int64](f, "width")
+	if f.err == nil && (len(width) != 1 || width[0] < 1) {
+		f.err = fmt.Errorf("rows of %v numbers", width)
 	}
-	if x.Offsets, _, err = safetensors.Get[int64](f, "features.offsets", safetensors.Any); err != nil {
-		return x, err
+	if f.err != nil {
+		return x, f.err
 	}
-	if x.Columns, _, err = safetensors.Get[int32](f, "features.columns", safetensors.Any); err != nil {
-		return x, err
+	x.Width = int(width[0])
+	if f.Has("offsets") {
+		x.Offsets, x.Columns, x.Values = get[int64](f, "offsets"), get[int32](f, "columns"), values
+		x.Rows = len(x.Offsets) - 1
+	} else {
+		x.Dense, x.Rows = values, len(values)/x.Width
 	}
-	x.Values, _, err = safetensors.Get[float32](f, "features.values", safetensors.Any)
-	x.Rows, x.Width = len(x.Offsets)-1, r.model.Features
-	return x, err
+	return x, f.err
 }
 
-// degreesOf returns |N_v| of all nodes of a shard, or of the cache.
-func (r *run) degreesOf(shard int) ([]int32, error) {
+// degrees returns |N_v| of all nodes of a shard, or of the cache.
+func (r *run) degrees(shard int) ([]int32, error) {
 	if shard == r.Shards {
 		c, err := r.cached()
 		return c.Degrees, err
 	}
-	f, err := r.read(graphStep, nearKind, shard)
+	f, err := r.read(graphStep, r.neighbours(shard))
 	if err != nil {
 		return nil, err
 	}
-	degrees, _, err := safetensors.Get[int32](f, "degrees", safetensors.Any)
-	return degrees, err
+	return get[int32](f, "degrees"), f.err
 }
 
-// cached opens the cache, once for each worker that reads some of it.
+// cached opens the cache, once for each function that reads some of it.
 func (r *run) cached() (*cached.Cache, error) {
 	if r.cache == nil {
 		c, err := cached.LoadCache(r.Cache, r.model)
@@ -203,70 +212,27 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// near is a shard's part of the graph: node v's neighbours are at Indices[Offsets[v]:Offsets[v+1]], the shard's own nodes
-// by their number, others behind them in the order of halo.
-type near struct {
-	offsets []int64
-	indices []int32
-	degrees []int32
-	halo    []int64 // references, ascending
-}
-
-// A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
-func reference(shard int, node int) int64 { return int64(shard)<<32 | int64(node) }
-
-func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
-
-func (r *run) near(shard int) (n near, err error) {
-	f, err := r.read(graphStep, nearKind, shard)
-	if err != nil {
-		return n, err
-	}
-	if n.offsets, _, err = safetensors.Get[int64](f, "offsets", safetensors.Any); err != nil {
-		return n, err
-	}
-	if n.indices, _, err = safetensors.Get[int32](f, "indices", safetensors.Any); err != nil {
-		return n, err
-	}
-	if n.halo, _, err = safetensors.Get[int64](f, "halo", safetensors.Any); err != nil {
-		return n, err
-	}
-	n.degrees, err = r.degreesOf(shard)
-	return n, err
-}
-
-// check returns an error unless all that a step wrote is there, as it was written.
-func (r run) check(step string, shards []int) error {
-	r.open = map[string]*safetensors.File{}
+// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the shards of
+// the graph have counted: runners' own counters may miss some.
+func (r run) check(step string, shards []int) (c Counts, err error) {
+	r.open = map[string]*shardFile{}
 	defer func() { _ = r.Teardown() }() // files were only read
-	kinds := []string{nodesKind}
-	if step == graphStep {
-		kinds = append(kinds, nearKind)
-	}
-	for _, kind := range kinds {
-		for _, shard := range shards {
-			if _, err := r.read(step, kind, shard); err != nil {
-				return err
-			}
+	for _, shard := range shards {
+		f, err := r.read(step, r.nodes(shard))
+		if err != nil {
+			return c, err
 		}
-	}
-	return nil
-}
-
-// written lists the shards of the graph.
-func (r *run) written() (shards []int) {
-	for shard := range r.Shards {
-		if _, err := os.Stat(r.path(graphStep, nodesKind, shard)); err == nil {
-			shards = append(shards, shard)
+		if step != graphStep {
+			continue
 		}
+		if _, err := r.read(step, r.neighbours(shard)); err != nil {
+			return c, err
+		}
+		n := get[int64](f, "counts")
+		if f.err != nil {
+			return c, f.err
+		}
+		c = Counts{c.Nodes + n[0], c.Edges + n[1], c.Loops + n[2], c.Repeats + n[3]}
 	}
-	return shards
-}
-
-// guard calls a function on a worker: what goes wrong in files that are mapped is an error of it.
-func (r *run) guard(ctx context.Context, do func() error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return fault(safetensors.Guard(r.Work, do))
+	return c, nil
 }
