@@ -232,7 +232,7 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	now := done{Key: r.Key, Shards: shards}
 	if shards == nil {
 		for shard := range o.Shards {
-			if _, err := os.Stat(r.path(name, r.nodes(shard))); err == nil {
+			if _, err := os.Stat(r.path(name, r.file(nodes, shard))); err == nil {
 				now.Shards = append(now.Shards, shard)
 			}
 		}
@@ -240,12 +240,8 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	if now.Counts, err = r.check(name, now.Shards); err != nil {
 		return done{}, err
 	}
-	sent, err := filepath.Glob(filepath.Join(escape(folder), sentFiles))
-	if err != nil {
-		return done{}, err
-	}
-	for _, path := range sent { // they are in shards now
-		if err := os.Remove(path); err != nil {
+	for _, spent := range []string{sent, named} {
+		if err := removeAll(filepath.Join(escape(folder), spent+"-*")); err != nil {
 			return done{}, err
 		}
 	}
@@ -261,6 +257,14 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	}
 	o.Progress(name, false)
 	return now, nil
+}
+
+func removeAll(pattern string) error {
+	found, err := filepath.Glob(pattern)
+	for _, path := range found {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // begunFile marks a folder as a step's, so that nobody else's is emptied.

@@ -26,11 +26,11 @@ type parcel struct {
 	rows *datasets.FeatureBuilder
 }
 
-// sentFiles are the files of parcels.
-const sentFiles = "sent-*"
+// sent is what files of parcels are called.
+const sent = "sent"
 
 // spilled is how many numbers and ids a function holds before it writes them to a file.
-const spilled = 1 << 22
+const spilled = 1 << 20
 
 // readFn reads files of nodes or edges.
 type readFn struct {
@@ -50,10 +50,11 @@ func (f *readFn) ProcessElement(ctx context.Context, number int, emit func(int, 
 		scan = f.scanEdges
 	}
 	spill := func() error {
-		name := fmt.Sprintf("sent-%d-%d-edges=%t", number, spills, f.Edges)
+		name := fmt.Sprintf("%s-%d-%d-edges=%t", sent, number, spills, f.Edges)
 		spills++
 		return f.spill(name, emit)
 	}
+	defer func() { f.to = nil }() // runners keep functions
 	err := scan(ctx, f.Files[number], func(id string, grows int, put func(*parcel)) error {
 		put(&f.to[f.shardOf(id)])
 		if f.size += grows; f.size < spilled {
@@ -172,23 +173,23 @@ func (f *nodesFn) write(shard int, names func(*string) bool) (there bool, err er
 		id, label   string
 		parcel, row int
 	}
-	var nodes []node
+	var found []node
 	near := map[string][]string{}
 	for i, p := range all {
 		for j, id := range p.IDs {
-			nodes = append(nodes, node{id, p.Labels[j], i, j})
+			found = append(found, node{id, p.Labels[j], i, j})
 		}
 		for j, a := range p.A {
 			near[a] = append(near[a], p.B[j])
 		}
 	}
 	// By their ids, so that who writes a shard again writes the same.
-	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(found, func(a, b node) int { return cmp.Compare(a.id, b.id) })
 	var ids, labels, ends []string
 	var counts Counts
-	offsets := make([]int64, 1, len(nodes)+1)
+	offsets := make([]int64, 1, len(found)+1)
 	x, row := datasets.NewFeatureBuilder(f.model.Features), []float32(nil)
-	for i, v := range nodes {
+	for i, v := range found {
 		if i > 0 && v.id == ids[i-1] {
 			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
 		}
@@ -219,14 +220,18 @@ func (f *nodesFn) write(shard int, names func(*string) bool) (there bool, err er
 	if len(ids) == 0 {
 		return false, nil
 	}
-	file := f.create(graphStep, f.nodes(shard))
+	file := f.create(graphStep, f.file(nodes, shard))
 	addTexts(file, "ids", ids)
 	addTexts(file, "labels", labels)
 	addFeatures(file, x.Finish())
 	add(file, "counts", []int64{int64(len(ids)), counts.Edges, counts.Loops, counts.Repeats})
+	if err := file.WriteFile(f.path(graphStep, f.file(nodes, shard))); err != nil {
+		return false, err
+	}
+	file = f.create(graphStep, f.file(named, shard))
 	addTexts(file, "near", ends)
-	add(file, "near.offsets", offsets)
-	return true, file.WriteFile(f.path(graphStep, f.nodes(shard)))
+	add(file, "offsets", offsets)
+	return true, file.WriteFile(f.path(graphStep, f.file(named, shard)))
 }
 
 // ofCache returns the numbers of the nodes that the model knew; nil without a cache.
@@ -279,7 +284,7 @@ func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
 func (r *run) near(shard int) (n near, err error) {
-	f, err := r.read(graphStep, r.neighbours(shard))
+	f, err := r.read(graphStep, r.file(neighbours, shard))
 	if err != nil {
 		return n, err
 	}
@@ -302,11 +307,11 @@ func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bo
 }
 
 func (f *nearFn) write(shard int) error {
-	file, err := f.read(graphStep, f.nodes(shard))
+	file, err := f.read(graphStep, f.file(named, shard))
 	if err != nil {
 		return err
 	}
-	names, ends := getTexts(file, "near"), get[int64](file, "near.offsets")
+	names, ends := getTexts(file, "near"), get[int64](file, "offsets")
 	if file.err != nil {
 		return file.err
 	}
@@ -341,12 +346,12 @@ func (f *nearFn) write(shard int) error {
 		n.offsets = append(n.offsets, int64(len(n.indices)))
 		n.degrees = append(n.degrees, int32(n.offsets[v+1]-n.offsets[v]))
 	}
-	to := f.create(graphStep, f.neighbours(shard))
+	to := f.create(graphStep, f.file(neighbours, shard))
 	add(to, "offsets", n.offsets)
 	add(to, "indices", n.indices)
 	add(to, "degrees", n.degrees)
 	add(to, "halo", n.halo)
-	return to.WriteFile(f.path(graphStep, f.neighbours(shard)))
+	return to.WriteFile(f.path(graphStep, f.file(neighbours, shard)))
 }
 
 // lookUp returns where nodes lie.
@@ -367,7 +372,7 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 		if len(places) == 0 {
 			continue
 		}
-		file, err := f.read(graphStep, f.nodes(of))
+		file, err := f.read(graphStep, f.file(nodes, of))
 		if err != nil {
 			return nil, err
 		}
@@ -382,7 +387,7 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 			number, there := numbers[names[i]]
 			if !there {
 				return nil, fmt.Errorf("%s: node %.80q is not there: the files in the work folder do not belong together: "+
-					"delete it", f.path(graphStep, f.nodes(of)), names[i])
+					"delete it", f.path(graphStep, f.file(nodes, of)), names[i])
 			}
 			refs[i] = reference(of, number)
 		}
@@ -400,8 +405,8 @@ func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 		f := &readFn{run: r, Files: paths, Edges: of == "edges"}
 		return beam.ParDo(s.Scope(of), f, beam.Reshuffle(s, beam.CreateList(s, numbers)))
 	}
-	sent := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
-	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
+	dealt := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
+	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, dealt))
 	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
 }
 

@@ -46,7 +46,7 @@ func (f *layerFn) write(ctx context.Context, shard int) error {
 	}
 	if x.Rows != len(n.degrees) {
 		return fmt.Errorf("%s: %d nodes: expected %d: the files in the work folder do not belong together: delete it",
-			f.path(layerName(f.Layer), f.nodes(shard)), x.Rows, len(n.degrees))
+			f.path(layerName(f.Layer), f.file(nodes, shard)), x.Rows, len(n.degrees))
 	}
 	var all infer.Representation
 	for begin, end := 0, 0; begin < x.Rows; begin = end {
@@ -63,9 +63,9 @@ func (f *layerFn) write(ctx context.Context, shard int) error {
 		all = infer.Representation{Rows: end, Width: part.Width, Values: append(all.Values, part.Values...)}
 	}
 	step := layerName(f.Layer + 1)
-	file := f.create(step, f.nodes(shard))
+	file := f.create(step, f.file(nodes, shard))
 	addFeatures(file, datasets.Features{Rows: all.Rows, Width: all.Width, Dense: all.Values})
-	return file.WriteFile(f.path(step, f.nodes(shard)))
+	return file.WriteFile(f.path(step, f.file(nodes, shard)))
 }
 
 // part computes some of a shard's nodes, with the rows of their neighbours behind theirs.

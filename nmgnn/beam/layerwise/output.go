@@ -80,7 +80,7 @@ func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
 }
 
 func (f *outputFn) write(shard int) error {
-	file, err := f.read(graphStep, f.nodes(shard))
+	file, err := f.read(graphStep, f.file(nodes, shard))
 	if err != nil {
 		return err
 	}

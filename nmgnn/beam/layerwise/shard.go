@@ -33,8 +33,8 @@ func (r *run) Setup() (err error) {
 	return fault(err)
 }
 
-// Teardown closes what a function has opened.
-func (r *run) Teardown() error {
+// close closes what was opened.
+func (r *run) close() error {
 	var all []error
 	for _, f := range r.open {
 		all = append(all, f.Close())
@@ -42,29 +42,34 @@ func (r *run) Teardown() error {
 	if r.cache != nil {
 		all = append(all, r.cache.Close())
 	}
-	r.open, r.cache = map[string]*shardFile{}, nil
+	r.open, r.cache, r.known = map[string]*shardFile{}, nil, nil
 	return errors.Join(all...)
 }
 
-// guard calls a function on a worker: what goes wrong in files that are mapped is an error of it.
+// guard calls a function on a worker and closes what it has opened: runners keep functions. What goes wrong in files that
+// are mapped is an error of it.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return fault(safetensors.Guard(r.Work, do))
+	return fault(errors.Join(safetensors.Guard(r.Work, do), r.close()))
 }
 
 func (r *run) folder(step string) string { return filepath.Join(r.Work, step) }
 
 func (r *run) path(step, name string) string { return filepath.Join(r.folder(step), name) }
 
-// nodes is what the file of a shard's nodes is called: rows-00003-of-00008.shard. That of the graph's step has their ids,
-// labels and features, that of a layer what it has made of them, which the next layer reads as features.
-func (r *run) nodes(shard int) string { return fmt.Sprintf("rows-%05d-of-%05d.shard", shard, r.Shards) }
+// Kinds of a shard's files: its nodes, with ids, labels and features in the step of the graph, and what a layer has made of
+// them in its own, which the next reads as features; its part of the graph; and that with neighbours by name.
+const (
+	nodes      = "rows"
+	neighbours = "near"
+	named      = "names"
+)
 
-// neighbours is what the file of a shard's part of the graph is called.
-func (r *run) neighbours(shard int) string {
-	return fmt.Sprintf("near-%05d-of-%05d.shard", shard, r.Shards)
+// file is what a shard's file is called: rows-00003-of-00008.shard.
+func (r *run) file(kind string, shard int) string {
+	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards)
 }
 
 var shardKind = safetensors.Kind{Name: "shard", Remedy: "delete the folder and run the command again"}
@@ -82,7 +87,7 @@ type shardFile struct {
 	err error
 }
 
-// read opens a file and checks all of it. It stays open until Teardown.
+// read opens a file and checks all of it. It stays open until close.
 func (r *run) read(step, name string) (*shardFile, error) {
 	path := r.path(step, name)
 	if f := r.open[path]; f != nil {
@@ -166,7 +171,7 @@ func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 		h := c.Hidden[layer-1]
 		return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
 	}
-	f, err := r.read(layerName(layer), r.nodes(shard))
+	f, err := r.read(layerName(layer), r.file(nodes, shard))
 	if err != nil {
 		return x, err
 	}
@@ -193,7 +198,7 @@ func (r *run) degrees(shard int) ([]int32, error) {
 		c, err := r.cached()
 		return c.Degrees, err
 	}
-	f, err := r.read(graphStep, r.neighbours(shard))
+	f, err := r.read(graphStep, r.file(neighbours, shard))
 	if err != nil {
 		return nil, err
 	}
@@ -216,16 +221,16 @@ func (r *run) cached() (*cached.Cache, error) {
 // the graph have counted: runners' own counters may miss some.
 func (r run) check(step string, shards []int) (c Counts, err error) {
 	r.open = map[string]*shardFile{}
-	defer func() { _ = r.Teardown() }() // files were only read
+	defer func() { _ = r.close() }() // files were only read
 	for _, shard := range shards {
-		f, err := r.read(step, r.nodes(shard))
+		f, err := r.read(step, r.file(nodes, shard))
 		if err != nil {
 			return c, err
 		}
 		if step != graphStep {
 			continue
 		}
-		if _, err := r.read(step, r.neighbours(shard)); err != nil {
+		if _, err := r.read(step, r.file(neighbours, shard)); err != nil {
 			return c, err
 		}
 		n := get[int64](f, "counts")
