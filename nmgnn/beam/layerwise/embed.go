@@ -161,7 +161,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 		if a.Cache != "" {
 			return graph.Counts, nil // nothing arrives
 		}
-		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.folder(graphStep))
+		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
 	for i := range m.Settings.Layers {
 		if _, err := step(ctx, o, r, layerName(i+1), graph.Shards, func(s beam.Scope) {
@@ -204,7 +204,7 @@ type done struct {
 // step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step that
 // finds them.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (done, error) {
-	folder := r.folder(name)
+	folder := r.path(name, "")
 	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
 	if err == nil {
 		var before done
@@ -232,7 +232,7 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	now := done{Key: r.Key, Shards: shards}
 	if shards == nil {
 		for shard := range o.Shards {
-			if _, err := os.Stat(r.path(name, r.file(nodes, shard))); err == nil {
+			if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil {
 				now.Shards = append(now.Shards, shard)
 			}
 		}
@@ -240,7 +240,7 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	if now.Counts, err = r.check(name, now.Shards); err != nil {
 		return done{}, err
 	}
-	for _, spent := range []string{sent, named} {
+	for _, spent := range []string{sentKind, namesKind} {
 		if err := removeAll(filepath.Join(escape(folder), spent+"-*")); err != nil {
 			return done{}, err
 		}
@@ -305,14 +305,6 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 		fmt.Fprintf(h, "%q %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func decodeModel(saved []byte) (*cached.Model, error) {
-	m := &cached.Model{}
-	if err := gob.NewDecoder(bytes.NewReader(saved)).Decode(m); err != nil {
-		return nil, fmt.Errorf("the model that a worker was sent cannot be read: %w: run the same program everywhere", err)
-	}
-	return m, nil
 }
 
 // Errors of workers come back as text inside the text of others. Marks tell what part of it is ours.

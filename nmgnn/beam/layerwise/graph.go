@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -26,9 +27,6 @@ type parcel struct {
 	rows *datasets.FeatureBuilder
 }
 
-// sent is what files of parcels are called.
-const sent = "sent"
-
 // spilled is how many numbers and ids a function holds before it writes them to a file.
 const spilled = 1 << 20
 
@@ -44,50 +42,49 @@ type readFn struct {
 
 // ProcessElement emits the names of files that have something for a shard.
 func (f *readFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
-	f.to = make([]parcel, f.Shards)
+	f.to, f.size = make([]parcel, f.Shards), 0
+	defer func() { f.to = nil }() // runners keep functions
 	scan, spills := f.scanNodes, 0
 	if f.Edges {
 		scan = f.scanEdges
 	}
 	spill := func() error {
-		name := fmt.Sprintf("%s-%d-%d-edges=%t", sent, number, spills, f.Edges)
 		spills++
-		return f.spill(name, emit)
+		return f.spill(fmt.Sprintf("%s-%d-%d-edges=%t", sentKind, number, spills, f.Edges), emit)
 	}
-	defer func() { f.to = nil }() // runners keep functions
-	err := scan(ctx, f.Files[number], func(id string, grows int, put func(*parcel)) error {
-		put(&f.to[f.shardOf(id)])
-		if f.size += grows; f.size < spilled {
-			return nil
+	return f.guard(ctx, func() error {
+		err := scan(ctx, f.Files[number], func(id string, grows int, put func(*parcel)) error {
+			put(&f.to[f.shardOf(id)])
+			if f.size += grows; f.size < spilled {
+				return nil
+			}
+			return spill()
+		})
+		if err != nil {
+			return err
 		}
 		return spill()
 	})
-	if err == nil {
-		err = spill()
-	}
-	return fault(err)
 }
 
-func (f *readFn) spill(name string, emit func(int, string)) error {
-	var b bytes.Buffer
-	ends := make([]int64, 1, f.Shards+1)
+func (f *readFn) spill(file string, emit func(int, string)) error {
+	all := make([][]byte, f.Shards)
 	for shard, p := range f.to {
+		if len(p.IDs)+len(p.A) == 0 {
+			continue
+		}
 		if p.rows != nil {
 			p.Features = p.rows.Finish()
 		}
-		if len(p.IDs)+len(p.A) > 0 {
-			emit(shard, name)
-			if err := gob.NewEncoder(&b).Encode(p); err != nil {
-				return err
-			}
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(p); err != nil {
+			return err
 		}
-		ends = append(ends, int64(b.Len()))
+		all[shard] = b.Bytes()
+		emit(shard, file)
 	}
-	file := f.create(graphStep, name)
-	add(file, "ends", ends)
-	add(file, "parcels", b.Bytes())
 	f.to, f.size = make([]parcel, f.Shards), 0
-	return file.WriteFile(f.path(graphStep, name))
+	return f.write(graphStep, file, all)
 }
 
 func (r *run) shardOf(id string) int {
@@ -129,71 +126,77 @@ func (f *readFn) scanEdges(ctx context.Context, path string, send sendFunc) erro
 }
 
 // parcels reads what goes to a shard.
-func (r *run) parcels(shard int, names func(*string) bool) (all []parcel, err error) {
-	for name := ""; names(&name); {
-		f, err := r.read(graphStep, name)
-		if err != nil {
+func (r *run) parcels(shard int, files func(*string) bool) (all []parcel, err error) {
+	for file := ""; files(&file); {
+		var sent [][]byte
+		var p parcel
+		if err := r.read(graphStep, file, &sent); err != nil {
 			return nil, err
 		}
-		ends, raw := get[int64](f, "ends"), get[uint8](f, "parcels")
-		if f.err != nil {
-			return nil, f.err
-		}
-		var p parcel
-		if err := gob.NewDecoder(bytes.NewReader(raw[ends[shard]:ends[shard+1]])).Decode(&p); err != nil {
-			return nil, fmt.Errorf("%s: %w: run the same program everywhere", r.path(graphStep, name), err)
+		if err := gob.NewDecoder(bytes.NewReader(sent[shard])).Decode(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w: run the same program everywhere", r.path(graphStep, file), err)
 		}
 		all = append(all, p)
 	}
 	return all, nil
 }
 
+// nodeIDs are a shard's nodes by number, and what was counted there.
+type nodeIDs struct {
+	IDs, Labels []string
+	Counts      Counts
+}
+
+// named is a shard's part of the graph with neighbours by name: node v's are Near[Offsets[v]:Offsets[v+1]].
+type named struct {
+	Offsets []int64
+	Near    []string
+}
+
 // nodesFn writes a shard's nodes, with their neighbours by name.
 type nodesFn struct{ run }
 
 // ProcessElement joins the nodes and edges of a shard, and emits whether it has nodes.
-func (f *nodesFn) ProcessElement(ctx context.Context, shard int, names func(*string) bool) (_ int, there bool, err error) {
+func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
-		there, err = f.write(shard, names)
+		there, err = f.join(shard, files)
 		return err
 	})
 	return shard, there, err
 }
 
-func (f *nodesFn) write(shard int, names func(*string) bool) (there bool, err error) {
-	all, err := f.parcels(shard, names)
+func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err error) {
+	all, err := f.parcels(shard, files)
 	if err != nil {
 		return false, err
 	}
-	known, err := f.ofCache()
+	known, err := f.trained()
 	if err != nil {
 		return false, err
 	}
-	type node struct {
-		id, label   string
+	type place struct {
+		id          string
 		parcel, row int
 	}
-	var found []node
+	var places []place
 	near := map[string][]string{}
 	for i, p := range all {
 		for j, id := range p.IDs {
-			found = append(found, node{id, p.Labels[j], i, j})
+			places = append(places, place{id, i, j})
 		}
 		for j, a := range p.A {
 			near[a] = append(near[a], p.B[j])
 		}
 	}
 	// By their ids, so that who writes a shard again writes the same.
-	slices.SortFunc(found, func(a, b node) int { return cmp.Compare(a.id, b.id) })
-	var ids, labels, ends []string
-	var counts Counts
-	offsets := make([]int64, 1, len(found)+1)
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
+	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	x, row := datasets.NewFeatureBuilder(f.model.Features), []float32(nil)
-	for i, v := range found {
-		if i > 0 && v.id == ids[i-1] {
+	for i, v := range places {
+		if i > 0 && v.id == places[i-1].id {
 			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
 		}
-		if _, trained := known[v.id]; trained {
+		if _, is := known[v.id]; is {
 			return false, fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be "+
 				"predicted from a cache", v.id)
 		}
@@ -202,49 +205,26 @@ func (f *nodesFn) write(shard int, names func(*string) bool) (there bool, err er
 			datasets.NormalizeRow(row)
 		}
 		x.Add(row)
-		ids, labels = append(ids, v.id), append(labels, v.label)
-		ends = append(ends, counts.different(v.id, near[v.id])...)
-		offsets = append(offsets, int64(len(ends)))
+		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])
+		names.Near = append(names.Near, nodes.Counts.different(v.id, near[v.id])...)
+		names.Offsets = append(names.Offsets, int64(len(names.Near)))
 		delete(near, v.id)
 	}
 	for id := range near {
-		if _, trained := known[id]; trained {
+		if _, is := known[id]; is {
 			continue
 		}
-		files := "which no file of nodes has"
+		where := "which no file of nodes has"
 		if f.Cache != "" {
-			files = "which is neither in the files of nodes nor among the nodes that the model knew"
+			where = "which is neither in the files of nodes nor among the nodes that the model knew"
 		}
-		return false, fmt.Errorf("an edge names node %.80q, %s: add it there, or remove the edge", id, files)
+		return false, fmt.Errorf("an edge names node %.80q, %s: add it there, or remove the edge", id, where)
 	}
-	if len(ids) == 0 {
+	if len(places) == 0 {
 		return false, nil
 	}
-	file := f.create(graphStep, f.file(nodes, shard))
-	addTexts(file, "ids", ids)
-	addTexts(file, "labels", labels)
-	addFeatures(file, x.Finish())
-	add(file, "counts", []int64{int64(len(ids)), counts.Edges, counts.Loops, counts.Repeats})
-	if err := file.WriteFile(f.path(graphStep, f.file(nodes, shard))); err != nil {
-		return false, err
-	}
-	file = f.create(graphStep, f.file(named, shard))
-	addTexts(file, "near", ends)
-	add(file, "offsets", offsets)
-	return true, file.WriteFile(f.path(graphStep, f.file(named, shard)))
-}
-
-// ofCache returns the numbers of the nodes that the model knew; nil without a cache.
-func (r *run) ofCache() (map[string]int32, error) {
-	if r.Cache == "" || r.known != nil {
-		return r.known, nil
-	}
-	c, err := r.cached()
-	r.known = make(map[string]int32, len(c.IDs))
-	for i, id := range c.IDs {
-		r.known[id] = int32(i)
-	}
-	return r.known, err
+	return true, errors.Join(f.write(graphStep, f.file(idsKind, shard), nodes),
+		f.write(graphStep, f.file(rowsKind, shard), x.Finish()), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
 // different returns a node's neighbours without itself, each once, and counts edges where they are seen from their lesser
@@ -270,26 +250,18 @@ func (c *Counts) different(v string, ids []string) []string {
 	return ids
 }
 
-// near is a shard's part of the graph: node v's neighbours are at indices[offsets[v]:offsets[v+1]], the shard's own nodes
-// by their number, others behind them in the order of halo.
+// near is a shard's part of the graph: node v's neighbours are Indices[Offsets[v]:Offsets[v+1]], the shard's own nodes by
+// their number, others behind them in the order of Halo.
 type near struct {
-	offsets          []int64
-	indices, degrees []int32
-	halo             []int64 // references, ascending
+	Offsets []int64
+	Indices []int32
+	Halo    []int64 // references, ascending
 }
 
 // A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
-
-func (r *run) near(shard int) (n near, err error) {
-	f, err := r.read(graphStep, r.file(neighbours, shard))
-	if err != nil {
-		return n, err
-	}
-	return near{get[int64](f, "offsets"), get[int32](f, "indices"), get[int32](f, "degrees"), get[int64](f, "halo")}, f.err
-}
 
 // nearFn writes where the neighbours of a shard's nodes lie.
 type nearFn struct {
@@ -303,66 +275,58 @@ func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bo
 	if !written(&there) || !there {
 		return shard, false, nil
 	}
-	return shard, true, f.guard(ctx, func() error { return f.write(shard) })
+	return shard, true, f.guard(ctx, func() error { return f.find(shard) })
 }
 
-func (f *nearFn) write(shard int) error {
-	file, err := f.read(graphStep, f.file(named, shard))
+func (f *nearFn) find(shard int) error {
+	var names named
+	if err := f.read(graphStep, f.file(namesKind, shard), &names); err != nil {
+		return err
+	}
+	refs, err := f.lookUp(names.Near)
 	if err != nil {
 		return err
 	}
-	names, ends := getTexts(file, "near"), get[int64](file, "offsets")
-	if file.err != nil {
-		return file.err
-	}
-	refs, err := f.lookUp(names)
-	if err != nil {
-		return err
-	}
-	n := near{offsets: make([]int64, 1, len(ends))}
+	n := near{Offsets: []int64{0}}
 	leftOut := func(ref int64) bool { return f.Apart && ref < reference(f.Shards, 0) }
 	for _, ref := range refs {
 		if of, _ := referred(ref); of != shard && !leftOut(ref) {
-			n.halo = append(n.halo, ref)
+			n.Halo = append(n.Halo, ref)
 		}
 	}
-	slices.Sort(n.halo)
-	n.halo = slices.Compact(n.halo)
-	own := len(ends) - 1
-	at := make(map[int64]int32, len(n.halo))
-	for i, ref := range n.halo {
+	slices.Sort(n.Halo)
+	n.Halo = slices.Compact(n.Halo)
+	own := len(names.Offsets) - 1
+	at := make(map[int64]int32, len(n.Halo))
+	for i, ref := range n.Halo {
 		at[ref] = int32(own + i)
 	}
+	var degrees []int32
 	for v := range own {
-		for _, ref := range refs[ends[v]:ends[v+1]] {
+		for _, ref := range refs[names.Offsets[v]:names.Offsets[v+1]] {
 			of, number := referred(ref)
 			if of != shard {
 				number = at[ref]
 			}
 			if !leftOut(ref) {
-				n.indices = append(n.indices, number)
+				n.Indices = append(n.Indices, number)
 			}
 		}
-		n.offsets = append(n.offsets, int64(len(n.indices)))
-		n.degrees = append(n.degrees, int32(n.offsets[v+1]-n.offsets[v]))
+		n.Offsets = append(n.Offsets, int64(len(n.Indices)))
+		degrees = append(degrees, int32(n.Offsets[v+1]-n.Offsets[v]))
 	}
-	to := f.create(graphStep, f.file(neighbours, shard))
-	add(to, "offsets", n.offsets)
-	add(to, "indices", n.indices)
-	add(to, "degrees", n.degrees)
-	add(to, "halo", n.halo)
-	return to.WriteFile(f.path(graphStep, f.file(neighbours, shard)))
+	return errors.Join(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
 }
 
 // lookUp returns where nodes lie.
 func (f *nearFn) lookUp(names []string) ([]int64, error) {
-	known, err := f.ofCache()
+	known, err := f.trained()
 	if err != nil {
 		return nil, err
 	}
 	refs, left := make([]int64, len(names)), make([][]int32, f.Shards)
 	for i, u := range names {
-		if number, trained := known[u]; trained {
+		if number, is := known[u]; is {
 			refs[i] = reference(f.Shards, int(number))
 		} else {
 			left[f.shardOf(u)] = append(left[f.shardOf(u)], int32(i))
@@ -372,22 +336,19 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 		if len(places) == 0 {
 			continue
 		}
-		file, err := f.read(graphStep, f.file(nodes, of))
-		if err != nil {
+		var nodes nodeIDs
+		if err := f.read(graphStep, f.file(idsKind, of), &nodes); err != nil {
 			return nil, err
 		}
-		numbers := map[string]int{}
-		for v, id := range getTexts(file, "ids") {
+		numbers := make(map[string]int, len(nodes.IDs))
+		for v, id := range nodes.IDs {
 			numbers[id] = v
-		}
-		if file.err != nil {
-			return nil, file.err
 		}
 		for _, i := range places {
 			number, there := numbers[names[i]]
 			if !there {
 				return nil, fmt.Errorf("%s: node %.80q is not there: the files in the work folder do not belong together: "+
-					"delete it", f.path(graphStep, f.file(nodes, of)), names[i])
+					"delete it", f.path(graphStep, f.file(idsKind, of)), names[i])
 			}
 			refs[i] = reference(of, number)
 		}
@@ -405,8 +366,8 @@ func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 		f := &readFn{run: r, Files: paths, Edges: of == "edges"}
 		return beam.ParDo(s.Scope(of), f, beam.Reshuffle(s, beam.CreateList(s, numbers)))
 	}
-	dealt := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
-	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, dealt))
+	sent := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
+	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
 	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
 }
 

@@ -32,28 +32,25 @@ type layerFn struct {
 
 // ProcessElement computes a shard and writes it.
 func (f *layerFn) ProcessElement(ctx context.Context, shard int) (int, bool, error) {
-	return shard, true, f.guard(ctx, func() error { return f.write(ctx, shard) })
+	return shard, true, f.guard(ctx, func() error { return f.compute(ctx, shard) })
 }
 
-func (f *layerFn) write(ctx context.Context, shard int) error {
-	n, err := f.near(shard)
-	if err != nil {
+func (f *layerFn) compute(ctx context.Context, shard int) error {
+	var n near
+	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
 		return err
 	}
-	x, err := f.rows(f.Layer, shard)
-	if err != nil {
-		return err
-	}
-	if x.Rows != len(n.degrees) {
-		return fmt.Errorf("%s: %d nodes: expected %d: the files in the work folder do not belong together: delete it",
-			f.path(layerName(f.Layer), f.file(nodes, shard)), x.Rows, len(n.degrees))
+	own := len(n.Offsets) - 1
+	width := int64(f.model.Features)
+	if f.Layer > 0 {
+		width = int64(f.model.Settings.Hidden)
 	}
 	var all infer.Representation
-	for begin, end := 0, 0; begin < x.Rows; begin = end {
+	for begin, end := 0, 0; begin < own; begin = end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for end < x.Rows && (end == begin || (n.offsets[end+1]-n.offsets[begin])*int64(x.Width) < most) {
+		for end < own && (end == begin || (n.Offsets[end+1]-n.Offsets[begin])*width < most) {
 			end++
 		}
 		part, err := f.part(shard, n, begin, end)
@@ -62,16 +59,14 @@ func (f *layerFn) write(ctx context.Context, shard int) error {
 		}
 		all = infer.Representation{Rows: end, Width: part.Width, Values: append(all.Values, part.Values...)}
 	}
-	step := layerName(f.Layer + 1)
-	file := f.create(step, f.file(nodes, shard))
-	addFeatures(file, datasets.Features{Rows: all.Rows, Width: all.Width, Dense: all.Values})
-	return file.WriteFile(f.path(step, f.file(nodes, shard)))
+	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), datasets.Features{Rows: all.Rows, Width: all.Width,
+		Dense: all.Values})
 }
 
 // part computes some of a shard's nodes, with the rows of their neighbours behind theirs.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
-	entries := n.indices[n.offsets[begin]:n.offsets[end]]
-	own, local := len(n.degrees), make([]int32, len(n.degrees)+len(n.halo)) // a node's row here
+	entries := n.Indices[n.Offsets[begin]:n.Offsets[end]]
+	own, local := len(n.Offsets)-1, make([]int32, len(n.Offsets)-1+len(n.Halo)) // a node's row here
 	for _, u := range entries {
 		local[u] = 1 // it is read
 	}
@@ -91,7 +86,7 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 		if u < own {
 			refs = append(refs, reference(shard, u))
 		} else {
-			refs = append(refs, n.halo[u-own])
+			refs = append(refs, n.Halo[u-own])
 		}
 	}
 	x, degrees, err := f.gather(f.Layer, refs)
@@ -103,10 +98,10 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 		edges.Indices[i] = local[u]
 	}
 	for v := range refs {
-		edges.Offsets[v+1] = n.offsets[min(begin+v+1, end)] - n.offsets[begin]
+		edges.Offsets[v+1] = n.Offsets[min(begin+v+1, end)] - n.Offsets[begin]
 	}
 	m := f.model.Network()
-	return f.compute(edges, x, degrees, func(p nmgnn.Pass) *Node {
+	return f.program(edges, x, degrees, func(p nmgnn.Pass) *Node {
 		return SliceAxis(m.Step(p, f.Layer, p.Features), 0, AxisRangeFromStart(end-begin))
 	})
 }
@@ -154,7 +149,7 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Representation, error) {
 	m := r.model.Network()
 	alone := &csr.Graph{Offsets: make([]int64, x.Rows+1)}
-	return r.compute(alone, x, make([]float32, x.Rows), func(p nmgnn.Pass) *Node {
+	return r.program(alone, x, make([]float32, x.Rows), func(p nmgnn.Pass) *Node {
 		var all []*Node
 		for _, h := range layers {
 			t := tensors.FromFlatDataAndDimensions(h.Dense, h.Rows, h.Width)
@@ -164,8 +159,8 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// compute runs a part of the model over nodes, which sums see with these degrees.
-func (r *run) compute(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
+// program runs a part of the model over nodes, which sums see with these degrees.
+func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
 	_ infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing a shard")
 	var none infer.Representation

@@ -76,18 +76,15 @@ type outputFn struct {
 
 // ProcessElement writes a shard.
 func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
-	return f.guard(ctx, func() error { return f.write(shard) })
+	return f.guard(ctx, func() error { return f.table(shard) })
 }
 
-func (f *outputFn) write(shard int) error {
-	file, err := f.read(graphStep, f.file(nodes, shard))
-	if err != nil {
+func (f *outputFn) table(shard int) error {
+	var nodes nodeIDs
+	if err := f.read(graphStep, f.file(idsKind, shard), &nodes); err != nil {
 		return err
 	}
-	ids, labels := getTexts(file, "ids"), getTexts(file, "labels")
-	if file.err != nil {
-		return file.err
-	}
+	ids, labels := nodes.IDs, nodes.Labels
 	logits, shown, err := f.numbers(shard)
 	if err != nil {
 		return err
@@ -149,15 +146,15 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 
 // counted counts a node's neighbours: those that the model knew, and those that arrive too.
 func (f *outputFn) counted(shard int) (tidy.Table, error) {
-	n, err := f.near(shard)
-	if err != nil {
+	var n near
+	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
 		return nil, err
 	}
-	own := len(n.degrees)
+	own := len(n.Offsets) - 1
 	known, arrive := make([]int64, own), make([]int64, own)
 	for v := range own {
-		for _, u := range n.indices[n.offsets[v]:n.offsets[v+1]] {
-			if int(u) >= own && n.halo[int(u)-own] >= reference(f.Shards, 0) {
+		for _, u := range n.Indices[n.Offsets[v]:n.Offsets[v+1]] {
+			if int(u) >= own && n.Halo[int(u)-own] >= reference(f.Shards, 0) {
 				known[v]++
 			} else {
 				arrive[v]++

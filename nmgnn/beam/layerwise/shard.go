@@ -1,14 +1,20 @@
 package layerwise
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
+	"runtime"
 
 	"nodemask/datasets"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/internal/safetensors"
 )
@@ -17,54 +23,54 @@ import (
 type run struct {
 	Work, Key string
 	Shards    int
-	Saved     []byte // the model, by encodeModel
+	Saved     []byte // the model
 	Cache     string // file of the model's cache; "": none
 
 	model *cached.Model
 	cache *cached.Cache
 	known map[string]int32 // the cache's nodes
-	open  map[string]*shardFile
 }
 
 // Setup decodes the model.
-func (r *run) Setup() (err error) {
-	r.open = map[string]*shardFile{}
-	r.model, err = decodeModel(r.Saved)
-	return fault(err)
+func (r *run) Setup() error {
+	r.model = &cached.Model{}
+	if err := gob.NewDecoder(bytes.NewReader(r.Saved)).Decode(r.model); err != nil {
+		return fault(fmt.Errorf("the model that a worker was sent cannot be read: %w: run the same program everywhere", err))
+	}
+	return nil
 }
 
-// close closes what was opened.
-func (r *run) close() error {
-	var all []error
-	for _, f := range r.open {
-		all = append(all, f.Close())
+// Teardown closes the cache.
+func (r *run) Teardown() error {
+	if r.cache == nil {
+		return nil
 	}
-	if r.cache != nil {
-		all = append(all, r.cache.Close())
-	}
-	r.open, r.cache, r.known = map[string]*shardFile{}, nil, nil
-	return errors.Join(all...)
+	defer func() { r.cache = nil }()
+	return r.cache.Close()
 }
 
-// guard calls a function on a worker and closes what it has opened: runners keep functions. What goes wrong in files that
-// are mapped is an error of it.
+// turns are as many as there are processors: Prism begins all that it has at once, and each takes the memory of a shard.
+var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// guard calls a function on a worker, when it is its turn. What goes wrong in the cache, which is mapped, is an error of it.
 func (r *run) guard(ctx context.Context, do func() error) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case turns <- struct{}{}:
 	}
-	return fault(errors.Join(safetensors.Guard(r.Work, do), r.close()))
+	defer func() { <-turns }()
+	return fault(safetensors.Guard(r.Cache, do))
 }
 
-func (r *run) folder(step string) string { return filepath.Join(r.Work, step) }
-
-func (r *run) path(step, name string) string { return filepath.Join(r.folder(step), name) }
-
-// Kinds of a shard's files: its nodes, with ids, labels and features in the step of the graph, and what a layer has made of
-// them in its own, which the next reads as features; its part of the graph; and that with neighbours by name.
+// Kinds of a shard's files.
 const (
-	nodes      = "rows"
-	neighbours = "near"
-	named      = "names"
+	idsKind     = "ids"     // nodeIDs
+	rowsKind    = "rows"    // datasets.Features: what a layer has made of the nodes, or their own, which the next reads
+	namesKind   = "names"   // named
+	nearKind    = "near"    // near
+	degreesKind = "degrees" // []int32, |N_v| of each node
+	sentKind    = "sent"    // [][]byte, what was read for each shard
 )
 
 // file is what a shard's file is called: rows-00003-of-00008.shard.
@@ -72,137 +78,103 @@ func (r *run) file(kind string, shard int) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards)
 }
 
-var shardKind = safetensors.Kind{Name: "shard", Remedy: "delete the folder and run the command again"}
+func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-const ofKey = "of"
+// of is what a file begins with, so that another that was copied over it is found.
+func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
-// create begins a file. It says what it is, so that another that was copied over it is found.
-func (r *run) create(step, name string) *safetensors.Builder {
-	return safetensors.New(shardKind.Name, map[string]string{ofKey: r.Key + " " + step + " " + name})
-}
-
-// shardFile is a file that create began. The first error of getting something from it stays in err.
-type shardFile struct {
-	*safetensors.File
-	err error
-}
-
-// read opens a file and checks all of it. It stays open until close.
-func (r *run) read(step, name string) (*shardFile, error) {
-	path := r.path(step, name)
-	if f := r.open[path]; f != nil {
-		return f, nil
+// write writes a file, whole or not at all: what it is, a value and a checksum.
+func (r *run) write(step, file string, value any) error {
+	path := r.path(step, file)
+	err := wholefile.Write(path, 0o644, func(w io.Writer) error {
+		sum := sha256.New()
+		to := gob.NewEncoder(io.MultiWriter(w, sum))
+		if err := errors.Join(to.Encode(r.of(step, file)), to.Encode(value)); err != nil {
+			return err
+		}
+		_, err := w.Write(sum.Sum(nil))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := safetensors.Open(path, shardKind)
+	return nil
+}
+
+// read reads what write wrote; nil: it checks the file alone.
+func (r *run) read(step, file string, into any) error {
+	path := r.path(step, file)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again",
+			err, filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	size := max(0, len(raw)-sha256.Size)
+	if sum := sha256.Sum256(raw[:size]); !bytes.Equal(sum[:], raw[size:]) {
+		err = fmt.Errorf("checksum %x: expected %x", sum[:4], raw[size:min(size+4, len(raw))])
+	}
+	var of string
+	from := gob.NewDecoder(bytes.NewReader(raw[:size]))
 	if err == nil {
-		of, missing := f.Metadata(ofKey)
-		if err = missing; err == nil && of != r.Key+" "+step+" "+name {
-			err = fmt.Errorf("it is %.120q", of)
+		err = from.Decode(&of)
+	}
+	if err == nil && of != r.of(step, file) {
+		err = fmt.Errorf("it is %.120q", of)
+	}
+	if err == nil && into != nil {
+		err = from.Decode(into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the file is damaged, or another was copied over it (%w): delete the folder and run the "+
+			"command again", path, err)
+	}
+	return nil
+}
+
+// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the shards of
+// the graph have counted: runners' own counters may miss some.
+func (r *run) check(step string, shards []int) (c Counts, err error) {
+	for _, shard := range shards {
+		if err := r.read(step, r.file(rowsKind, shard), nil); err != nil || step != graphStep {
+			if err != nil {
+				return c, err
+			}
+			continue
 		}
-		if err != nil {
-			_ = f.Close() // the error that matters is the other one
+		var n nodeIDs
+		if err := errors.Join(r.read(step, r.file(nearKind, shard), nil), r.read(step, r.file(degreesKind, shard), nil),
+			r.read(step, r.file(idsKind, shard), &n)); err != nil {
+			return c, err
 		}
+		c.Nodes, c.Edges = c.Nodes+n.Counts.Nodes, c.Edges+n.Counts.Edges
+		c.Loops, c.Repeats = c.Loops+n.Counts.Loops, c.Repeats+n.Counts.Repeats
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again",
-			err, r.folder(step))
-	case err != nil:
-		return nil, fmt.Errorf("%s: the file is damaged, or another was copied over it (%.160s): delete the folder and "+
-			"run the command again", path, strings.TrimPrefix(err.Error(), path+": "))
-	}
-	r.open[path] = &shardFile{File: f}
-	return r.open[path], nil
-}
-
-// get returns a tensor of one axis; after an error nothing.
-func get[T safetensors.Number](f *shardFile, name string) (values []T) {
-	if f.err == nil {
-		values, _, f.err = safetensors.Get[T](f.File, name, safetensors.Any)
-	}
-	return values
-}
-
-func add[T safetensors.Number](b *safetensors.Builder, name string, values []T) {
-	safetensors.Add(b, name, values, len(values))
-}
-
-// addTexts adds names as their bytes and where each ends.
-func addTexts(b *safetensors.Builder, name string, all []string) {
-	ends, text := make([]int64, len(all)), []byte{}
-	for i, s := range all {
-		text = append(text, s...)
-		ends[i] = int64(len(text))
-	}
-	add(b, name+".ends", ends)
-	add(b, name+".text", text)
-}
-
-// getTexts returns copies of what addTexts added.
-func getTexts(f *shardFile, name string) []string {
-	ends, text := get[int64](f, name+".ends"), string(get[uint8](f, name+".text"))
-	all, begin := make([]string, len(ends)), int64(0)
-	for i, end := range ends {
-		if end < begin || end > int64(len(text)) {
-			f.err = errors.Join(f.err, fmt.Errorf("%s: text %d ends at %d of %d bytes", name, i, end, len(text)))
-			return nil
-		}
-		all[i], begin = text[begin:end], end
-	}
-	return all
-}
-
-func addFeatures(b *safetensors.Builder, x datasets.Features) {
-	if x.IsSparse() {
-		add(b, "offsets", x.Offsets)
-		add(b, "columns", x.Columns)
-	}
-	add(b, "values", append(x.Values, x.Dense...))
-	add(b, "width", []int64{int64(x.Width)})
+	return c, nil
 }
 
 // rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the shards.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
-	if shard == r.Shards {
-		c, err := r.cached()
-		if err != nil || layer == 0 {
-			return c.Features, err
-		}
-		h := c.Hidden[layer-1]
-		return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
+	if shard < r.Shards {
+		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
 	}
-	f, err := r.read(layerName(layer), r.file(nodes, shard))
-	if err != nil {
-		return x, err
+	c, err := r.cached()
+	if err != nil || layer == 0 {
+		return c.Features, err
 	}
-	values, width := get[float32](f, "values"), get[int64](f, "width")
-	if f.err == nil && (len(width) != 1 || width[0] < 1) {
-		f.err = fmt.Errorf("rows of %v numbers", width)
-	}
-	if f.err != nil {
-		return x, f.err
-	}
-	x.Width = int(width[0])
-	if f.Has("offsets") {
-		x.Offsets, x.Columns, x.Values = get[int64](f, "offsets"), get[int32](f, "columns"), values
-		x.Rows = len(x.Offsets) - 1
-	} else {
-		x.Dense, x.Rows = values, len(values)/x.Width
-	}
-	return x, f.err
+	h := c.Hidden[layer-1]
+	return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
 }
 
 // degrees returns |N_v| of all nodes of a shard, or of the cache.
-func (r *run) degrees(shard int) ([]int32, error) {
-	if shard == r.Shards {
-		c, err := r.cached()
-		return c.Degrees, err
+func (r *run) degrees(shard int) (all []int32, err error) {
+	if shard < r.Shards {
+		return all, r.read(graphStep, r.file(degreesKind, shard), &all)
 	}
-	f, err := r.read(graphStep, r.file(neighbours, shard))
-	if err != nil {
-		return nil, err
-	}
-	return get[int32](f, "degrees"), f.err
+	c, err := r.cached()
+	return c.Degrees, err
 }
 
 // cached opens the cache, once for each function that reads some of it.
@@ -217,27 +189,15 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the shards of
-// the graph have counted: runners' own counters may miss some.
-func (r run) check(step string, shards []int) (c Counts, err error) {
-	r.open = map[string]*shardFile{}
-	defer func() { _ = r.close() }() // files were only read
-	for _, shard := range shards {
-		f, err := r.read(step, r.file(nodes, shard))
-		if err != nil {
-			return c, err
-		}
-		if step != graphStep {
-			continue
-		}
-		if _, err := r.read(step, r.file(neighbours, shard)); err != nil {
-			return c, err
-		}
-		n := get[int64](f, "counts")
-		if f.err != nil {
-			return c, f.err
-		}
-		c = Counts{c.Nodes + n[0], c.Edges + n[1], c.Loops + n[2], c.Repeats + n[3]}
+// trained returns the numbers of the nodes that the model knew; nil without a cache.
+func (r *run) trained() (map[string]int32, error) {
+	if r.Cache == "" || r.known != nil {
+		return r.known, nil
 	}
-	return c, nil
+	c, err := r.cached()
+	r.known = make(map[string]int32, len(c.IDs))
+	for i, id := range c.IDs {
+		r.known[id] = int32(i)
+	}
+	return r.known, err
 }
