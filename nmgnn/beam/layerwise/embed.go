@@ -1,16 +1,18 @@
-// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam: each
-// layer of each node once.
+// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam:
+// each layer of each node once.
 //
-// A graph's nodes are divided into shards by their ids. Each step, that of reading the graph and that of each layer, is a
-// pipeline of its own, which writes its shards to files: what a layer reads of neighbours in other shards, it reads where
-// the step before has written it, in files that are mapped into memory. A step that is done is not done again when a run
-// that was cut off starts anew.
+// A graph's nodes are divided into shards by their ids. Each step, that of reading the graph and that of each layer,
+// is a pipeline of its own, which writes its shards to files: what a layer reads of neighbours in other shards, it
+// reads where the step before has written it, and a runner is sent nothing but names. A step that is done is not done
+// again when a run that was cut off starts anew.
 //
-// [Embed] computes every node of a graph. [Predict] computes nodes that arrive later, whose neighbours may be in a cache.
+// [Embed] computes every node of a graph. [Predict] computes nodes that arrive later, whose neighbours may be in a
+// cache.
 package layerwise
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -37,7 +39,7 @@ import (
 type Options struct {
 	// Work is a folder for what is between steps. What is done there is not done again.
 	Work string
-	// Shards is how many files a step writes; 0: 8. A worker holds a shard of the graph in memory.
+	// Shards is how many files a step writes; 0: 8. A worker holds as many in memory as it has processors.
 	Shards int
 	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
 	Progress func(step string, before bool)
@@ -45,15 +47,12 @@ type Options struct {
 	Run func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error)
 }
 
-// mostShards is bounded by how many files a process may map.
-const mostShards = 1 << 14
-
 func (o Options) withDefaults() (Options, error) {
 	if o.Shards == 0 {
 		o.Shards = 8
 	}
-	if o.Shards < 1 || o.Shards > mostShards {
-		return o, fmt.Errorf("layerwise: %d shards: expected 1 to %d", o.Shards, mostShards)
+	if o.Shards < 1 || o.Shards > 1<<17 {
+		return o, fmt.Errorf("layerwise: %d shards: expected 1 to %d", o.Shards, 1<<17)
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, bool) {}
@@ -76,18 +75,18 @@ type Counts struct {
 
 // Register tells Beam what runs on workers. A program calls it once, before beam.Init.
 func Register() {
-	for _, t := range []reflect.Type{reflect.TypeFor[readFn](), reflect.TypeFor[nodesFn](), reflect.TypeFor[nearFn](),
-		reflect.TypeFor[layerFn](), reflect.TypeFor[outputFn]()} {
-		beam.RegisterType(t)
+	for _, function := range []any{nodesInFn{}, edgesInFn{}, nodesFn{}, nearFn{}, layerFn{}, outputFn{}} {
+		beam.RegisterType(reflect.TypeOf(function))
 	}
 	beam.RegisterFunction(endFn)
 }
 
-// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of a
-// layer. The columns are those of 'nodemask embed'.
+// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of
+// a layer. The columns are those of 'nodemask embed'.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
-		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer, m.Settings.Layers)
+		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
+			m.Settings.Layers)
 	}
 	return compute(ctx, m, Arrivals{Input: in}, out, o)
 }
@@ -104,10 +103,10 @@ type Arrivals struct {
 // workFolder is where predictions keep what is between steps: in the folder of the output.
 const workFolder = ".nodemask-beam"
 
-// Predict computes nodes that arrive after training from a cache (section 4 of the paper; see package cached), and writes
-// for each id, predicted class, its probability, how many neighbours the model knew, how many arrive with it, and its
-// logits. Output.Layer and Options.Work mean nothing to it: what is between its steps lies in a folder of the output's,
-// which it removes.
+// Predict computes nodes that arrive after training from a cache (section 4 of the paper; see package cached), and
+// writes for each id, predicted class, its probability, how many neighbours the model knew, how many arrive with it,
+// and its logits. Output.Layer and Options.Work mean nothing to it: what is between its steps lies in a folder of the
+// output's, which it removes.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // before all is computed
 	if err != nil {
@@ -157,15 +156,15 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err != nil {
 		return graph.Counts, err
 	}
+	if len(graph.Shards) == 0 && a.Cache != "" {
+		return graph.Counts, nil // nothing arrives
+	}
 	if len(graph.Shards) == 0 {
-		if a.Cache != "" {
-			return graph.Counts, nil // nothing arrives
-		}
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
 	for i := range m.Settings.Layers {
 		if _, err := step(ctx, o, r, layerName(i+1), graph.Shards, func(s beam.Scope) {
-			shardLayer(s, r, i, graph.Shards)
+			end(s, beam.ParDo(s, &layerFn{r, i}, beam.Reshuffle(s, beam.CreateList(s, graph.Shards))))
 		}); err != nil {
 			return graph.Counts, err
 		}
@@ -173,13 +172,13 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err := out.prepare(o.Shards); err != nil {
 		return graph.Counts, err
 	}
-	p, s := beam.NewPipelineWithRoot()
-	writeOutput(s, r, out, graph.Shards)
-	if _, err := o.Run(ctx, p); err != nil {
-		return graph.Counts, pipelineError(ctx, "output", err)
+	err = o.pipeline(ctx, "output", func(s beam.Scope) {
+		beam.ParDo0(s, &outputFn{r, out}, beam.Reshuffle(s, beam.CreateList(s, graph.Shards)))
+	})
+	if err == nil {
+		o.Progress("output", false)
 	}
-	o.Progress("output", false)
-	return graph.Counts, nil
+	return graph.Counts, err
 }
 
 const graphStep = "graph"
@@ -201,70 +200,75 @@ type done struct {
 	Shards []int  `json:"shards"` // those that have a node
 }
 
-// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step that
-// finds them.
-func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (done, error) {
+// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step
+// that finds them.
+func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
+	d done, err error) {
 	folder := r.path(name, "")
 	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
 	if err == nil {
-		var before done
-		if err := json.Unmarshal(raw, &before); err != nil || before.Key != r.Key {
-			return done{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of "+
+		if err := json.Unmarshal(raw, &d); err != nil || d.Key != r.Key {
+			return d, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of "+
 				"shards: choose another folder, or delete it", folder)
 		}
-		if _, err := r.check(name, before.Shards); err != nil {
-			return done{}, err
+		if _, err = r.check(name, d.Shards); err == nil {
+			o.Progress(name, true)
 		}
-		o.Progress(name, true)
-		return before, nil
+		return d, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return done{}, err
+		return d, err
 	}
 	if err := claim(folder); err != nil {
-		return done{}, err
+		return d, err
 	}
-	p, s := beam.NewPipelineWithRoot()
-	build(s)
-	if _, err := o.Run(ctx, p); err != nil {
-		return done{}, pipelineError(ctx, name, err)
+	if err := o.pipeline(ctx, name, build); err != nil {
+		return d, err
 	}
-	now := done{Key: r.Key, Shards: shards}
-	if shards == nil {
-		for shard := range o.Shards {
-			if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil {
-				now.Shards = append(now.Shards, shard)
-			}
+	d = done{Key: r.Key, Shards: shards}
+	for shard := range o.Shards {
+		if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil && shards == nil {
+			d.Shards = append(d.Shards, shard)
 		}
 	}
-	if now.Counts, err = r.check(name, now.Shards); err != nil {
-		return done{}, err
+	if d.Counts, err = r.check(name, d.Shards); err != nil {
+		return d, err
 	}
 	for _, spent := range []string{sentKind, namesKind} {
-		if err := removeAll(filepath.Join(escape(folder), spent+"-*")); err != nil {
-			return done{}, err
+		found, err := fs.Glob(os.DirFS(folder), spent+"-*")
+		for _, file := range found {
+			err = cmp.Or(err, os.Remove(filepath.Join(folder, file)))
+		}
+		if err != nil {
+			return d, err
 		}
 	}
-	if raw, err = json.Marshal(now); err != nil {
-		return done{}, err
-	}
-	err = wholefile.Write(filepath.Join(folder, doneFile), 0o644, func(w io.Writer) error {
-		_, err := w.Write(raw)
-		return err
-	})
-	if err != nil {
-		return done{}, fmt.Errorf("%s: %w", folder, err)
+	if err := wholefile.Write(filepath.Join(folder, doneFile), 0o644, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(d)
+	}); err != nil {
+		return d, fmt.Errorf("%s: %w", folder, err)
 	}
 	o.Progress(name, false)
-	return now, nil
+	return d, nil
 }
 
-func removeAll(pattern string) error {
-	found, err := filepath.Glob(pattern)
-	for _, path := range found {
-		err = errors.Join(err, os.Remove(path))
+// pipeline runs a step.
+func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Scope)) error {
+	p, s := beam.NewPipelineWithRoot()
+	build(s)
+	_, err := o.Run(ctx, p)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	return err
+	if _, rest, found := strings.Cut(err.Error(), faultBegin); found {
+		if ours, _, whole := strings.Cut(rest, faultEnd); whole {
+			return errors.New(ours)
+		}
+	}
+	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
 // begunFile marks a folder as a step's, so that nobody else's is emptied.
@@ -293,7 +297,8 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.
+// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is
+// computed.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // 3: shards name their neighbours' places
@@ -319,17 +324,4 @@ func fault(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s%w%s", faultBegin, err, faultEnd)
-}
-
-// pipelineError is the error of a worker in that of a pipeline, or that one if there is none.
-func pipelineError(ctx context.Context, step string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if _, rest, found := strings.Cut(err.Error(), faultBegin); found {
-		if ours, _, whole := strings.Cut(rest, faultEnd); whole {
-			return errors.New(ours)
-		}
-	}
-	return fmt.Errorf("layerwise: %s: %w", step, err)
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,45 +21,37 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV or Parquet, with the columns of datasets.ReadCSV. Every worker must be able to read
-// them.
+// Input is the files of a graph: CSV or Parquet, with the columns of datasets.ReadCSV. Every worker must be able to
+// read them.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or the
-// same in Parquet.
-func Find(folder string) (Input, error) {
-	nodes, err := find(folder, "nodes")
-	if err != nil {
-		return Input{}, err
+// same in Parquet. It returns an error if one is missing or too many, as [Expand] does.
+func Find(folder string) (in Input, err error) {
+	if in.Nodes, err = find(folder, "nodes"); err == nil {
+		in.Edges, err = find(folder, "edges")
 	}
-	edges, err := find(folder, "edges")
-	return Input{nodes, edges}, err
+	return in, err
 }
 
 func find(folder, name string) (all []string, err error) {
 	for _, pattern := range []string{".csv", "-*.csv", ".parquet", "-*.parquet"} {
-		found, err := Expand(filepath.Join(escape(folder), name+pattern))
+		found, err := fs.Glob(os.DirFS(folder), name+pattern)
 		switch {
-		case len(found) == 0:
-			continue
 		case err != nil:
 			return nil, err
-		case len(all) > 0:
-			return nil, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base(all[0]),
-				filepath.Base(found[0]))
+		case len(found) > 0 && len(all) > 0:
+			return nil, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base(all[0]), found[0])
 		}
-		all = found
+		for _, file := range found {
+			all = append(all, filepath.Join(folder, file))
+		}
 	}
 	if len(all) == 0 {
-		err = fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: expected one of "+
-			"them", folder, name)
+		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: expected "+
+			"one of them", folder, name)
 	}
-	return all, err
-}
-
-// escape makes a path a pattern of itself alone.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	return checked(all)
 }
 
 // Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns an
@@ -71,15 +65,19 @@ func Expand(pattern string) ([]string, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: no such file", pattern)
 	}
-	for i, path := range found {
+	return checked(found)
+}
+
+func checked(paths []string) (_ []string, err error) {
+	for i, path := range paths {
 		if extension := strings.ToLower(filepath.Ext(path)); extension != ".csv" && extension != ".parquet" {
 			return nil, fmt.Errorf("%s: a name that ends in %q: expected .csv or .parquet", path, extension)
 		}
-		if found[i], err = filepath.Abs(path); err != nil {
+		if paths[i], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
 	}
-	return found, checkSets(found)
+	return paths, checkSets(paths)
 }
 
 // setNames match the names of shards that say how many there are.
@@ -137,64 +135,61 @@ func checkSets(paths []string) error {
 
 // checkCopies returns an error if two files have the same bytes, and rows: empty shards may well be alike.
 func checkCopies(paths []string) error {
-	bySize, byHash := map[int64][]string{}, map[string]string{}
+	alike := map[int64][]string{} // by size: only these are read
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
 		}
-		bySize[info.Size()] = append(bySize[info.Size()], path)
+		alike[info.Size()] = append(alike[info.Size()], path)
 	}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
+	for _, size := range slices.Sorted(maps.Keys(alike)) {
+		seen := map[[sha256.Size]byte]string{}
+		for _, path := range alike[size] {
+			if len(alike[size]) == 1 || empty(path, size) {
+				continue
+			}
+			sum, err := hashOf(path)
+			if err != nil {
+				return err
+			}
+			if seen[sum] != "" {
+				return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path,
+					filepath.Base(seen[sum]))
+			}
+			seen[sum] = path
 		}
-		if len(bySize[info.Size()]) < 2 || empty(path) {
-			continue
-		}
-		sum, err := hashOf(path)
-		if err != nil {
-			return err
-		}
-		if other := byHash[sum]; other != "" {
-			return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path,
-				filepath.Base(other))
-		}
-		byHash[sum] = path
 	}
 	return nil
 }
 
-func hashOf(path string) (string, error) {
+func hashOf(path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return sum, err
 	}
 	defer f.Close()
 	h := sha256.New()
 	_, err = io.Copy(h, f)
-	return string(h.Sum(nil)), err
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // empty reports whether a file has no rows. What is wrong with it, reading it tells.
-func empty(path string) bool {
+func empty(path string, size int64) bool {
 	if isParquet(path) {
 		_, rows := inParquet(path)
 		return rows == 0
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	if size > 1<<16 {
 		return false
 	}
-	defer f.Close()
-	begin, err := io.ReadAll(io.LimitReader(f, 1<<16))
-	_, rest, _ := strings.Cut(string(begin), "\n")
-	return err == nil && len(begin) < 1<<16 && strings.TrimSpace(rest) == ""
+	raw, err := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(raw), "\n")
+	return err == nil && strings.TrimSpace(rest) == ""
 }
 
-// inParquet returns the names of the columns of a file of Parquet, and how many rows it has. Names are nil if one is no
-// plain column, such as a list for the features; rows are -1 if the file cannot be read.
+// inParquet returns the names of the columns of a file of Parquet, and how many rows it has. Names are nil if one is
+// no plain column, such as a list for the features; rows are -1 if the file cannot be read.
 func inParquet(path string) (names []string, rows int64) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -223,8 +218,8 @@ func inParquet(path string) (names []string, rows int64) {
 	return names, file.NumRows()
 }
 
-// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with, in
-// its order, where both have names.
+// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
+// in its order, where both have names.
 func checkColumns(m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil

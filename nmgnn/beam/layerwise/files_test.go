@@ -16,7 +16,8 @@ func TestAnyChangedByteBetweenStepsIsAnErrorThatNamesItsFile(t *testing.T) {
 	require.NoError(t, err)
 	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
 	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work, Shards: 1})
+		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()},
+			layerwise.Options{Work: work, Shards: 1})
 		return err
 	}
 	require.NoError(t, run())

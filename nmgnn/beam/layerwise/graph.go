@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -15,8 +14,8 @@ import (
 	"nodemask/datasets"
 )
 
-// The step of the graph deals nodes, and edges both ways, out to the shards that their ids give. What goes there lies in
-// files, of which a runner is sent the names alone: Prism keeps all that it is sent in memory, several times.
+// The step of the graph deals nodes, and edges both ways, out to the shards that their ids give. What goes there lies
+// in files, of which a runner is sent the names alone: Prism keeps all that it is sent in memory, several times.
 
 // parcel is some of what goes to a shard: nodes, and edges from the shard's nodes A to B.
 type parcel struct {
@@ -27,49 +26,32 @@ type parcel struct {
 	rows *datasets.FeatureBuilder
 }
 
-// spilled is how many numbers and ids a function holds before it writes them to a file.
+// dealer puts what is read from a file into parcels, and these into files, whose names it emits for each shard.
+type dealer struct {
+	*run
+	name        string // of the files, but for their number
+	emit        func(int, string)
+	to          []parcel
+	size, files int
+}
+
+// spilled is how many numbers and ids a dealer holds.
 const spilled = 1 << 20
 
-// readFn reads files of nodes or edges.
-type readFn struct {
-	run
-	Files []string
-	Edges bool
-
-	to   []parcel
-	size int
-}
-
-// ProcessElement emits the names of files that have something for a shard.
-func (f *readFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
-	f.to, f.size = make([]parcel, f.Shards), 0
-	defer func() { f.to = nil }() // runners keep functions
-	scan, spills := f.scanNodes, 0
-	if f.Edges {
-		scan = f.scanEdges
-	}
-	spill := func() error {
-		spills++
-		return f.spill(fmt.Sprintf("%s-%d-%d-edges=%t", sentKind, number, spills, f.Edges), emit)
-	}
-	return f.guard(ctx, func() error {
-		err := scan(ctx, f.Files[number], func(id string, grows int, put func(*parcel)) error {
-			put(&f.to[f.shardOf(id)])
-			if f.size += grows; f.size < spilled {
-				return nil
-			}
-			return spill()
-		})
-		if err != nil {
-			return err
+// parcel returns the one for a node's shard, to put so many numbers and ids into.
+func (d *dealer) parcel(id string, grows int) (*parcel, error) {
+	if d.size += grows; d.size > spilled {
+		if err := d.spill(); err != nil {
+			return nil, err
 		}
-		return spill()
-	})
+	}
+	return &d.to[d.shardOf(id)], nil
 }
 
-func (f *readFn) spill(file string, emit func(int, string)) error {
-	all := make([][]byte, f.Shards)
-	for shard, p := range f.to {
+func (d *dealer) spill() error {
+	d.files++
+	file, all := fmt.Sprintf("%s-%d", d.name, d.files), make([][]byte, d.Shards)
+	for shard, p := range d.to {
 		if len(p.IDs)+len(p.A) == 0 {
 			continue
 		}
@@ -81,10 +63,10 @@ func (f *readFn) spill(file string, emit func(int, string)) error {
 			return err
 		}
 		all[shard] = b.Bytes()
-		emit(shard, file)
+		d.emit(shard, file)
 	}
-	f.to, f.size = make([]parcel, f.Shards), 0
-	return f.write(graphStep, file, all)
+	d.to, d.size = make([]parcel, d.Shards), 0
+	return d.write(graphStep, file, all)
 }
 
 func (r *run) shardOf(id string) int {
@@ -93,35 +75,67 @@ func (r *run) shardOf(id string) int {
 	return int(h.Sum32() % uint32(r.Shards))
 }
 
-// sendFunc puts something, of so many numbers and ids, into the parcel for a node's shard.
-type sendFunc func(id string, grows int, put func(*parcel)) error
+// nodesInFn reads files of nodes.
+type nodesInFn struct {
+	run
+	Files []string
+}
 
-func (f *readFn) scanNodes(ctx context.Context, path string, send sendFunc) error {
-	return scanNodes(ctx, path, func(id, label []byte, features []float32) error {
-		if len(features) != f.model.Features {
-			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), f.model.Features)
-		}
-		name := string(id)
-		return send(name, 2+len(features), func(p *parcel) {
+// ProcessElement deals a file's nodes out.
+func (f *nodesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-nodes-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
+	return f.guard(ctx, func() error {
+		err := scanNodes(ctx, f.Files[number], func(id, label []byte, features []float32) error {
+			if len(features) != f.model.Features {
+				return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), f.model.Features)
+			}
+			name := string(id)
+			p, err := d.parcel(name, 2+len(features))
+			if err != nil {
+				return err
+			}
 			if p.rows == nil {
-				p.rows = datasets.NewFeatureBuilder(f.model.Features)
+				p.rows = datasets.NewFeatureBuilder(len(features))
 			}
 			p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
 			p.rows.Add(features)
+			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return d.spill()
 	})
 }
 
-func (f *readFn) scanEdges(ctx context.Context, path string, send sendFunc) error {
-	return scanEdges(ctx, path, func(source, target []byte) error {
-		a, b := string(source), string(target)
-		put := func(from, to string) error {
-			return send(from, 2, func(p *parcel) { p.A, p.B = append(p.A, from), append(p.B, to) })
-		}
-		if err := put(a, b); err != nil || a == b { // a loop, once
+// edgesInFn reads files of edges.
+type edgesInFn struct {
+	run
+	Files []string
+}
+
+// ProcessElement deals a file's edges out, both ways, and those of a node with itself once.
+func (f *edgesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-edges-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
+	return f.guard(ctx, func() error {
+		put := func(a, b string) error {
+			p, err := d.parcel(a, 2)
+			if err == nil {
+				p.A, p.B = append(p.A, a), append(p.B, b)
+			}
 			return err
 		}
-		return put(b, a)
+		err := scanEdges(ctx, f.Files[number], func(source, target []byte) error {
+			a, b := string(source), string(target)
+			if err := put(a, b); err != nil || a == b {
+				return err
+			}
+			return put(b, a)
+		})
+		if err != nil {
+			return err
+		}
+		return d.spill()
 	})
 }
 
@@ -157,7 +171,8 @@ type named struct {
 type nodesFn struct{ run }
 
 // ProcessElement joins the nodes and edges of a shard, and emits whether it has nodes.
-func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (_ int, there bool, err error) {
+func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
+	_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
 		there, err = f.join(shard, files)
 		return err
@@ -223,40 +238,33 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 	if len(places) == 0 {
 		return false, nil
 	}
-	return true, errors.Join(f.write(graphStep, f.file(idsKind, shard), nodes),
+	return true, cmp.Or(f.write(graphStep, f.file(idsKind, shard), nodes),
 		f.write(graphStep, f.file(rowsKind, shard), x.Finish()), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// different returns a node's neighbours without itself, each once, and counts edges where they are seen from their lesser
-// end.
-func (c *Counts) different(v string, ids []string) []string {
+// different returns a node's neighbours without itself, each once, and counts edges where they are seen from their
+// lesser end.
+func (c *Counts) different(v string, ids []string) (once []string) {
 	slices.Sort(ids)
-	count := func(listed int64) int64 {
-		for _, u := range ids {
-			if v < u {
-				listed++
-			}
-			if v == u {
-				c.Loops++
-			}
+	for i, u := range ids {
+		again := i > 0 && u == ids[i-1]
+		if u != v && !again {
+			once = append(once, u)
 		}
-		return listed
+		switch {
+		case u == v:
+			c.Loops++
+		case v < u && again:
+			c.Repeats++
+		case v < u:
+			c.Edges++
+		}
 	}
-	listed := count(0)
-	ids = slices.DeleteFunc(slices.Compact(ids), func(u string) bool { return u == v })
-	once := count(0)
-	c.Edges += once
-	c.Repeats += listed - once
-	return ids
+	return once
 }
 
-// near is a shard's part of the graph: node v's neighbours are Indices[Offsets[v]:Offsets[v+1]], the shard's own nodes by
-// their number, others behind them in the order of Halo.
-type near struct {
-	Offsets []int64
-	Indices []int32
-	Halo    []int64 // references, ascending
-}
+// near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
+type near struct{ Offsets, Refs []int64 }
 
 // A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
@@ -287,35 +295,17 @@ func (f *nearFn) find(shard int) error {
 	if err != nil {
 		return err
 	}
-	n := near{Offsets: []int64{0}}
-	leftOut := func(ref int64) bool { return f.Apart && ref < reference(f.Shards, 0) }
-	for _, ref := range refs {
-		if of, _ := referred(ref); of != shard && !leftOut(ref) {
-			n.Halo = append(n.Halo, ref)
-		}
-	}
-	slices.Sort(n.Halo)
-	n.Halo = slices.Compact(n.Halo)
-	own := len(names.Offsets) - 1
-	at := make(map[int64]int32, len(n.Halo))
-	for i, ref := range n.Halo {
-		at[ref] = int32(own + i)
-	}
-	var degrees []int32
-	for v := range own {
-		for _, ref := range refs[names.Offsets[v]:names.Offsets[v+1]] {
-			of, number := referred(ref)
-			if of != shard {
-				number = at[ref]
-			}
-			if !leftOut(ref) {
-				n.Indices = append(n.Indices, number)
+	n, degrees := near{Offsets: []int64{0}}, []int32{}
+	for v, end := range names.Offsets[1:] {
+		for _, ref := range refs[names.Offsets[v]:end] {
+			if !f.Apart || ref >= reference(f.Shards, 0) {
+				n.Refs = append(n.Refs, ref)
 			}
 		}
-		n.Offsets = append(n.Offsets, int64(len(n.Indices)))
+		n.Offsets = append(n.Offsets, int64(len(n.Refs)))
 		degrees = append(degrees, int32(n.Offsets[v+1]-n.Offsets[v]))
 	}
-	return errors.Join(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
+	return cmp.Or(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
 }
 
 // lookUp returns where nodes lie.
@@ -358,15 +348,16 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 
 // buildGraph reads a graph and writes its shards.
 func buildGraph(s beam.Scope, r run, in Input, apart bool) {
-	files := func(of string, paths []string) beam.PCollection {
-		numbers := make([]int, len(paths))
-		for i := range numbers {
-			numbers[i] = i
+	numbers := func(files []string) beam.PCollection {
+		all := make([]int, len(files))
+		for i := range all {
+			all[i] = i
 		}
-		f := &readFn{run: r, Files: paths, Edges: of == "edges"}
-		return beam.ParDo(s.Scope(of), f, beam.Reshuffle(s, beam.CreateList(s, numbers)))
+		return beam.Reshuffle(s, beam.CreateList(s, all))
 	}
-	sent := beam.GroupByKey(s, beam.Flatten(s, files("nodes", in.Nodes), files("edges", in.Edges)))
+	nodes := beam.ParDo(s.Scope("nodes"), &nodesInFn{r, in.Nodes}, numbers(in.Nodes))
+	edges := beam.ParDo(s.Scope("edges"), &edgesInFn{r, in.Edges}, numbers(in.Edges))
+	sent := beam.GroupByKey(s, beam.Flatten(s, nodes, edges))
 	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
 	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
 }

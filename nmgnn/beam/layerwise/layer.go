@@ -3,9 +3,9 @@ package layerwise
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -65,40 +65,28 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 
 // part computes some of a shard's nodes, with the rows of their neighbours behind theirs.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
-	entries := n.Indices[n.Offsets[begin]:n.Offsets[end]]
-	own, local := len(n.Offsets)-1, make([]int32, len(n.Offsets)-1+len(n.Halo)) // a node's row here
-	for _, u := range entries {
-		local[u] = 1 // it is read
+	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
+	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
+	for ref := first; ref < last; ref++ {
+		refs = append(refs, ref)
 	}
-	refs := make([]int64, 0, end-begin)
-	for v := begin; v < end; v++ {
-		refs = append(refs, reference(shard, v))
+	others := slices.Clone(entries)
+	slices.Sort(others)
+	refs = append(refs, slices.DeleteFunc(slices.Compact(others), func(u int64) bool { return first <= u && u < last })...)
+	at := make(map[int64]int32, len(refs))
+	for row, ref := range refs {
+		at[ref] = int32(row)
 	}
-	for u, read := range local {
-		switch {
-		case begin <= u && u < end:
-			local[u] = int32(u - begin)
-			continue
-		case read == 0:
-			continue
-		}
-		local[u] = int32(len(refs))
-		if u < own {
-			refs = append(refs, reference(shard, u))
-		} else {
-			refs = append(refs, n.Halo[u-own])
-		}
+	edges := &csr.Graph{Offsets: make([]int64, len(refs)+1), Indices: make([]int32, len(entries))}
+	for i, u := range entries {
+		edges.Indices[i] = at[u]
+	}
+	for row := range refs {
+		edges.Offsets[row+1] = n.Offsets[min(begin+row+1, end)] - n.Offsets[begin]
 	}
 	x, degrees, err := f.gather(f.Layer, refs)
 	if err != nil {
 		return all, err
-	}
-	edges := &csr.Graph{Offsets: make([]int64, len(refs)+1), Indices: make([]int32, len(entries))}
-	for i, u := range entries {
-		edges.Indices[i] = local[u]
-	}
-	for v := range refs {
-		edges.Offsets[v+1] = n.Offsets[min(begin+v+1, end)] - n.Offsets[begin]
 	}
 	m := f.model.Network()
 	return f.program(edges, x, degrees, func(p nmgnn.Pass) *Node {
@@ -201,9 +189,4 @@ func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, 
 		return none, err
 	}
 	return all[0], nil
-}
-
-// shardLayer computes the nodes behind a layer and writes their shards.
-func shardLayer(s beam.Scope, r run, layer int, shards []int) {
-	end(s, beam.ParDo(s.Scope("rows"), &layerFn{r, layer}, beam.Reshuffle(s, beam.CreateList(s, shards))))
 }

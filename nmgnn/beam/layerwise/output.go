@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"nodemask/datasets"
 	"nodemask/internal/tidy"
@@ -46,12 +45,13 @@ func (o Output) replaces(shards int, inputs ...string) error {
 	return nil
 }
 
-// prepare makes the folder. It returns an error if there are files in it that would stand beside those that are written.
+// prepare makes the folder. It returns an error if there are files in it that would stand beside those that are
+// written.
 func (o Output) prepare(shards int) error {
 	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 		return err
 	}
-	there, err := filepath.Glob(filepath.Join(escape(o.Folder), "nodes-*-of-*"))
+	there, err := fs.Glob(os.DirFS(o.Folder), "nodes-*-of-*")
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func (o Output) prepare(shards int) error {
 	for shard := range shards {
 		own[filepath.Base(o.path(shard, shards))] = true
 	}
-	for _, path := range there {
-		if !own[filepath.Base(path)] {
+	for _, file := range there {
+		if !own[file] {
 			return fmt.Errorf("%s: a file of another run, with another number of shards or in another format: choose "+
-				"another folder, or delete it", path)
+				"another folder, or delete it", filepath.Join(o.Folder, file))
 		}
 	}
 	return nil
@@ -150,11 +150,10 @@ func (f *outputFn) counted(shard int) (tidy.Table, error) {
 	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
 		return nil, err
 	}
-	own := len(n.Offsets) - 1
-	known, arrive := make([]int64, own), make([]int64, own)
-	for v := range own {
-		for _, u := range n.Indices[n.Offsets[v]:n.Offsets[v+1]] {
-			if int(u) >= own && n.Halo[int(u)-own] >= reference(f.Shards, 0) {
+	known, arrive := make([]int64, len(n.Offsets)-1), make([]int64, len(n.Offsets)-1)
+	for v := range known {
+		for _, ref := range n.Refs[n.Offsets[v]:n.Offsets[v+1]] {
+			if ref >= reference(f.Shards, 0) {
 				known[v]++
 			} else {
 				arrive[v]++
@@ -171,9 +170,4 @@ func shortest(x float32) float64 {
 		return float64(x)
 	}
 	return y
-}
-
-// writeOutput writes the nodes behind the last layer.
-func writeOutput(s beam.Scope, r run, out Output, shards []int) {
-	beam.ParDo0(s.Scope("output"), &outputFn{r, out}, beam.Reshuffle(s, beam.CreateList(s, shards)))
 }

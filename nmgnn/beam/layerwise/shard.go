@@ -2,6 +2,7 @@ package layerwise
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -49,10 +50,12 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns are as many as there are processors: Prism begins all that it has at once, and each takes the memory of a shard.
+// turns are as many as there are processors: Prism begins all that it has at once, and each takes the memory of a
+// shard.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard calls a function on a worker, when it is its turn. What goes wrong in the cache, which is mapped, is an error of it.
+// guard calls a function on a worker, when it is its turn. What goes wrong in the cache, which is mapped, is an error
+// of it.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -89,7 +92,7 @@ func (r *run) write(step, file string, value any) error {
 	err := wholefile.Write(path, 0o644, func(w io.Writer) error {
 		sum := sha256.New()
 		to := gob.NewEncoder(io.MultiWriter(w, sum))
-		if err := errors.Join(to.Encode(r.of(step, file)), to.Encode(value)); err != nil {
+		if err := cmp.Or(to.Encode(r.of(step, file)), to.Encode(value)); err != nil {
 			return err
 		}
 		_, err := w.Write(sum.Sum(nil))
@@ -134,19 +137,17 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the shards of
-// the graph have counted: runners' own counters may miss some.
+// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the
+// shards of the graph have counted: runners' own counters may miss some.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
-		if err := r.read(step, r.file(rowsKind, shard), nil); err != nil || step != graphStep {
-			if err != nil {
-				return c, err
-			}
-			continue
-		}
 		var n nodeIDs
-		if err := errors.Join(r.read(step, r.file(nearKind, shard), nil), r.read(step, r.file(degreesKind, shard), nil),
-			r.read(step, r.file(idsKind, shard), &n)); err != nil {
+		err := r.read(step, r.file(rowsKind, shard), nil)
+		if err == nil && step == graphStep {
+			err = cmp.Or(r.read(step, r.file(nearKind, shard), nil), r.read(step, r.file(degreesKind, shard), nil),
+				r.read(step, r.file(idsKind, shard), &n))
+		}
+		if err != nil {
 			return c, err
 		}
 		c.Nodes, c.Edges = c.Nodes+n.Counts.Nodes, c.Edges+n.Counts.Edges
@@ -155,7 +156,8 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the shards.
+// rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the
+// shards.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
