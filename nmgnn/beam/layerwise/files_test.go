@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/beam/layerwise"
 )
 
-func TestAnyChangedByteBetweenStepsIsAnErrorThatNamesItsFile(t *testing.T) {
+func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
 	folder := oddFiles(t)
 	in, err := layerwise.Find(folder)
 	require.NoError(t, err)

@@ -62,7 +62,7 @@ func killed() error {
 	return err
 }
 
-func TestARunThatWasKilledGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
+func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 	folder := oddFiles(t)
 	g := readGraph(t, folder)
 	in, err := layerwise.Find(folder)

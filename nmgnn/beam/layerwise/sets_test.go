@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/beam/layerwise"
 )
 
-func TestShardsOfTheInputAreAllThereOrAnErrorNamesOne(t *testing.T) {
+func TestShardsOfTheInputAreAllThere(t *testing.T) {
 	const head = "source,target\n"
 	for name, x := range map[string]struct {
 		files map[string]string
