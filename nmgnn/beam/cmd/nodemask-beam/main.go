@@ -49,9 +49,13 @@ func run(args []string) int {
 	root.SetArgs(args)
 	var help bytes.Buffer
 	root.SetOut(&help)
-	err := scratch()
+	// A folder of its own for temporary files, since Beam leaves one for each pipeline.
+	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
-		defer os.RemoveAll(os.TempDir())
+		defer os.RemoveAll(folder)
+		err = os.Setenv("TMPDIR", folder)
+	}
+	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	if err == nil {
@@ -66,15 +70,6 @@ func run(args []string) int {
 		return 2
 	}
 	return 1
-}
-
-// scratch gives the program a folder of its own for temporary files, since Beam leaves one for each pipeline.
-func scratch() error {
-	folder, err := os.MkdirTemp("", "nodemask-beam-*")
-	if err != nil {
-		return err
-	}
-	return os.Setenv("TMPDIR", folder)
 }
 
 func newRootCommand() *cobra.Command {
