@@ -126,20 +126,27 @@ func (f *outputFn) table(shard int) error {
 
 // numbers returns the logits of a shard's nodes, and the numbers that are shown.
 func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {
-	last := len(f.model.Network().Layers)
-	all := make([]datasets.Features, last+1)
+	m := f.model.Network()
+	last, all := len(m.Layers), make([]datasets.Features, len(m.Layers)+1)
 	for layer := range all {
-		if all[layer], err = f.rows(layer, shard); err != nil {
-			return logits, shown, err
+		if layer == last || m.Readout.All || layer > 0 && layer == f.Output.Layer {
+			if all[layer], err = f.rows(layer, shard); err != nil {
+				return logits, shown, err
+			}
 		}
 	}
-	shown = all[f.Output.Layer]
-	logits = infer.Representation{Rows: all[last].Rows, Width: all[last].Width, Values: all[last].Dense}
-	if f.model.Network().Readout.Classes > 0 {
+	n := all[last].Rows
+	switch {
+	case m.Readout.All:
 		logits, err = f.readOut(all[0], all[1:])
+	case m.Readout.Classes > 0: // of the last layer alone
+		logits, err = f.readOut(datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}, all[last:])
+	default:
+		logits = infer.Representation{Rows: n, Width: all[last].Width, Values: all[last].Dense}
 	}
+	shown = all[f.Output.Layer]
 	if f.Output.Layer == 0 {
-		shown = datasets.Features{Rows: logits.Rows, Width: logits.Width, Dense: logits.Values}
+		shown = datasets.Features{Rows: n, Width: logits.Width, Dense: logits.Values}
 	}
 	return logits, shown, err
 }
