@@ -45,9 +45,10 @@ demo: setup build ## set up, build, and train a GNN with and without node maskin
 
 test: reports build vet ## set up, build, check and test everything, notebooks too
 	go test -timeout 12m ./...
+	$(MAKE) --no-print-directory test-beam
 
-# Not part of test: the first build takes minutes and makes programs of 80 MB, which nothing else here needs.
-test-beam: ## check and test the pipelines of Apache Beam in nmgnn/beam
+# A module of its own, so that nothing else here needs Apache Beam: the first build takes a minute of a processor, and programs have 90 MB.
+test-beam: ## check and test the pipelines of Apache Beam in nmgnn/beam alone
 	cd nmgnn/beam && go vet ./... && go test -timeout 20m ./...
 
 vet: ## check with gofmt and go vet
@@ -56,6 +57,7 @@ vet: ## check with gofmt and go vet
 
 lint: vet ## check with staticcheck too
 	go tool -modfile=tools/go.mod staticcheck ./...
+	cd nmgnn/beam && go tool -modfile=../../tools/go.mod staticcheck ./...
 
 # GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.
 TORTURE ?= ./...
@@ -70,6 +72,7 @@ sbom: build ## list the parts of bin/nodemask, of pages and of XLA's plugin as C
 
 vulncheck: ## look for known vulnerabilities in what is called (asks vuln.go.dev)
 	go tool -modfile=tools/supply/go.mod govulncheck ./...
+	cd nmgnn/beam && go tool -modfile=../../tools/supply/go.mod govulncheck ./...
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME) $(MINIMIZE)

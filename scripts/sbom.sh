@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lists the parts of what is built and loaded, as CycloneDX, each file whole or not at all: bin/nodemask.cdx.json of the command,
-# bin/nodemask-wasm.cdx.json of the program of pages, and bin/plugin.cdx.json of XLA's plugin for the CPU, if it is set up.
+# bin/nodemask-beam.cdx.json of that for Apache Beam, if it is built, bin/nodemask-wasm.cdx.json of the program of pages, and bin/plugin.cdx.json of XLA's plugin for the CPU, if it is set up.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +12,10 @@ settle() { mv "$scratch/$1" "bin/.$1.new" && mv "bin/.$1.new" "bin/$1"; }
 
 "$scratch/cyclonedx" bin -json -licenses -std -noserial -version "$version" -output "$scratch/nodemask.cdx.json" bin/nodemask
 settle nodemask.cdx.json
+if [[ -f bin/nodemask-beam ]]; then # 'make' does not build it
+    "$scratch/cyclonedx" bin -json -licenses -std -noserial -version "$version" -output "$scratch/nodemask-beam.cdx.json" bin/nodemask-beam
+    settle nodemask-beam.cdx.json
+fi
 # Go notes nothing in a WebAssembly program: its modules are those of the packages that it is linked of.
 modules='{{with .Module}}{{if .Version}}{"type": "library", "name": "{{.Path}}", "version": "{{.Version}}", "purl": "pkg:golang/{{.Path}}@{{.Version}}"}{{end}}{{end}}'
 GOOS=js GOARCH=wasm CGO_ENABLED=0 go list -deps -f "$modules" ./cmd/nodemask-wasm | sort -u | grep . | paste -sd, - >"$scratch/modules"

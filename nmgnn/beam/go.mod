@@ -4,6 +4,7 @@ go 1.26.5
 
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
+	github.com/gomlx/gomlx v0.28.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
@@ -44,7 +45,6 @@ require (
 	github.com/golang-cz/devslog v0.0.17 // indirect
 	github.com/gomlx/compute v0.1.3 // indirect
 	github.com/gomlx/go-xla v0.4.1 // indirect
-	github.com/gomlx/gomlx v0.28.3 // indirect
 	github.com/google/pprof v0.0.0-20260507013755-92041b743c96 // indirect
 	github.com/google/renameio/v2 v2.0.2 // indirect
 	github.com/google/s2a-go v0.1.9 // indirect

@@ -106,29 +106,34 @@ func TestPubMedEqualsOneMachine(t *testing.T) {
 			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
 			require.NoError(t, err)
 			out := layerwise.Output{Folder: t.TempDir()}
-			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+			// Two shards are so large that each is computed in parts.
+			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir(), Shards: 2})
 			require.NoError(t, err)
 			requireEqual(t, all[len(all)-1], out.Folder)
 		})
 	}
 }
 
-// BenchmarkEmbed computes SAGE with two layers of 16 over stochastic block models of a mean degree of 10, and holds the logits to those of
-// one machine.
+// BenchmarkEmbed computes SAGE with two layers of 16 over stochastic block models of a mean degree of 10, and holds
+// the logits to those of one machine.
 func BenchmarkEmbed(b *testing.B) {
 	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			g, err := datasets.SBM(datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
 			require.NoError(b, err)
 			in := graphFiles(b, g, 8)
+			b.Logf("before: most memory so far %.2f GB", memory(b))
 			m := testCase{"sage", func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.model(b, g)
 			for b.Loop() {
 				out := b.TempDir()
 				begin, used := time.Now(), processor(b)
-				_, err = layerwise.Embed(b.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: b.TempDir(), Progress: func(step string, _ bool) {
-					b.Logf("%s: %.1f s, processor %.1f s, most memory so far %.2f GB", step, time.Since(begin).Seconds(), processor(b)-used, memory(b))
+				progress := func(step string, _ bool) {
+					b.Logf("%s: %.1f s, processor %.1f s, most memory so far %.2f GB", step,
+						time.Since(begin).Seconds(), processor(b)-used, memory(b))
 					begin, used = time.Now(), processor(b)
-				}})
+				}
+				_, err = layerwise.Embed(b.Context(), m, in, layerwise.Output{Folder: out},
+					layerwise.Options{Work: b.TempDir(), Progress: progress})
 				require.NoError(b, err)
 				all, err := m.Network().Represent(gnntest.Go(b), g.Edges, g.Features, infer.Options{})
 				require.NoError(b, err)

@@ -1,16 +1,18 @@
-// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam: each layer of
-// each node once, by k rounds of joins and sums over edges.
+// Package layerwise runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam:
+// each layer of each node once.
 //
-// [Embed] computes every node of a graph. Each step, that of reading the graph and that of each layer, is a pipeline of its own,
-// which writes its nodes to files: a step that is done is not done again when a run that was cut off starts anew. [Predict] computes nodes
-// that arrive later from a cache, in one pipeline.
+// A graph's nodes are divided into shards by their ids. Each step, that of reading the graph and that of each layer,
+// is a pipeline of its own, which writes its shards to files: what a layer reads of neighbours in other shards, it
+// reads where the step before has written it, and a runner is sent nothing but names. A step that is done is not done
+// again when a run that was cut off starts anew.
 //
-// What a layer computes of a node is package rows. Sums over neighbours are added up where they are sent from, too, so that a node with
-// very many neighbours takes little more than others.
+// [Embed] computes every node of a graph. [Predict] computes nodes that arrive later, whose neighbours may be in a
+// cache.
 package layerwise
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -20,16 +22,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"nodemask/nmgnn/beam/rows"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
 )
 
@@ -37,7 +39,7 @@ import (
 type Options struct {
 	// Work is a folder for what is between steps. What is done there is not done again.
 	Work string
-	// Shards is how many files a step writes; 0: 8. A worker holds one in memory, and what is sent to it.
+	// Shards is how many files a step writes; 0: 8. A worker holds as many in memory as it has processors.
 	Shards int
 	// Progress is told of each step, and whether an earlier run had done it already; nil: nobody is.
 	Progress func(step string, before bool)
@@ -63,15 +65,6 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Output says what is written.
-type Output struct {
-	Folder string
-	// Layer is the one whose output is written, from 1 on; 0: the logits.
-	Layer int
-	// CSV writes CSV in place of Parquet.
-	CSV bool
-}
-
 // Counts is what was read.
 type Counts struct {
 	Nodes   int64 `json:"nodes"`
@@ -82,80 +75,121 @@ type Counts struct {
 
 // Register tells Beam what runs on workers. A program calls it once, before beam.Init.
 func Register() {
-	registerWire()
-	registerFunctions()
+	for _, function := range []any{nodesInFn{}, edgesInFn{}, nodesFn{}, nearFn{}, layerFn{}, outputFn{}} {
+		beam.RegisterType(reflect.TypeOf(function))
+	}
+	beam.RegisterFunction(endFn)
 }
 
-// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of a layer. The
-// columns are those of 'nodemask embed'.
+// Embed computes every node of a graph and writes it: id, class, predicted class, its probability, and the numbers of
+// a layer. The columns are those of 'nodemask embed'.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
+	if out.Layer < 0 || out.Layer > m.Settings.Layers {
+		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
+			m.Settings.Layers)
+	}
+	return compute(ctx, m, Arrivals{Input: in}, out, o)
+}
+
+// Arrivals says what arrives, and the cache that it is predicted from.
+type Arrivals struct {
+	Input
+	// Cache is the file of the model's cache. Every worker opens it, and maps it into memory.
+	Cache string
+	// Apart leaves out edges among new nodes, as if each arrived alone.
+	Apart bool
+}
+
+// workFolder is where predictions keep what is between steps: in the folder of the output.
+const workFolder = ".nodemask-beam"
+
+// Predict computes nodes that arrive after training from a cache (section 4 of the paper; see package cached), and
+// writes for each id, predicted class, its probability, how many neighbours the model knew, how many arrive with it,
+// and its logits. Output.Layer and Options.Work mean nothing to it: what is between its steps lies in a folder of the
+// output's, which it removes.
+func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
+	c, err := cached.LoadCache(a.Cache, m) // before all is computed
+	if err != nil {
+		return err
+	}
+	if err := c.Close(); err != nil {
+		return err
+	}
+	out.Layer, o.Work = 0, filepath.Join(out.Folder, workFolder)
+	defer os.RemoveAll(o.Work)
+	if err := os.RemoveAll(o.Work); err != nil { // of a run that was killed
+		return err
+	}
+	_, err = compute(ctx, m, a, out, o)
+	return err
+}
+
+// compute runs all steps.
+func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) (Counts, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return Counts{}, err
 	}
-	if out.Layer < 0 || out.Layer > m.Settings.Layers {
-		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer, m.Settings.Layers)
+	inputs := slices.Concat(a.Nodes, a.Edges)
+	if a.Cache != "" {
+		inputs = append(inputs, a.Cache)
+		if err := out.prepare(o.Shards); err != nil {
+			return Counts{}, err
+		}
 	}
-	if err := out.replaces(o.Shards, slices.Concat(in.Nodes, in.Edges)...); err != nil { // before all is computed
+	if err := out.replaces(o.Shards, inputs...); err != nil {
 		return Counts{}, err
 	}
-	if err := checkColumns(m, in.Nodes); err != nil {
+	if err := checkColumns(m, a.Nodes); err != nil {
 		return Counts{}, err
 	}
-	model, saved, err := encodeModel(m)
-	if err != nil {
+	r := run{Work: o.Work, Shards: o.Shards, Cache: a.Cache}
+	if r.Key, err = keyOf(m, inputs, o); err != nil {
 		return Counts{}, err
 	}
-	key, err := keyOf(m, in, o)
-	if err != nil {
-		return Counts{}, err
+	var saved bytes.Buffer
+	if err := gob.NewEncoder(&saved).Encode(m); err != nil {
+		return Counts{}, fmt.Errorf("layerwise: the model: %w", err)
 	}
-	folder := func(name string) string { return filepath.Join(o.Work, name) }
-	graph, err := step(ctx, o, key, "graph", nil, func(s beam.Scope, into string) {
-		buildGraph(s, saved, in, into, o.Shards)
-	})
+	r.Saved = saved.Bytes()
+	graph, err := step(ctx, o, r, graphStep, nil, func(s beam.Scope) { buildGraph(s, r, a.Input, a.Apart) })
 	if err != nil {
 		return graph.Counts, err
 	}
-	shards := graph.shards(o.Shards)
-	if len(shards) == 0 {
-		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", folder("graph"))
+	if len(graph.Shards) == 0 && a.Cache != "" {
+		return graph.Counts, nil // nothing arrives
 	}
-	last, steps := "graph", map[string]done{"graph": graph}
-	check := func(names ...string) error {
-		for _, name := range names {
-			if err := steps[name].check(folder(name)); err != nil {
-				return err
-			}
-		}
-		return nil
+	if len(graph.Shards) == 0 {
+		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
-	for i := range model.Layers() {
-		name := layerName(i + 1)
-		if err := check("graph", last); err != nil {
-			return graph.Counts, err
-		}
-		if steps[name], err = step(ctx, o, key, name, shards, func(s beam.Scope, into string) {
-			f := stepFn{shardFn{o.Shards}, one{Saved: saved, Layer: i}, folder(last), folder("graph")}
-			shardLayer(s, f, model.Attends(i), into, shards)
+	for i := range m.Settings.Layers {
+		if _, err := step(ctx, o, r, layerName(i+1), graph.Shards, func(s beam.Scope) {
+			end(s, beam.ParDo(s, &layerFn{r, i}, beam.Reshuffle(s, beam.CreateList(s, graph.Shards))))
 		}); err != nil {
 			return graph.Counts, err
 		}
-		last = name
 	}
-	shown, read := "", []string{last}
-	if out.Layer > 0 {
-		shown = folder(layerName(out.Layer))
-		read = append(read, layerName(out.Layer))
-	}
-	if err := check(read...); err != nil {
+	if err := out.prepare(o.Shards); err != nil {
 		return graph.Counts, err
 	}
-	return graph.Counts, writeOutput(ctx, o, m, saved, folder(last), shown, out, shards)
+	err = o.pipeline(ctx, "output", func(s beam.Scope) {
+		beam.ParDo0(s, &outputFn{r, out}, beam.Reshuffle(s, beam.CreateList(s, graph.Shards)))
+	})
+	if err == nil {
+		o.Progress("output", false)
+	}
+	return graph.Counts, err
 }
 
-// layerName is the folder of a layer's output, counted from 1.
-func layerName(number int) string { return fmt.Sprintf("layer%d", number) }
+const graphStep = "graph"
+
+// layerName is the folder of a layer's output, counted from 1; that of its input is the graph's for the first.
+func layerName(number int) string {
+	if number == 0 {
+		return graphStep
+	}
+	return fmt.Sprintf("layer%d", number)
+}
 
 // doneFile is written when a step is done, and says of what.
 const doneFile = "done.json"
@@ -163,103 +197,78 @@ const doneFile = "done.json"
 type done struct {
 	Key    string `json:"key"`
 	Counts Counts `json:"counts"`
-	// Files has the checksum of each shard that the step wrote.
-	Files map[string]string `json:"files"`
+	Shards []int  `json:"shards"` // those that have a node
 }
 
-// shards lists the shards that have a node, of so many.
-func (d done) shards(of int) (there []int) {
-	for shard := range of {
-		if _, is := d.Files[shardName("rows", shard, of)]; is {
-			there = append(there, shard)
-		}
-	}
-	return there
-}
-
-// check returns an error unless all that the step wrote is in its folder: under each name, what was written under it.
-func (d done) check(folder string) error {
-	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
-		path := filepath.Join(folder, name)
-		switch sum, err := notedSum(path); {
-		case err != nil:
-			return fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again", err, folder)
-		case sum != d.Files[name]:
-			return fmt.Errorf("%s: the file is damaged, or another was copied over it (checksum %s: expected %s): delete the folder and run the command again",
-				path, sum, d.Files[name])
-		}
-	}
-	return nil
-}
-
-// seal lists what a step has written for its shards; nil: for those that it counted, with their neighbours.
-func seal(folder string, shards []int, of int) (files map[string]string, err error) {
-	kinds := []string{"rows"}
-	if shards == nil {
-		kinds = append(kinds, "near")
-		for shard := range of {
-			if _, err := os.Stat(filepath.Join(folder, countsName(shard))); err == nil {
-				shards = append(shards, shard)
-			}
-		}
-	}
-	files = map[string]string{}
-	for _, kind := range kinds {
-		for _, shard := range shards {
-			name := shardName(kind, shard, of)
-			if files[name], err = notedSum(filepath.Join(folder, name)); err != nil {
-				return nil, fmt.Errorf("the step is done, but a shard is missing: %w: run the command again", err)
-			}
-		}
-	}
-	return files, nil
-}
-
-// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step that finds them.
-func step(ctx context.Context, o Options, key, name string, shards []int, build func(s beam.Scope, into string)) (done, error) {
-	folder := filepath.Join(o.Work, name)
-	var before done
+// step runs a pipeline that writes shards into a folder, unless that was done before. Shards are nil for the step
+// that finds them.
+func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
+	d done, err error) {
+	folder := r.path(name, "")
 	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
-	switch {
-	case err == nil:
-		if err := json.Unmarshal(raw, &before); err != nil || before.Key != key {
-			return done{}, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of shards: choose another folder, or delete it", folder)
+	if err == nil {
+		if err := json.Unmarshal(raw, &d); err != nil || d.Key != r.Key {
+			return d, fmt.Errorf("%s: what is done there belongs to another model, other files or another number of "+
+				"shards: choose another folder, or delete it", folder)
 		}
-		if err := before.check(folder); err != nil {
-			return done{}, err
+		if _, err = r.check(name, d.Shards); err == nil {
+			o.Progress(name, true)
 		}
-		o.Progress(name, true)
-		return before, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return done{}, err
+		return d, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return d, err
 	}
 	if err := claim(folder); err != nil {
-		return done{}, err
+		return d, err
 	}
+	if err := o.pipeline(ctx, name, build); err != nil {
+		return d, err
+	}
+	d = done{Key: r.Key, Shards: shards}
+	for shard := range o.Shards {
+		if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil && shards == nil {
+			d.Shards = append(d.Shards, shard)
+		}
+	}
+	if d.Counts, err = r.check(name, d.Shards); err != nil {
+		return d, err
+	}
+	for _, spent := range []string{sentKind, namesKind} {
+		found, err := fs.Glob(os.DirFS(folder), spent+"-*")
+		for _, file := range found {
+			err = cmp.Or(err, os.Remove(filepath.Join(folder, file)))
+		}
+		if err != nil {
+			return d, err
+		}
+	}
+	if err := wholefile.Write(filepath.Join(folder, doneFile), 0o644, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(d)
+	}); err != nil {
+		return d, fmt.Errorf("%s: %w", folder, err)
+	}
+	o.Progress(name, false)
+	return d, nil
+}
+
+// pipeline runs a step.
+func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
-	build(s, folder)
-	if _, err := o.Run(ctx, p); err != nil {
-		return done{}, pipelineError(ctx, name, err)
+	build(s)
+	_, err := o.Run(ctx, p)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	now := done{Key: key}
-	if now.Counts, err = countsOf(folder); err != nil {
-		return done{}, err
+	if _, rest, found := strings.Cut(err.Error(), faultBegin); found {
+		if ours, _, whole := strings.Cut(rest, faultEnd); whole {
+			return errors.New(ours)
+		}
 	}
-	if now.Files, err = seal(folder, shards, o.Shards); err != nil {
-		return done{}, err
-	}
-	raw, err = json.Marshal(now)
-	if err != nil {
-		return done{}, err
-	}
-	err = replace(filepath.Join(folder, doneFile), func(w io.Writer) error {
-		_, err := w.Write(raw)
-		return err
-	})
-	if err == nil {
-		o.Progress(name, false)
-	}
-	return now, err
+	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
 // begunFile marks a folder as a step's, so that nobody else's is emptied.
@@ -288,31 +297,12 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// countsOf adds up what the shards of a step say that they counted. Runners' own counters may miss some.
-func countsOf(folder string) (c Counts, err error) {
-	files, err := filepath.Glob(filepath.Join(escape(folder), "counts-*.json"))
-	if err != nil {
-		return c, err
-	}
-	for _, path := range files {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return c, err
-		}
-		var one Counts
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return c, fmt.Errorf("%s: %w", path, err)
-		}
-		c.Nodes, c.Edges, c.Loops, c.Repeats = c.Nodes+one.Nodes, c.Edges+one.Edges, c.Loops+one.Loops, c.Repeats+one.Repeats
-	}
-	return c, nil
-}
-
-// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is computed.
-func keyOf(m *cached.Model, in Input, o Options) (string, error) {
+// keyOf is a hash of all that a step depends on: the model, the files with their sizes and times, and how it is
+// computed.
+func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, "2", m.Fingerprint(), o.Shards) // 2: what is done says which shards there are
-	for _, path := range append(append([]string(nil), in.Nodes...), in.Edges...) {
+	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // 3: shards name their neighbours' places
+	for _, path := range inputs {
 		info, err := os.Stat(path)
 		if err != nil {
 			return "", err
@@ -320,35 +310,6 @@ func keyOf(m *cached.Model, in Input, o Options) (string, error) {
 		fmt.Fprintf(h, "%q %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// encodeModel returns a model as rows computes it, and as workers are sent it.
-func encodeModel(m *cached.Model) (*rows.Model, []byte, error) {
-	r, err := rows.New(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(m); err != nil {
-		return nil, nil, fmt.Errorf("layerwise: the model: %w", err)
-	}
-	return r, b.Bytes(), nil
-}
-
-func decodeSaved(b []byte) (*cached.Model, error) {
-	m := &cached.Model{}
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {
-		return nil, faultf("the model that a worker was sent cannot be read: %w: run the same program everywhere", err)
-	}
-	return m, nil
-}
-
-func decodeModel(b []byte) (*rows.Model, error) {
-	m, err := decodeSaved(b)
-	if err != nil {
-		return nil, err
-	}
-	return rows.New(m)
 }
 
 // Errors of workers come back as text inside the text of others. Marks tell what part of it is ours.
@@ -363,20 +324,4 @@ func fault(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s%w%s", faultBegin, err, faultEnd)
-}
-
-func faultf(format string, args ...any) error { return fault(fmt.Errorf(format, args...)) }
-
-// pipelineError is the error of a worker in that of a pipeline, or that one if there is none.
-func pipelineError(ctx context.Context, step string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	text := err.Error()
-	if begin := strings.Index(text, faultBegin); begin >= 0 {
-		if end := strings.Index(text[begin:], faultEnd); end >= 0 {
-			return errors.New(text[begin+len(faultBegin) : begin+end])
-		}
-	}
-	return fmt.Errorf("layerwise: %s: %w", step, err)
 }

@@ -36,7 +36,8 @@ func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
 				out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out"), Layer: layer, CSV: true}
 				counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work, Shards: 3})
 				require.NoError(t, err)
-				require.Equal(t, layerwise.Counts{Nodes: int64(g.NumNodes()), Edges: int64(g.Report.Edges), Loops: int64(g.Report.SelfLoops), Repeats: int64(g.Report.Duplicates)}, counts)
+				require.Equal(t, layerwise.Counts{Nodes: int64(g.NumNodes()), Edges: int64(g.Report.Edges),
+					Loops: int64(g.Report.SelfLoops), Repeats: int64(g.Report.Duplicates)}, counts)
 				got := written(t, out.Folder)
 				require.Len(t, got, g.NumNodes())
 				shown := all[len(all)-1]
@@ -117,7 +118,8 @@ func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
 	table := make(tidy.Table, 2+g.Features.Width)
 	var ends [2]tidy.Column
 	for v, id := range g.NodeIDs {
-		ids.Texts, labels.Texts, labels.Known = append(ids.Texts, id), append(labels.Texts, "red"), append(labels.Known, v%2 == 0)
+		ids.Texts, labels.Texts = append(ids.Texts, id), append(labels.Texts, "red")
+		labels.Known = append(labels.Known, v%2 == 0)
 		for k, x := range g.Features.Row(v, nil) {
 			table[2+k].Name, table[2+k].Numbers = fmt.Sprint("f", k), append(table[2+k].Numbers, float64(x))
 		}

@@ -1,61 +1,62 @@
 package layerwise
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
 	"nodemask/datasets"
 	pq "nodemask/datasets/parquet"
-	"nodemask/internal/wholefile"
-	"nodemask/nmgnn/beam/rows"
+	"nodemask/nmgnn/cached"
 )
 
-// Input is the files of a graph: CSV or Parquet, with the columns of datasets.ReadCSV. Every worker must be able to read them.
+// Input is the files of a graph: CSV or Parquet, with the columns of datasets.ReadCSV. Every worker must be able to
+// read them.
 type Input struct{ Nodes, Edges []string }
 
-// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or the same in
-// Parquet.
-func Find(folder string) (Input, error) {
-	var in Input
-	for _, part := range []struct {
-		name string
-		into *[]string
-	}{{"nodes", &in.Nodes}, {"edges", &in.Edges}} {
-		for _, ending := range []string{".csv", ".parquet"} {
-			for _, pattern := range []string{part.name + ending, part.name + "-*" + ending} {
-				found, err := Expand(filepath.Join(escape(folder), pattern))
-				if err != nil && len(found) > 0 {
-					return Input{}, err
-				}
-				if err == nil && len(*part.into) > 0 {
-					return Input{}, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base((*part.into)[0]), filepath.Base(found[0]))
-				}
-				*part.into = append(*part.into, found...)
-			}
+// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or the
+// same in Parquet. It returns an error if one is missing or too many, as [Expand] does.
+func Find(folder string) (in Input, err error) {
+	if in.Nodes, err = find(folder, "nodes"); err == nil {
+		in.Edges, err = find(folder, "edges")
+	}
+	return in, err
+}
+
+func find(folder, name string) (all []string, err error) {
+	for _, pattern := range []string{".csv", "-*.csv", ".parquet", "-*.parquet"} {
+		found, err := fs.Glob(os.DirFS(folder), name+pattern)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(found) > 0 && len(all) > 0:
+			return nil, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base(all[0]), found[0])
 		}
-		if len(*part.into) == 0 {
-			return Input{}, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: expected one of them", folder, part.name)
+		for _, file := range found {
+			all = append(all, filepath.Join(folder, file))
 		}
 	}
-	return in, nil
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: expected "+
+			"one of them", folder, name)
+	}
+	return checked(all)
 }
 
-// escape makes a path a pattern of itself alone.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
-
-// Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns an error if there
-// is none, or one that is neither CSV nor Parquet.
+// Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns an
+// error if there is none, if one is neither CSV nor Parquet, and if shards whose names say how many there are, such as
+// edges-00000-of-00003.csv, are not all there, or copies of one another.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -64,15 +65,184 @@ func Expand(pattern string) ([]string, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: no such file", pattern)
 	}
-	for i, path := range found {
+	return checked(found)
+}
+
+func checked(paths []string) (_ []string, err error) {
+	for i, path := range paths {
 		if extension := strings.ToLower(filepath.Ext(path)); extension != ".csv" && extension != ".parquet" {
 			return nil, fmt.Errorf("%s: a name that ends in %q: expected .csv or .parquet", path, extension)
 		}
-		if found[i], err = filepath.Abs(path); err != nil {
+		if paths[i], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
 	}
-	return found, checkSets(found)
+	return paths, checkSets(paths)
+}
+
+// setNames match the names of shards that say how many there are.
+var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
+
+// checkSets returns an error unless sets of shards are whole, and no shard is a copy of another.
+func checkSets(paths []string) error {
+	type set struct {
+		first, of string
+		files     map[int]string
+	}
+	sets := map[string]*set{}
+	var names []string
+	for _, path := range paths {
+		m := setNames.FindStringSubmatch(path)
+		if m == nil {
+			continue
+		}
+		number, _ := strconv.Atoi(m[2]) // 9 digits at most
+		of, _ := strconv.Atoi(m[3])
+		s := sets[m[1]+m[4]]
+		if s == nil {
+			s = &set{path, m[3], map[int]string{}}
+			sets[m[1]+m[4]], names = s, append(names, m[1]+m[4])
+		}
+		switch other := s.files[number]; {
+		case number >= of:
+			return fmt.Errorf("%s: shard %d of %d: expected 0 to %d", path, number, of, of-1)
+		case s.of != m[3]:
+			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path, m[3],
+				s.first, s.of)
+		case other != "":
+			return fmt.Errorf("%s: the same shard as %s: remove one of them", path, other)
+		}
+		s.files[number] = path
+	}
+	for _, name := range names {
+		s := sets[name]
+		m := setNames.FindStringSubmatch(s.first)
+		of, _ := strconv.Atoi(s.of)
+		all := make([]string, 0, len(s.files))
+		for number := range of {
+			if s.files[number] == "" {
+				return fmt.Errorf("%s-%0*d-of-%s%s: this shard is missing: %d of %d are there: expected all", m[1], len(m[2]),
+					number, s.of, m[4], len(s.files), of)
+			}
+			all = append(all, s.files[number])
+		}
+		if err := checkCopies(all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCopies returns an error if two files have the same bytes, and rows: empty shards may well be alike.
+func checkCopies(paths []string) error {
+	alike := map[int64][]string{} // by size: only these are read
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		alike[info.Size()] = append(alike[info.Size()], path)
+	}
+	for _, size := range slices.Sorted(maps.Keys(alike)) {
+		seen := map[[sha256.Size]byte]string{}
+		for _, path := range alike[size] {
+			if len(alike[size]) == 1 || empty(path, size) {
+				continue
+			}
+			sum, err := hashOf(path)
+			if err != nil {
+				return err
+			}
+			if seen[sum] != "" {
+				return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path,
+					filepath.Base(seen[sum]))
+			}
+			seen[sum] = path
+		}
+	}
+	return nil
+}
+
+func hashOf(path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// empty reports whether a file has no rows. What is wrong with it, reading it tells.
+func empty(path string, size int64) bool {
+	if isParquet(path) {
+		_, rows := inParquet(path)
+		return rows == 0
+	}
+	if size > 1<<16 {
+		return false
+	}
+	raw, err := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(raw), "\n")
+	return err == nil && strings.TrimSpace(rest) == ""
+}
+
+// inParquet returns the names of the columns of a file of Parquet, and how many rows it has. Names are nil if one is
+// no plain column, such as a list for the features; rows are -1 if the file cannot be read.
+func inParquet(path string) (names []string, rows int64) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, -1
+	}
+	defer f.Close()
+	defer func() {
+		if recover() != nil { // the library may panic over a damaged file
+			names, rows = nil, -1
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, -1
+	}
+	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, -1
+	}
+	for _, field := range file.Schema().Fields() {
+		if !field.Leaf() {
+			return nil, file.NumRows()
+		}
+		names = append(names, field.Name())
+	}
+	return names, file.NumRows()
+}
+
+// checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
+// in its order, where both have names.
+func checkColumns(m *cached.Model, nodes []string) error {
+	if m.FeatureNames == nil {
+		return nil
+	}
+	for _, path := range nodes {
+		var header []string
+		if isParquet(path) {
+			header, _ = inParquet(path)
+		} else {
+			header = cached.Header(path)
+		}
+		if header == nil {
+			continue // what is wrong, reading it tells
+		}
+		if err := m.Lacks(header, path); err != nil {
+			return err
+		}
+		if names := cached.FeatureNames(header, m.Features); names != nil && !slices.Equal(names, m.FeatureNames) {
+			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
+				m.FeatureNames)
+		}
+	}
+	return nil
 }
 
 func isParquet(path string) bool { return strings.EqualFold(filepath.Ext(path), ".parquet") }
@@ -90,170 +260,4 @@ func scanEdges(ctx context.Context, path string, each func(source, target []byte
 		return pq.ScanEdges(ctx, path, each)
 	}
 	return datasets.ScanEdges(ctx, path, each)
-}
-
-// What the files between steps hold.
-type (
-	nodeRow struct {
-		ID     string    `parquet:"id"`
-		Label  string    `parquet:"label"`
-		Degree int64     `parquet:"degree"`
-		H      []float32 `parquet:"h,list"`
-		Scores []float32 `parquet:"scores,list"`
-	}
-	nearRow struct {
-		ID   string   `parquet:"id"`
-		Near []string `parquet:"near,list"`
-	}
-)
-
-func (r nodeRow) node() Node {
-	return Node{Label: r.Label, Row: rows.Row{Degree: int(r.Degree), H: r.H, Scores: r.Scores}}
-}
-
-// shardName is what a shard is called: rows-00003-of-00008.shard.
-func shardName(kind string, shard, shards int) string {
-	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, shards)
-}
-
-// countsName is the file of what was counted in a shard.
-func countsName(shard int) string { return fmt.Sprintf("counts-%05d.json", shard) }
-
-// replace writes a file, whole or not at all.
-func replace(path string, write func(w io.Writer) error) error {
-	if err := wholefile.Write(path, 0o644, write); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// Rows written at once, and rows that are held in memory before they are written.
-const (
-	rowsAtOnce = 256
-	rowsInMind = 16 << 10
-)
-
-// A shard is Parquet with its checksum behind it: Parquet has checksums of pages, and none of what tells where they are.
-const sumBytes = 4
-
-var sumTable = crc32.MakeTable(crc32.Castagnoli)
-
-// writeShard writes a file of the rows that next returns, until it returns false.
-func writeShard[T any](path string, next func(row *T) bool) error {
-	return replace(path, func(w io.Writer) error {
-		sum := crc32.New(sumTable)
-		if err := writeRows(io.MultiWriter(w, sum), next); err != nil {
-			return err
-		}
-		_, err := w.Write(sum.Sum(nil))
-		return err
-	})
-}
-
-func writeRows[T any](w io.Writer, next func(row *T) bool) error {
-	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy))
-	var buffer []T
-	written := 0
-	for {
-		var row T
-		more := next(&row)
-		if more {
-			buffer = append(buffer, row)
-		}
-		if len(buffer) == rowsAtOnce || !more {
-			if _, err := out.Write(buffer); err != nil {
-				return err
-			}
-			if written += len(buffer); written >= rowsInMind {
-				if err := out.Flush(); err != nil {
-					return err
-				}
-				written = 0
-			}
-			buffer = buffer[:0]
-		}
-		if !more {
-			return out.Close()
-		}
-	}
-}
-
-// readShard calls each for every row of a file that [writeShard] wrote. What it is given is overwritten by the next.
-func readShard[T any](ctx context.Context, path string, each func(row *T)) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	defer func() { // the library may panic over a damaged file
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("%v", fault)
-		}
-		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s: the file is damaged (%.120s): delete the folder and run the command again", path, err)
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	size := info.Size() - sumBytes
-	if err := checkSum(f, size); err != nil {
-		return err
-	}
-	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return err
-	}
-	in := parquet.NewGenericReader[T](file)
-	defer in.Close()
-	for buffer := make([]T, rowsAtOnce); ; {
-		clear(buffer) // rows keep their slices
-		n, err := in.Read(buffer)
-		for i := range buffer[:n] {
-			each(&buffer[i])
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		}
-	}
-}
-
-// notedSum returns the checksum behind a shard, in hexadecimal. Whether it is that of the shard, reading it tells.
-func notedSum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	noted := make([]byte, min(info.Size(), sumBytes))
-	_, err = f.ReadAt(noted, info.Size()-int64(len(noted)))
-	return fmt.Sprintf("%x", noted), err
-}
-
-// checkSum compares the first bytes of a shard with the checksum behind them.
-func checkSum(f io.ReaderAt, size int64) error {
-	if size < 0 {
-		return errors.New("it is cut short")
-	}
-	sum, noted := crc32.New(sumTable), make([]byte, sumBytes)
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return err
-	}
-	if _, err := f.ReadAt(noted, size); err != nil {
-		return err
-	}
-	if !bytes.Equal(noted, sum.Sum(nil)) {
-		return fmt.Errorf("checksum %x: expected %x", sum.Sum(nil), noted)
-	}
-	return nil
 }

@@ -10,13 +10,14 @@ import (
 	"nodemask/nmgnn/beam/layerwise"
 )
 
-func TestAnyChangedByteBetweenStepsIsAnErrorThatNamesItsFile(t *testing.T) {
+func TestAnyChangedByteBetweenStepsNamesItsFile(t *testing.T) {
 	folder := oddFiles(t)
 	in, err := layerwise.Find(folder)
 	require.NoError(t, err)
 	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
 	run := func() error {
-		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: work, Shards: 1})
+		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir()},
+			layerwise.Options{Work: work, Shards: 1})
 		return err
 	}
 	require.NoError(t, run())

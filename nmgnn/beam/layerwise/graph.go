@@ -1,75 +1,371 @@
 package layerwise
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/gob"
+	"fmt"
+	"hash/fnv"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"nodemask/nmgnn/beam/rows"
+	"nodemask/datasets"
 )
 
-// readNodesFn reads files of nodes.
-type readNodesFn struct {
-	Saved []byte
-	model *rows.Model
+// The step of the graph deals nodes, and edges both ways, out to the shards that their ids give. What goes there lies
+// in files, of which a runner is sent the names alone: Prism keeps all that it is sent in memory, several times.
+
+// parcel is some of what goes to a shard: nodes, and edges from the shard's nodes A to B.
+type parcel struct {
+	IDs, Labels []string
+	Features    datasets.Features
+	A, B        []string
+
+	rows *datasets.FeatureBuilder
 }
 
-// Setup decodes the model.
-func (f *readNodesFn) Setup() (err error) {
-	f.model, err = decodeModel(f.Saved)
-	return err
+// dealer puts what is read from a file into parcels, and these into files, whose names it emits for each shard.
+type dealer struct {
+	*run
+	name        string // of the files, but for their number
+	emit        func(int, string)
+	to          []parcel
+	size, files int
 }
 
-// ProcessElement emits a file's nodes, as the first layer reads them.
-func (f *readNodesFn) ProcessElement(ctx context.Context, path string, emit func(string, Node)) error {
-	return fault(scanNodes(ctx, path, func(id, label []byte, features []float32) error {
-		row, err := f.model.First(append([]float32(nil), features...))
+// spilled is how many numbers and ids a dealer holds.
+const spilled = 1 << 20
+
+// parcel returns the one for a node's shard, to put so many numbers and ids into.
+func (d *dealer) parcel(id string, grows int) (*parcel, error) {
+	if d.size += grows; d.size > spilled {
+		if err := d.spill(); err != nil {
+			return nil, err
+		}
+	}
+	return &d.to[d.shardOf(id)], nil
+}
+
+func (d *dealer) spill() error {
+	d.files++
+	file, all := fmt.Sprintf("%s-%d", d.name, d.files), make([][]byte, d.Shards)
+	for shard, p := range d.to {
+		if len(p.IDs)+len(p.A) == 0 {
+			continue
+		}
+		if p.rows != nil {
+			p.Features = p.rows.Finish()
+		}
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(p); err != nil {
+			return err
+		}
+		all[shard] = b.Bytes()
+		d.emit(shard, file)
+	}
+	d.to, d.size = make([]parcel, d.Shards), 0
+	return d.write(graphStep, file, all)
+}
+
+func (r *run) shardOf(id string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // cannot fail
+	return int(h.Sum32() % uint32(r.Shards))
+}
+
+// nodesInFn reads files of nodes.
+type nodesInFn struct {
+	run
+	Files []string
+}
+
+// ProcessElement deals a file's nodes out.
+func (f *nodesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-nodes-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
+	return f.guard(ctx, func() error {
+		err := scanNodes(ctx, f.Files[number], func(id, label []byte, features []float32) error {
+			if len(features) != f.model.Features {
+				return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), f.model.Features)
+			}
+			name := string(id)
+			p, err := d.parcel(name, 2+len(features))
+			if err != nil {
+				return err
+			}
+			if p.rows == nil {
+				p.rows = datasets.NewFeatureBuilder(len(features))
+			}
+			p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
+			p.rows.Add(features)
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		emit(string(id), Node{Label: string(label), Row: row})
-		return nil
-	}))
+		return d.spill()
+	})
 }
 
-// readEdgesFn reads files of edges.
-type readEdgesFn struct{}
+// edgesInFn reads files of edges.
+type edgesInFn struct {
+	run
+	Files []string
+}
 
-// ProcessElement emits a file's edges.
-func (*readEdgesFn) ProcessElement(ctx context.Context, path string, emit func(Pair, bool)) error {
-	return fault(scanEdges(ctx, path, func(source, target []byte) error {
-		p := Pair{string(source), string(target)}
-		if p.A > p.B {
-			p.A, p.B = p.B, p.A
+// ProcessElement deals a file's edges out, both ways, and those of a node with itself once.
+func (f *edgesInFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
+	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-edges-%d", sentKind, number), emit: emit, to: make([]parcel, f.Shards)}
+	return f.guard(ctx, func() error {
+		put := func(a, b string) error {
+			p, err := d.parcel(a, 2)
+			if err == nil {
+				p.A, p.B = append(p.A, a), append(p.B, b)
+			}
+			return err
 		}
-		emit(p, true)
-		return nil
-	}))
+		err := scanEdges(ctx, f.Files[number], func(source, target []byte) error {
+			a, b := string(source), string(target)
+			if err := put(a, b); err != nil || a == b {
+				return err
+			}
+			return put(b, a)
+		})
+		if err != nil {
+			return err
+		}
+		return d.spill()
+	})
 }
 
-// bothWaysFn makes neighbours of the ends of different edges. Of a loop it makes "", which is no node's id, so that its node is
-// looked for.
-func bothWaysFn(p Pair, _ func(*bool) bool, emit func(string, string)) {
-	if p.A == p.B {
-		emit(p.A, "")
-		return
+// parcels reads what goes to a shard.
+func (r *run) parcels(shard int, files func(*string) bool) (all []parcel, err error) {
+	for file := ""; files(&file); {
+		var sent [][]byte
+		var p parcel
+		if err := r.read(graphStep, file, &sent); err != nil {
+			return nil, err
+		}
+		if err := gob.NewDecoder(bytes.NewReader(sent[shard])).Decode(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w: run the same program everywhere", r.path(graphStep, file), err)
+		}
+		all = append(all, p)
 	}
-	emit(p.A, p.B)
-	emit(p.B, p.A)
+	return all, nil
 }
 
-// different reads edges, and returns the neighbours of each node once, as KV<id, id>, and "" for a node with a loop.
-func different(s beam.Scope, files []string) beam.PCollection {
-	read := beam.ParDo(s.Scope("edges"), &readEdgesFn{}, filesOf(s, files))
-	return beam.ParDo(s.Scope("both ways"), bothWaysFn, beam.GroupByKey(s, read))
+// nodeIDs are a shard's nodes by number, and what was counted there.
+type nodeIDs struct {
+	IDs, Labels []string
+	Counts      Counts
 }
 
-// filesOf is a collection of names, which workers share.
-func filesOf(s beam.Scope, files []string) beam.PCollection {
-	return beam.Reshuffle(s, beam.CreateList(s, files))
+// named is a shard's part of the graph with neighbours by name: node v's are Near[Offsets[v]:Offsets[v+1]].
+type named struct {
+	Offsets []int64
+	Near    []string
 }
 
-// shardFn gives a record the shard that it belongs to.
-type shardFn struct{ Shards int }
+// nodesFn writes a shard's nodes, with their neighbours by name.
+type nodesFn struct{ run }
 
-func (f shardFn) of(id string) int { return int(hash(id) % uint32(f.Shards)) }
+// ProcessElement joins the nodes and edges of a shard, and emits whether it has nodes.
+func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
+	_ int, there bool, err error) {
+	err = f.guard(ctx, func() error {
+		there, err = f.join(shard, files)
+		return err
+	})
+	return shard, there, err
+}
+
+func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err error) {
+	all, err := f.parcels(shard, files)
+	if err != nil {
+		return false, err
+	}
+	known, err := f.trained()
+	if err != nil {
+		return false, err
+	}
+	type place struct {
+		id          string
+		parcel, row int
+	}
+	var places []place
+	near := map[string][]string{}
+	for i, p := range all {
+		for j, id := range p.IDs {
+			places = append(places, place{id, i, j})
+		}
+		for j, a := range p.A {
+			near[a] = append(near[a], p.B[j])
+		}
+	}
+	// By their ids, so that who writes a shard again writes the same.
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
+	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
+	x, row := datasets.NewFeatureBuilder(f.model.Features), []float32(nil)
+	for i, v := range places {
+		if i > 0 && v.id == places[i-1].id {
+			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
+		}
+		if _, is := known[v.id]; is {
+			return false, fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be "+
+				"predicted from a cache", v.id)
+		}
+		row = all[v.parcel].Features.Row(v.row, row)
+		if f.model.Settings.NormalizeFeatures {
+			datasets.NormalizeRow(row)
+		}
+		x.Add(row)
+		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])
+		names.Near = append(names.Near, nodes.Counts.different(v.id, near[v.id])...)
+		names.Offsets = append(names.Offsets, int64(len(names.Near)))
+		delete(near, v.id)
+	}
+	for id := range near {
+		if _, is := known[id]; is {
+			continue
+		}
+		where := "which no file of nodes has"
+		if f.Cache != "" {
+			where = "which is neither in the files of nodes nor among the nodes that the model knew"
+		}
+		return false, fmt.Errorf("an edge names node %.80q, %s: add it there, or remove the edge", id, where)
+	}
+	if len(places) == 0 {
+		return false, nil
+	}
+	return true, cmp.Or(f.write(graphStep, f.file(idsKind, shard), nodes),
+		f.write(graphStep, f.file(rowsKind, shard), x.Finish()), f.write(graphStep, f.file(namesKind, shard), names))
+}
+
+// different returns a node's neighbours without itself, each once, and counts edges where they are seen from their
+// lesser end.
+func (c *Counts) different(v string, ids []string) (once []string) {
+	slices.Sort(ids)
+	for i, u := range ids {
+		again := i > 0 && u == ids[i-1]
+		if u != v && !again {
+			once = append(once, u)
+		}
+		switch {
+		case u == v:
+			c.Loops++
+		case v < u && again:
+			c.Repeats++
+		case v < u:
+			c.Edges++
+		}
+	}
+	return once
+}
+
+// near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
+type near struct{ Offsets, Refs []int64 }
+
+// A reference is a node's shard, or the number of shards for a node of the cache, and its number there.
+func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
+
+func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
+
+// nearFn writes where the neighbours of a shard's nodes lie.
+type nearFn struct {
+	run
+	Apart bool // new nodes see those of the cache alone
+}
+
+// ProcessElement looks a shard's neighbours up in the shards that they belong to, all of which are written.
+func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bool) bool) (int, bool, error) {
+	there := false
+	if !written(&there) || !there {
+		return shard, false, nil
+	}
+	return shard, true, f.guard(ctx, func() error { return f.find(shard) })
+}
+
+func (f *nearFn) find(shard int) error {
+	var names named
+	if err := f.read(graphStep, f.file(namesKind, shard), &names); err != nil {
+		return err
+	}
+	refs, err := f.lookUp(names.Near)
+	if err != nil {
+		return err
+	}
+	n, degrees := near{Offsets: []int64{0}}, []int32{}
+	for v, end := range names.Offsets[1:] {
+		for _, ref := range refs[names.Offsets[v]:end] {
+			if !f.Apart || ref >= reference(f.Shards, 0) {
+				n.Refs = append(n.Refs, ref)
+			}
+		}
+		n.Offsets = append(n.Offsets, int64(len(n.Refs)))
+		degrees = append(degrees, int32(n.Offsets[v+1]-n.Offsets[v]))
+	}
+	return cmp.Or(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
+}
+
+// lookUp returns where nodes lie.
+func (f *nearFn) lookUp(names []string) ([]int64, error) {
+	known, err := f.trained()
+	if err != nil {
+		return nil, err
+	}
+	refs, left := make([]int64, len(names)), make([][]int32, f.Shards)
+	for i, u := range names {
+		if number, is := known[u]; is {
+			refs[i] = reference(f.Shards, int(number))
+		} else {
+			left[f.shardOf(u)] = append(left[f.shardOf(u)], int32(i))
+		}
+	}
+	for of, places := range left {
+		if len(places) == 0 {
+			continue
+		}
+		var nodes nodeIDs
+		if err := f.read(graphStep, f.file(idsKind, of), &nodes); err != nil {
+			return nil, err
+		}
+		numbers := make(map[string]int, len(nodes.IDs))
+		for v, id := range nodes.IDs {
+			numbers[id] = v
+		}
+		for _, i := range places {
+			number, there := numbers[names[i]]
+			if !there {
+				return nil, fmt.Errorf("%s: node %.80q is not there: the files in the work folder do not belong together: "+
+					"delete it", f.path(graphStep, f.file(idsKind, of)), names[i])
+			}
+			refs[i] = reference(of, number)
+		}
+	}
+	return refs, nil
+}
+
+// buildGraph reads a graph and writes its shards.
+func buildGraph(s beam.Scope, r run, in Input, apart bool) {
+	numbers := func(files []string) beam.PCollection {
+		all := make([]int, len(files))
+		for i := range all {
+			all[i] = i
+		}
+		return beam.Reshuffle(s, beam.CreateList(s, all))
+	}
+	nodes := beam.ParDo(s.Scope("nodes"), &nodesInFn{r, in.Nodes}, numbers(in.Nodes))
+	edges := beam.ParDo(s.Scope("edges"), &edgesInFn{r, in.Edges}, numbers(in.Edges))
+	sent := beam.GroupByKey(s, beam.Flatten(s, nodes, edges))
+	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
+	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
+}
+
+// endFn takes what says that a shard is written.
+func endFn(int, func(*bool) bool) {}
+
+// end ends a pipeline behind what writes shards. While a function without output works, Prism's loops never rest.
+func end(s beam.Scope, written beam.PCollection) {
+	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
+}

@@ -37,7 +37,18 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	// Beam leaves a temporary file for each pipeline.
+	folder, err := os.MkdirTemp("", "layerwise-*")
+	if err == nil {
+		err = os.Setenv("TMPDIR", folder)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder) // whatever is left is temporary
+	os.Exit(code)
 }
 
 // testCase is a model by what is different in it.
@@ -51,7 +62,9 @@ func testCases() (all []testCase) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, testCase{name, change}) }
 	for _, model := range hyper.Models() {
 		add(model, func(*hyper.Parameters) {})
-		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) { p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true })
+		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) {
+			p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true
+		})
 	}
 	add("gat, 1 layer, raw features", func(p *hyper.Parameters) { p.Layers, p.NormalizeFeatures = 1, false })
 	add("sage, readout last", func(p *hyper.Parameters) { p.Readout = hyper.ReadoutLast })
@@ -73,7 +86,8 @@ func (c testCase) model(t testing.TB, g *datasets.Graph) *cached.Model {
 	require.NoError(t, err)
 	c.change(&p)
 	require.NoError(t, p.Check(), c.name)
-	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", "blue"}, Features: g.Features.Width, Data: "a test", Seed: 7}
+	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", "blue"}, Features: g.Features.Width, Data: "a test",
+		Seed: 7}
 	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
 	require.NoError(t, err)
 	for i, w := range network.Weights {
@@ -89,8 +103,9 @@ func (c testCase) model(t testing.TB, g *datasets.Graph) *cached.Model {
 	return m
 }
 
-// oddFiles writes a graph with all that files may have: isolated nodes, one that nothing but a loop names, edges listed twice and both
-// ways, nodes whose features are all 0, ids with commas, nodes without a label. Its edges are in two shards.
+// oddFiles writes a graph with all that files may have: isolated nodes, one that nothing but a loop names, edges
+// listed twice and both ways, nodes whose features are all 0, ids with commas, nodes without a label. Its edges are
+// in two shards.
 func oddFiles(t testing.TB) (folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -4,33 +4,40 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
+	"nodemask/datasets"
 	"nodemask/internal/tidy"
 	"nodemask/internal/tidy/tidyfile"
 	"nodemask/internal/wholefile"
-	"nodemask/nmgnn/beam/rows"
-	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/infer"
 )
 
-// extension is how the names of output files end.
-func (o Output) extension() string {
+// Output says what is written.
+type Output struct {
+	Folder string
+	// Layer is the one whose output is written, from 1 on; 0: the logits.
+	Layer int
+	// CSV writes CSV in place of Parquet.
+	CSV bool
+}
+
+// path is where a shard is written: nodes-00003-of-00008.parquet.
+func (o Output) path(shard, shards int) string {
+	extension := "parquet"
 	if o.CSV {
-		return "csv"
+		extension = "csv"
 	}
-	return "parquet"
+	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, extension))
 }
 
 // replaces returns an error if the output would replace one of the files that are read.
 func (o Output) replaces(shards int, inputs ...string) error {
 	for shard := range shards {
-		path := filepath.Join(o.Folder, o.name(shard, shards))
+		path := o.path(shard, shards)
 		if input := wholefile.Replaces(path, inputs...); input != "" {
 			return fmt.Errorf("%s: this is %s, which is read: expected another folder for the output", path, input)
 		}
@@ -38,101 +45,129 @@ func (o Output) replaces(shards int, inputs ...string) error {
 	return nil
 }
 
-// check returns an error if there are files in the folder that would stand beside those that are written.
-func (o Output) check(shards int) error {
+// prepare makes the folder. It returns an error if there are files in it that would stand beside those that are
+// written.
+func (o Output) prepare(shards int) error {
 	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 		return err
 	}
-	there, err := filepath.Glob(filepath.Join(escape(o.Folder), "nodes-*-of-*"))
+	there, err := fs.Glob(os.DirFS(o.Folder), "nodes-*-of-*")
 	if err != nil {
 		return err
 	}
-	for _, path := range there {
-		own := func(shard int) bool { return filepath.Base(path) == o.name(shard, shards) }
-		if !slices.ContainsFunc(sequence(shards), own) {
-			return fmt.Errorf("%s: a file of another run, with another number of shards or in another format: choose another folder, or delete it", path)
+	own := map[string]bool{}
+	for shard := range shards {
+		own[filepath.Base(o.path(shard, shards))] = true
+	}
+	for _, file := range there {
+		if !own[file] {
+			return fmt.Errorf("%s: a file of another run, with another number of shards or in another format: choose "+
+				"another folder, or delete it", filepath.Join(o.Folder, file))
 		}
 	}
 	return nil
 }
 
-func sequence(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-func (o Output) name(shard, shards int) string {
-	return fmt.Sprintf("nodes-%05d-of-%05d.%s", shard, shards, o.extension())
-}
-
-// resultFn puts a node's logits into a record of its shard.
-type resultFn struct {
-	shardFn
-	Saved []byte
-	model *rows.Model
-}
-
-// Setup decodes the model.
-func (f *resultFn) Setup() (err error) {
-	f.model, err = decodeModel(f.Saved)
-	return err
-}
-
-// ProcessElement emits a node.
-func (f *resultFn) ProcessElement(id string, n Node, emit func(int, Record)) {
-	emit(f.of(id), Record{id, shownAs(f.model, n)})
-}
-
-// shownAs puts a node's logits where the table has both what is shown and what it is classified by.
-func shownAs(m *rows.Model, n Node) Node {
-	n.Row.Scores = m.Logits(n.Row)
-	n.Row.H = n.Row.Scores
-	return n
-}
-
-// tableFn writes shards of the output.
-type tableFn struct {
-	Output    Output
-	Shards    int
-	Classes   []string
-	Newcomers bool // has counts of neighbours instead of known classes
+// outputFn writes shards of the output.
+type outputFn struct {
+	run
+	Output Output
 }
 
 // ProcessElement writes a shard.
-func (f *tableFn) ProcessElement(shard int, records func(*Record) bool) error {
-	var ids, labels, predicted []string
-	var known []bool
-	var probability []float64
-	var near, linked []int64
-	var h []tidy.Column
-	var r Record
-	for records(&r) {
-		row := r.Node.Row
-		if h == nil {
-			for k := range row.H {
-				h = append(h, tidy.Column{Name: fmt.Sprintf("h%d", k)})
+func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
+	return f.guard(ctx, func() error { return f.table(shard) })
+}
+
+func (f *outputFn) table(shard int) error {
+	var nodes nodeIDs
+	if err := f.read(graphStep, f.file(idsKind, shard), &nodes); err != nil {
+		return err
+	}
+	ids, labels := nodes.IDs, nodes.Labels
+	logits, shown, err := f.numbers(shard)
+	if err != nil {
+		return err
+	}
+	predicted, probability := make([]string, len(ids)), make([]float64, len(ids))
+	p := logits.Softmax()
+	for v, class := range logits.Classes() {
+		predicted[v], probability[v] = f.model.Classes[class], shortest(p.Row(v)[class])
+	}
+	t := tidy.Table{{Name: "id", Texts: ids}}
+	if f.Cache == "" {
+		known := make([]bool, len(ids))
+		for v, label := range labels {
+			known[v] = label != ""
+		}
+		t = append(t, tidy.Column{Name: "class", Texts: labels, Known: known})
+	}
+	t = append(t, tidy.Column{Name: "predicted", Texts: predicted}, tidy.Column{Name: "probability", Numbers: probability})
+	if f.Cache != "" {
+		counts, err := f.counted(shard)
+		if err != nil {
+			return err
+		}
+		t = append(t, counts...)
+	}
+	for k := range shown.Width {
+		column := make([]float64, shown.Rows)
+		for v := range column {
+			column[v] = shortest(shown.Dense[v*shown.Width+k])
+		}
+		t = append(t, tidy.Column{Name: fmt.Sprint("h", k), Numbers: column})
+	}
+	path := f.Output.path(shard, f.Shards)
+	if err := wholefile.Write(path, 0o644, func(w io.Writer) error { return tidyfile.Write(w, t, path) }); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// numbers returns the logits of a shard's nodes, and the numbers that are shown.
+func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {
+	m := f.model.Network()
+	last, all := len(m.Layers), make([]datasets.Features, len(m.Layers)+1)
+	for layer := range all {
+		if layer == last || m.Readout.All || layer > 0 && layer == f.Output.Layer {
+			if all[layer], err = f.rows(layer, shard); err != nil {
+				return logits, shown, err
 			}
 		}
-		if len(row.H) != len(h) || len(row.Scores) != len(f.Classes) {
-			return faultf("node %.80q: %d numbers and %d logits: expected %d and %d: the files in the work folder do not belong together: delete it", r.ID, len(row.H), len(row.Scores), len(h), len(f.Classes))
-		}
-		class, p := rows.Softmax(row.Scores)
-		ids, labels, known = append(ids, r.ID), append(labels, r.Node.Label), append(known, r.Node.Label != "")
-		predicted, probability = append(predicted, f.Classes[class]), append(probability, shortest(p))
-		near, linked = append(near, int64(r.Node.Known)), append(linked, int64(r.Node.Linked))
-		for k, x := range row.H {
-			h[k].Numbers = append(h[k].Numbers, shortest(x))
+	}
+	n := all[last].Rows
+	switch {
+	case m.Readout.All:
+		logits, err = f.readOut(all[0], all[1:])
+	case m.Readout.Classes > 0: // of the last layer alone
+		logits, err = f.readOut(datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}, all[last:])
+	default:
+		logits = infer.Representation{Rows: n, Width: all[last].Width, Values: all[last].Dense}
+	}
+	shown = all[f.Output.Layer]
+	if f.Output.Layer == 0 {
+		shown = datasets.Features{Rows: n, Width: logits.Width, Dense: logits.Values}
+	}
+	return logits, shown, err
+}
+
+// counted counts a node's neighbours: those that the model knew, and those that arrive too.
+func (f *outputFn) counted(shard int) (tidy.Table, error) {
+	var n near
+	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
+		return nil, err
+	}
+	known, arrive := make([]int64, len(n.Offsets)-1), make([]int64, len(n.Offsets)-1)
+	for v := range known {
+		for _, ref := range n.Refs[n.Offsets[v]:n.Offsets[v+1]] {
+			if ref >= reference(f.Shards, 0) {
+				known[v]++
+			} else {
+				arrive[v]++
+			}
 		}
 	}
-	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known}, {Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
-	if f.Newcomers {
-		t = tidy.Table{t[0], t[2], t[3], {Name: "neighbours", Whole: near}, {Name: "arrivals", Whole: linked}}
-	}
-	path := filepath.Join(f.Output.Folder, f.Output.name(shard, f.Shards))
-	return fault(replace(path, func(w io.Writer) error { return tidyfile.Write(w, append(t, h...), path) }))
+	return tidy.Table{{Name: "neighbours", Whole: known}, {Name: "arrivals", Whole: arrive}}, nil
 }
 
 // shortest is the number with the fewest digits that is x in 32 bits.
@@ -142,66 +177,4 @@ func shortest(x float32) float64 {
 		return float64(x)
 	}
 	return y
-}
-
-// outputFn writes shards of the output of a graph.
-type outputFn struct {
-	shardFn
-	one
-	Table       tableFn
-	Last, Shown string // folders of the last layer's nodes, and of those that are shown; "": the logits are
-}
-
-// ProcessElement writes a shard.
-func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
-	name := shardName("rows", shard, f.Shards)
-	shown := map[string][]float32{}
-	if f.Shown != "" {
-		if err := readShard(ctx, filepath.Join(f.Shown, name), func(row *nodeRow) { shown[strings.Clone(row.ID)] = row.H }); err != nil {
-			return fault(err)
-		}
-	}
-	var all []Record
-	err := readShard(ctx, filepath.Join(f.Last, name), func(row *nodeRow) {
-		r := Record{strings.Clone(row.ID), shownAs(f.model, row.node())}
-		r.Node.Label = strings.Clone(row.Label)
-		if f.Shown != "" {
-			r.Node.Row.H = shown[r.ID]
-		}
-		all = append(all, r)
-	})
-	if err != nil {
-		return fault(err)
-	}
-	i := 0
-	return f.Table.ProcessElement(shard, func(r *Record) bool {
-		if i == len(all) {
-			return false
-		}
-		*r = all[i]
-		i++
-		return true
-	})
-}
-
-// writeOutput writes the nodes behind the last layer, with what another layer has of them if shown is its folder.
-func writeOutput(ctx context.Context, o Options, m *cached.Model, saved []byte, last, shown string, out Output, shards []int) error {
-	if err := out.check(o.Shards); err != nil {
-		return err
-	}
-	p, s := beam.NewPipelineWithRoot()
-	f := &outputFn{shardFn{o.Shards}, one{Saved: saved}, tableFn{out, o.Shards, m.Classes, false}, last, shown}
-	beam.ParDo0(s.Scope("output"), f, beam.Reshuffle(s, beam.CreateList(s, shards)))
-	if _, err := o.Run(ctx, p); err != nil {
-		return pipelineError(ctx, "output", err)
-	}
-	o.Progress("output", false)
-	return nil
-}
-
-// writeNewcomers writes nodes that arrived.
-func writeNewcomers(s beam.Scope, o Options, m *cached.Model, saved []byte, all beam.PCollection, out Output) {
-	s = s.Scope("output")
-	records := beam.ParDo(s, &resultFn{shardFn: shardFn{o.Shards}, Saved: saved}, all)
-	beam.ParDo0(s, &tableFn{out, o.Shards, m.Classes, true}, beam.GroupByKey(s, records))
 }

@@ -16,8 +16,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// arriving cuts a graph in two: the cache of a model over the train nodes, and files of the others with their edges, those of a node
-// with itself and some twice.
+// arriving cuts a graph in two: the cache of a model over the train nodes, and files of the others with their edges,
+// those of a node with itself and some twice.
 func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.View) layerwise.Arrivals {
 	t.Helper()
 	folder := t.TempDir()
@@ -103,11 +103,13 @@ func TestArrivalsThatCannotBeAreRefused(t *testing.T) {
 	m := testCases()[0].model(t, g)
 	a := arriving(t, m, g, view)
 	known := fmt.Sprint(view.Train.Nodes[0])
+	header, ends := []string{"id", "a", "b", "c", "d"}, []string{"source", "target"}
+	node := func(id string) []string { return []string{id, "1", "1", "1", "1"} }
 	for says, lines := range map[string][2][][]string{
-		"the id \"x\" is there twice":                                     {{{"id", "a", "b", "c", "d"}, {"x", "1", "1", "1", "1"}, {"x", "1", "1", "1", "1"}}, {{"source", "target"}}},
-		"node \"" + known + "\" is one that the model was trained on":     {{{"id", "a", "b", "c", "d"}, {known, "1", "1", "1", "1"}}, {{"source", "target"}}},
-		"an edge names node \"y\", which is neither in the files of node": {{{"id", "a", "b", "c", "d"}, {"x", "1", "1", "1", "1"}}, {{"source", "target"}, {"x", "y"}}},
-		"nodes.csv: line 2: 3 features: expected 4":                       {{{"id", "a", "b", "c"}, {"x", "1", "1", "1"}}, {{"source", "target"}}},
+		"the id \"x\" is there twice":                                     {{header, node("x"), node("x")}, {ends}},
+		"node \"" + known + "\" is one that the model was trained on":     {{header, node(known)}, {ends}},
+		"an edge names node \"y\", which is neither in the files of node": {{header, node("x")}, {ends, {"x", "y"}}},
+		"nodes.csv: line 2: 3 features: expected 4":                       {{header[:4], node("x")[:4]}, {ends}},
 	} {
 		folder := t.TempDir()
 		writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])

@@ -28,8 +28,8 @@ const (
 	killedAt    = "NODEMASK_KILLED_AT"
 )
 
-// killed is a run that says "here" in the step of the second layer, to be killed there: before its pipeline runs, or after it ran
-// and before the step is done.
+// killed is a run that says "here" in the step of the second layer, to be killed there: before its pipeline runs, or
+// after it ran and before the step is done.
 func killed() error {
 	ctx := context.Background()
 	m, err := cached.LoadModel(os.Getenv(killedModel))
@@ -56,11 +56,13 @@ func killed() error {
 		}
 		return result, err
 	}
-	_, err = layerwise.Embed(ctx, m, in, layerwise.Output{Folder: filepath.Join(os.Getenv(killedWork), "out")}, layerwise.Options{Work: os.Getenv(killedWork), Shards: 3, Run: run})
+	work := os.Getenv(killedWork)
+	_, err = layerwise.Embed(ctx, m, in, layerwise.Output{Folder: filepath.Join(work, "out")},
+		layerwise.Options{Work: work, Shards: 3, Run: run})
 	return err
 }
 
-func TestARunThatWasKilledGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
+func TestAKilledRunGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 	folder := oddFiles(t)
 	g := readGraph(t, folder)
 	in, err := layerwise.Find(folder)
@@ -102,9 +104,12 @@ func TestARunThatWasKilledGoesOnBehindTheLastLayerThatWasDone(t *testing.T) {
 			first := times()
 			before := map[string]bool{}
 			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
-			counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work, Shards: 3, Progress: func(step string, was bool) { before[step] = was }})
+			progress := func(step string, was bool) { before[step] = was }
+			counts, err := layerwise.Embed(t.Context(), m, in, out,
+				layerwise.Options{Work: work, Shards: 3, Progress: progress})
 			require.NoError(t, err)
-			require.Equal(t, map[string]bool{"graph": true, "layer1": true, "layer2": false, "layer3": false, "output": false}, before)
+			require.Equal(t, map[string]bool{"graph": true, "layer1": true, "layer2": false, "layer3": false,
+				"output": false}, before)
 			require.Equal(t, int64(g.NumNodes()), counts.Nodes, "counts are kept, too")
 			require.Equal(t, first, times(), "nothing is written again")
 			got := written(t, out.Folder)

@@ -10,7 +10,7 @@ import (
 	"nodemask/nmgnn/beam/layerwise"
 )
 
-func TestShardsOfTheInputAreAllThereOrAnErrorNamesOne(t *testing.T) {
+func TestShardsOfTheInputAreAllThere(t *testing.T) {
 	const head = "source,target\n"
 	for name, x := range map[string]struct {
 		files map[string]string
@@ -21,7 +21,8 @@ func TestShardsOfTheInputAreAllThereOrAnErrorNamesOne(t *testing.T) {
 		"names without sets": {map[string]string{"edges-1.csv": head + "a,b\n", "edges-2.csv": head + "a,b\n"}, ""},
 		"empty shards": {map[string]string{"edges-0-of-3.csv": head, "edges-1-of-3.csv": head,
 			"edges-2-of-3.csv": head + "a,b\n"}, ""},
-		"a lone one":        {map[string]string{"edges-00000-of-00003.csv": head}, "edges-00001-of-00003.csv: this shard is missing: 1 of 3 are there"},
+		"a lone one": {map[string]string{"edges-00000-of-00003.csv": head},
+			"edges-00001-of-00003.csv: this shard is missing: 1 of 3 are there"},
 		"the first missing": {map[string]string{"edges-1-of-2.csv": head}, "edges-0-of-2.csv: this shard is missing"},
 		"beyond":            {map[string]string{"edges-3-of-3.csv": head}, "edges-3-of-3.csv: shard 3 of 3: expected 0 to 2"},
 		"two sets": {map[string]string{"edges-0-of-1.csv": head, "edges-0-of-2.csv": head,

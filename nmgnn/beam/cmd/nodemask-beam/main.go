@@ -1,7 +1,9 @@
-// Command nodemask-beam runs saved models over graphs that are too large for one machine, as pipelines of Apache Beam.
+// Command nodemask-beam runs saved models over graphs that are too large for one machine, as pipelines of Apache
+// Beam.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -32,7 +34,7 @@ func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format
 func main() {
 	// A worker that a runner starts is this program with flags of Beam's alone: then beam.Init never returns.
 	layerwise.Register()
-	if len(os.Args) > 1 && os.Args[1] == "--worker" || len(os.Args) > 1 && os.Args[1] == "--worker=true" {
+	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
 		beam.Init()
 	}
@@ -45,11 +47,19 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	root := newRootCommand()
 	root.SetArgs(args)
-	out := &watched{Writer: os.Stdout}
-	root.SetOut(out)
-	err := root.ExecuteContext(ctx)
+	var help bytes.Buffer
+	root.SetOut(&help)
+	// A folder of its own for temporary files, since Beam leaves one for each pipeline.
+	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
-		err = out.err
+		defer os.RemoveAll(folder)
+		err = os.Setenv("TMPDIR", folder)
+	}
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
+	if err == nil {
+		_, err = os.Stdout.Write(help.Bytes())
 	}
 	if err == nil {
 		return 0
@@ -62,20 +72,6 @@ func run(args []string) int {
 	return 1
 }
 
-// watched remembers the first error of writing, which help does not look for.
-type watched struct {
-	io.Writer
-	err error
-}
-
-func (w *watched) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
 func newRootCommand() *cobra.Command {
 	var verbose bool
 	root := &cobra.Command{
@@ -83,8 +79,8 @@ func newRootCommand() *cobra.Command {
 		Short: "Run saved models over graphs that are too large for one machine, as pipelines of Apache Beam",
 		Long: `Run saved models over graphs that are too large for one machine, as pipelines of Apache Beam.
 
-Without further flags pipelines run in this process, on Prism. --runner and Beam's other flags choose another runner. All files and
-folders must be there for every worker, at the same path.`,
+Without further flags pipelines run in this process, on Prism. --runner and Beam's other flags choose another runner.
+All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := "error"
@@ -109,63 +105,58 @@ folders must be there for every worker, at the same path.`,
 	return root
 }
 
-// common are flags of both commands.
-type common struct {
+// options are what the flags of both commands say.
+type options struct {
 	model, output, format string
 	shards                int
 }
 
-func (f *common) add(c *cobra.Command) {
+// newCommand gives a command the flags of both. do is called with the model and the output.
+func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerwise.Output) error, needed ...string) {
+	var o options
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.model, "model", "", "model that 'nodemask train --save-model' wrote")
-	flags.StringVarP(&f.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.parquet and so on")
-	flags.StringVar(&f.format, "format", "parquet", "of the output: parquet or csv")
-	flags.IntVar(&f.shards, "shards", 8, "files that a step writes; a worker holds one in memory, and what is sent to it")
-}
-
-// load checks that these flags, and others that the command needs, are there, and reads the model.
-func (f *common) load(c *cobra.Command, needed ...string) (m *cached.Model, out layerwise.Output, err error) {
-	for _, name := range append([]string{"model", "output"}, needed...) {
-		if !c.Flags().Changed(name) {
-			return nil, out, misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
+	flags.StringVar(&o.model, "model", "", "model that 'nodemask train --save-model' wrote")
+	flags.StringVarP(&o.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.parquet and so on")
+	flags.StringVar(&o.format, "format", "parquet", "of the output: parquet or csv")
+	flags.IntVar(&o.shards, "shards", 8, "files that a step writes; a worker holds one for each processor in memory")
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, name := range append([]string{"model", "output"}, needed...) {
+			if !c.Flags().Changed(name) {
+				return misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
+			}
 		}
+		if o.format != "parquet" && o.format != "csv" {
+			return misusef("--format %s: expected parquet or csv", o.format)
+		}
+		if o.shards < 1 {
+			return misusef("--shards %d: expected 1 or more", o.shards)
+		}
+		m, err := cached.LoadModel(o.model)
+		if err != nil {
+			return err
+		}
+		return do(o, m, layerwise.Output{Folder: absolute(o.output), CSV: o.format == "csv"})
 	}
-	if f.format != "parquet" && f.format != "csv" {
-		return nil, out, misusef("--format %s: expected parquet or csv", f.format)
-	}
-	if f.shards < 1 {
-		return nil, out, misusef("--shards %d: expected 1 or more", f.shards)
-	}
-	m, err = cached.LoadModel(f.model)
-	return m, layerwise.Output{Folder: absolute(f.output), CSV: f.format == "csv"}, err
 }
 
 func newEmbedCommand() *cobra.Command {
-	var f common
 	var data, work, layer string
 	c := &cobra.Command{
 		Use:   "embed",
 		Short: "Compute every node of a graph, layer by layer",
 		Long: `Compute every node of a graph, layer by layer.
 
-The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv, or the same in Parquet: nodes have an id, a
-label, which may be missing, and features; edges have a source and a target. A row of the output is what 'nodemask embed' writes: id,
-class if it is known, predicted class, its probability, and the numbers of a layer.
+The graph is nodes.csv and edges.csv in a folder, or shards nodes-….csv and edges-….csv, or the same in Parquet:
+nodes have an id, a label, which may be missing, and features; edges have a source and a target. A row of the output is
+what 'nodemask embed' writes: id, class if it is known, predicted class, its probability, and the numbers of a layer.
 
---work keeps what each step has written: started again after it was cut off, the command goes on behind the last step that was done.`,
+--work keeps what each step has written: started again after it was cut off, the command goes on behind the last step
+that was done.`,
 		Example: "  nodemask-beam embed --model m.safetensors --data graph --work work --output out",
-		Args:    cobra.NoArgs,
 	}
-	f.add(c)
-	c.Flags().StringVar(&data, "data", "", "folder of the graph")
-	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
-	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		m, out, err := f.load(c, "data", "work")
-		if err != nil {
-			return err
-		}
+	newCommand(c, func(o options, m *cached.Model, out layerwise.Output) (err error) {
 		if layer != "logits" {
 			if out.Layer, err = strconv.Atoi(layer); err != nil || out.Layer < 1 || out.Layer > m.Settings.Layers {
 				return misusef("--layer %s: expected logits, or 1 to %d", layer, m.Settings.Layers)
@@ -175,13 +166,18 @@ class if it is known, predicted class, its probability, and the numbers of a lay
 		if err != nil {
 			return misusef("--data %w", err)
 		}
-		counts, err := layerwise.Embed(c.Context(), m, in, out, layerwise.Options{Work: absolute(work), Shards: f.shards, Progress: progress(c.ErrOrStderr())})
+		counts, err := layerwise.Embed(c.Context(), m, in, out,
+			layerwise.Options{Work: absolute(work), Shards: o.shards, Progress: progress(c.ErrOrStderr())})
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n", counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n",
+			counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
 		return err
-	}
+	}, "data", "work")
+	c.Flags().StringVar(&data, "data", "", "folder of the graph")
+	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
+	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
 	return c
 }
 
@@ -199,29 +195,20 @@ func progress(w io.Writer) func(string, bool) {
 }
 
 func newPredictCommand() *cobra.Command {
-	var f common
 	var cache, nodes, edges string
 	var apart bool
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Predict nodes that arrive after training, from a saved model and its cache",
-		Long: `Predict nodes that arrive after training, from a saved model and its cache, in one pipeline.
+		Long: `Predict nodes that arrive after training, from a saved model and its cache.
 
-Files are those of 'nodemask predict', CSV or Parquet, one each or several by a pattern. A row of the output has the id, the predicted class,
-its probability, how many train nodes ("neighbours") and new nodes ("arrivals") it was computed from, and the logits.`,
-		Example: "  nodemask-beam predict --model m.safetensors --cache cache.safetensors --nodes 'new-nodes-*.csv' --edges 'new-edges-*.csv' --output out",
-		Args:    cobra.NoArgs,
+Files are those of 'nodemask predict', CSV or Parquet, one each or several by a pattern. A row of the output has the
+id, the predicted class, its probability, how many train nodes ("neighbours") and new nodes ("arrivals") it was computed
+from, and the logits. What is between steps lies in the output's folder, and is removed.`,
+		Example: "  nodemask-beam predict --model m.safetensors --cache cache.safetensors --nodes 'new-nodes-*.csv' " +
+			"--edges 'new-edges-*.csv' --output out",
 	}
-	f.add(c)
-	c.Flags().StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
-	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
-	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
-	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		m, out, err := f.load(c, "cache", "nodes", "edges")
-		if err != nil {
-			return err
-		}
+	newCommand(c, func(o options, m *cached.Model, out layerwise.Output) (err error) {
 		a := layerwise.Arrivals{Cache: absolute(cache), Apart: apart}
 		if a.Nodes, err = layerwise.Expand(nodes); err != nil {
 			return misusef("--nodes %w", err)
@@ -229,8 +216,12 @@ its probability, how many train nodes ("neighbours") and new nodes ("arrivals") 
 		if a.Edges, err = layerwise.Expand(edges); err != nil {
 			return misusef("--edges %w", err)
 		}
-		return layerwise.Predict(c.Context(), m, a, out, layerwise.Options{Shards: f.shards})
-	}
+		return layerwise.Predict(c.Context(), m, a, out, layerwise.Options{Shards: o.shards})
+	}, "cache", "nodes", "edges")
+	c.Flags().StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
+	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
+	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
+	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")
 	return c
 }
 

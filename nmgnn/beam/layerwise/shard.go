@@ -1,0 +1,205 @@
+package layerwise
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"nodemask/datasets"
+	"nodemask/internal/wholefile"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/internal/safetensors"
+)
+
+// run is what all functions on workers know: where files are, which of them are of this run, and its model.
+type run struct {
+	Work, Key string
+	Shards    int
+	Saved     []byte // the model
+	Cache     string // file of the model's cache; "": none
+
+	model *cached.Model
+	cache *cached.Cache
+	known map[string]int32 // the cache's nodes
+}
+
+// Setup decodes the model.
+func (r *run) Setup() error {
+	r.model = &cached.Model{}
+	if err := gob.NewDecoder(bytes.NewReader(r.Saved)).Decode(r.model); err != nil {
+		return fault(fmt.Errorf("the model that a worker was sent cannot be read: %w: run the same program everywhere", err))
+	}
+	return nil
+}
+
+// Teardown closes the cache.
+func (r *run) Teardown() error {
+	if r.cache == nil {
+		return nil
+	}
+	defer func() { r.cache = nil }()
+	return r.cache.Close()
+}
+
+// turns are as many as there are processors: Prism begins all that it has at once, and each takes the memory of a
+// shard.
+var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// guard calls a function on a worker, when it is its turn. What goes wrong in the cache, which is mapped, is an error
+// of it.
+func (r *run) guard(ctx context.Context, do func() error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case turns <- struct{}{}:
+	}
+	defer func() { <-turns }()
+	return fault(safetensors.Guard(r.Cache, do))
+}
+
+// Kinds of a shard's files.
+const (
+	idsKind     = "ids"     // nodeIDs
+	rowsKind    = "rows"    // datasets.Features: what a layer has made of the nodes, or their own, which the next reads
+	namesKind   = "names"   // named
+	nearKind    = "near"    // near
+	degreesKind = "degrees" // []int32, |N_v| of each node
+	sentKind    = "sent"    // [][]byte, what was read for each shard
+)
+
+// file is what a shard's file is called: rows-00003-of-00008.shard.
+func (r *run) file(kind string, shard int) string {
+	return fmt.Sprintf("%s-%05d-of-%05d.shard", kind, shard, r.Shards)
+}
+
+func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
+
+// of is what a file begins with, so that another that was copied over it is found.
+func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
+
+// write writes a file, whole or not at all: what it is, a value and a checksum.
+func (r *run) write(step, file string, value any) error {
+	path := r.path(step, file)
+	err := wholefile.Write(path, 0o644, func(w io.Writer) error {
+		sum := sha256.New()
+		to := gob.NewEncoder(io.MultiWriter(w, sum))
+		if err := cmp.Or(to.Encode(r.of(step, file)), to.Encode(value)); err != nil {
+			return err
+		}
+		_, err := w.Write(sum.Sum(nil))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// read reads what write wrote; nil: it checks the file alone.
+func (r *run) read(step, file string, into any) error {
+	path := r.path(step, file)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("a shard that a step wrote is gone: %w: delete the folder %s and run the command again",
+			err, filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	size := max(0, len(raw)-sha256.Size)
+	if sum := sha256.Sum256(raw[:size]); !bytes.Equal(sum[:], raw[size:]) {
+		err = fmt.Errorf("checksum %x: expected %x", sum[:4], raw[size:min(size+4, len(raw))])
+	}
+	var of string
+	from := gob.NewDecoder(bytes.NewReader(raw[:size]))
+	if err == nil {
+		err = from.Decode(&of)
+	}
+	if err == nil && of != r.of(step, file) {
+		err = fmt.Errorf("it is %.120q", of)
+	}
+	if err == nil && into != nil {
+		err = from.Decode(into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the file is damaged, or another was copied over it (%w): delete the folder and run the "+
+			"command again", path, err)
+	}
+	return nil
+}
+
+// check returns an error unless all that a step wrote for shards is there, as it was written. It adds up what the
+// shards of the graph have counted: runners' own counters may miss some.
+func (r *run) check(step string, shards []int) (c Counts, err error) {
+	for _, shard := range shards {
+		var n nodeIDs
+		err := r.read(step, r.file(rowsKind, shard), nil)
+		if err == nil && step == graphStep {
+			err = cmp.Or(r.read(step, r.file(nearKind, shard), nil), r.read(step, r.file(degreesKind, shard), nil),
+				r.read(step, r.file(idsKind, shard), &n))
+		}
+		if err != nil {
+			return c, err
+		}
+		c.Nodes, c.Edges = c.Nodes+n.Counts.Nodes, c.Edges+n.Counts.Edges
+		c.Loops, c.Repeats = c.Loops+n.Counts.Loops, c.Repeats+n.Counts.Repeats
+	}
+	return c, nil
+}
+
+// rows returns what a layer, counted from 0, reads of all nodes of a shard, or of the cache, which comes behind the
+// shards.
+func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
+	if shard < r.Shards {
+		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
+	}
+	c, err := r.cached()
+	if err != nil || layer == 0 {
+		return c.Features, err
+	}
+	h := c.Hidden[layer-1]
+	return datasets.Features{Rows: h.Rows, Width: h.Width, Dense: h.Values}, nil
+}
+
+// degrees returns |N_v| of all nodes of a shard, or of the cache.
+func (r *run) degrees(shard int) (all []int32, err error) {
+	if shard < r.Shards {
+		return all, r.read(graphStep, r.file(degreesKind, shard), &all)
+	}
+	c, err := r.cached()
+	return c.Degrees, err
+}
+
+// cached opens the cache, once for each function that reads some of it.
+func (r *run) cached() (*cached.Cache, error) {
+	if r.cache == nil {
+		c, err := cached.LoadCache(r.Cache, r.model)
+		if err != nil {
+			return &cached.Cache{}, err
+		}
+		r.cache = c
+	}
+	return r.cache, nil
+}
+
+// trained returns the numbers of the nodes that the model knew; nil without a cache.
+func (r *run) trained() (map[string]int32, error) {
+	if r.Cache == "" || r.known != nil {
+		return r.known, nil
+	}
+	c, err := r.cached()
+	r.known = make(map[string]int32, len(c.IDs))
+	for i, id := range c.IDs {
+		r.known[id] = int32(i)
+	}
+	return r.known, err
+}
