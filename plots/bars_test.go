@@ -2,8 +2,6 @@ package plots_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,19 +20,10 @@ func bars() plots.Bars {
 	}}
 }
 
-func TestBarsAreTheGoldenFileByteForByte(t *testing.T) {
-	svg, err := bars().SVG()
-	require.NoError(t, err)
-	words := wellFormed(t, svg)
+func TestBarsSayTheirNumbers(t *testing.T) {
+	words := wellFormed(t, []byte(drawn(t, bars())))
 	assert.Contains(t, words, "81.3")
 	assert.Contains(t, words, "ants & <others>")
-	file := filepath.Join("testdata", "bars.svg")
-	if *update {
-		require.NoError(t, os.WriteFile(file, svg, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(svg))
 }
 
 func TestBarsOfAnyNumbersAreDrawnInProportion(t *testing.T) {

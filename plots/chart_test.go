@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
 
-// charts are those of the golden files.
+// charts are one with references, one with many lines, a narrow one, and one of a single point.
 func charts() []plots.Chart {
 	rates := []float64{0.1, 0.25, 0.5, 0.75, 1}
 	around := func(y []float64, by float64) (low, high []float64) {
@@ -105,30 +105,48 @@ func wellFormed(t require.TestingT, svg []byte) string {
 	return words.String()
 }
 
-func TestChartsAreTheGoldenFilesByteForByte(t *testing.T) {
-	for _, c := range charts() {
-		t.Run(c.ID, func(t *testing.T) {
-			svg, err := c.SVG()
-			require.NoError(t, err)
-			again, err := c.SVG()
-			require.NoError(t, err)
-			assert.True(t, bytes.Equal(svg, again), "drawn twice, the chart differs")
-			wellFormed(t, svg)
-			file := filepath.Join("testdata", c.ID+".svg")
+// drawn returns a drawing, which is well-formed and the same when it is drawn again.
+func drawn(t require.TestingT, of interface{ SVG() ([]byte, error) }) string {
+	svg, err := of.SVG()
+	require.NoError(t, err)
+	again, err := of.SVG()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
+	wellFormed(t, svg)
+	return string(svg)
+}
+
+func TestDrawingsAreTheGoldenFiles(t *testing.T) {
+	for name, of := range map[string]interface{ SVG() ([]byte, error) }{
+		"keep-rate": charts()[0], "bars": bars(), "claims": claims(), "specification": specification(30), "panels": panels(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			svg := drawn(t, of)
+			file := filepath.Join("testdata", name+".svg")
 			if *update {
-				require.NoError(t, os.WriteFile(file, svg, 0o644))
+				require.NoError(t, os.WriteFile(file, []byte(svg), 0o644))
 			}
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
-			assert.Equal(t, string(want), string(svg))
+			assert.Equal(t, string(want), svg)
 		})
 	}
 }
 
+func TestNumbersOfAnySizeShareAPowerOfTenOrHaveFewDigits(t *testing.T) {
+	svg := drawn(t, charts()[2])
+	_, x := ticks(t, []byte(svg), "middle")
+	_, y := ticks(t, []byte(svg), "end")
+	assert.Equal(t, []string{"2×10⁶", "4×10⁶"}, x)
+	assert.Equal(t, []string{"0", "2×10⁻⁴", "4×10⁻⁴", "6×10⁻⁴"}, y)
+}
+
+func TestASinglePointHasAMarkerWhateverIsAsked(t *testing.T) {
+	assert.Equal(t, 1, strings.Count(drawn(t, charts()[3]), `<path class="fill0"`))
+}
+
 func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
-	svg, err := charts()[0].SVG()
-	require.NoError(t, err)
-	text := string(svg)
+	text := drawn(t, charts()[0])
 	assert.True(t, strings.HasPrefix(text, `<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title keep-rate-desc" width="640"`))
 	assert.Contains(t, text, `<title id="keep-rate-title">Masking fewer nodes helps, up to a point</title>`)
 	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 (%) over keep rate ρ (share of nodes). `+
@@ -142,18 +160,16 @@ func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 }
 
 func TestReferenceNamedAfterASeriesSharesItsColour(t *testing.T) {
-	svg, err := charts()[0].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[0])
 	colours := map[string]bool{}
-	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(string(svg), -1) {
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(svg, -1) {
 		colours[c] = true
 	}
 	assert.Len(t, colours, 2, "GIN and GAT, ours and the paper's")
 }
 
 func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(string(svg), -1)
 	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(string(svg), -1)
 	require.NotEmpty(t, light)
@@ -166,7 +182,7 @@ func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
 	}
 }
 
-func TestPaletteStandsOutAtThreeToOneOnLightAndDarkPages(t *testing.T) {
+func TestThePaletteStandsOutOnLightAndDarkPages(t *testing.T) {
 	require.Len(t, plots.Palette(), 7)
 	for _, c := range plots.Palette() {
 		assert.GreaterOrEqual(t, 1.05/(luminance(t, c.Light)+0.05), 3.0, "%s on white", c.Light)
@@ -200,8 +216,7 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 }
 
 func TestFirstEightSeriesDifferInColour(t *testing.T) {
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	colours := map[string]bool{}
 	for _, c := range regexp.MustCompile(`class="line\d" stroke="([^"]*)"`).FindAllStringSubmatch(string(svg), -1) {
 		colours[c[1]] = true
@@ -273,8 +288,7 @@ func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
 
 func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
 	title := charts()[1].Title
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	var lines []string
 	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
 		lines = append(lines, m[1])

@@ -16,7 +16,7 @@ var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
 
 func (t Table) latex() string {
 	var b strings.Builder
-	for _, line := range []string{oneLine(t.Title), oneLine(t.Caption)} {
+	for _, line := range []string{Plain(t.Title), Plain(t.Caption)} {
 		if line != "" {
 			fmt.Fprintf(&b, "%% %s\n", line)
 		}
@@ -37,7 +37,7 @@ func (t Table) latex() string {
 			if i > 0 {
 				b.WriteString(" & ")
 			}
-			s := latexEscapes.Replace(oneLine(c.Text))
+			s := latexEscapes.Replace(Plain(c.Text))
 			if c.Bold {
 				s = `\textbf{` + s + `}`
 			}

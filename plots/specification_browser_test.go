@@ -1,80 +1,31 @@
 package plots_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// openPage opens a page in a browser without a window, or skips the test where none is installed. What goes wrong on it, and
-// what it asks of a network, fails the test.
-func openPage(t *testing.T, body string) context.Context {
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test the interactive drawing in one")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute))
-	ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(end)
-	ctx, end = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(end)
-	ctx, end = chromedp.NewContext(ctx)
-	var mutex sync.Mutex
-	var wrong []string
-	chromedp.ListenTarget(ctx, func(event any) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			wrong = append(wrong, e.ExceptionDetails.Error())
-		case *network.EventRequestWillBeSent:
-			if e.Request.URL[:5] != "file:" && e.Request.URL[:5] != "data:" {
-				wrong = append(wrong, e.Request.URL)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		end()
-		mutex.Lock()
-		defer mutex.Unlock()
-		assert.Empty(t, wrong)
-	})
-	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=\"utf-8\"><body>"+body), 0o644))
-	require.NoError(t, chromedp.Run(ctx, network.Enable(), chromedp.EmulateViewport(1300, 900), chromedp.Navigate("file://"+file)))
-	return ctx
-}
+	"nodemask/internal/browsertest"
+)
 
 func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	s := readings([]float64{3, -3, 1, 2}, []float64{2, -4, -1, 1}, []float64{4, -2, 3, 3})
 	s.Title, s.MarkName, s.Readings[0].Marked, s.Readings[0].Text = "Curve", "calibrated", true, "near the paper"
 	piece, err := s.HTML()
 	require.NoError(t, err)
-	ctx := openPage(t, piece+piece)
-	run := func(actions ...chromedp.Action) {
-		t.Helper()
-		require.NoError(t, chromedp.Run(ctx, actions...))
-	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=\"utf-8\"><body>"+piece+piece), 0o644))
+	tab := browsertest.Open(t, browsertest.Start(t, 2*time.Minute), file, 1300)
+	run := tab.Run
 	is := func(want any, expression string) {
 		t.Helper()
 		var got json.RawMessage
