@@ -231,4 +231,4 @@ func TestABuiltTreeIsNoTreeForOtherHopsRootsOrGraphs(t *testing.T) {
 }
 
 // lemmas are the two, in order.
-var lemmas = []func(context.Context, *csr.Graph, int, Arborescence, []bool) error{Lemma1, Lemma2}
+var lemmas = []func(context.Context, *csr.Graph, int, Arborescence, []bool) error{lemma1, lemma2}

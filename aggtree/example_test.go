@@ -88,21 +88,6 @@ func ExampleCheck() {
 	// aggtree: extra walk: tree node 2 stands for node 3, which is not a neighbour of node 0; its walk is 0-3
 }
 
-func ExampleLemma1() {
-	tree, err := aggtree.Build(context.Background(), graph(), 0, 3, aggtree.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(aggtree.Lemma1(context.Background(), graph(), 3, tree.Arborescence(), nil))
-	// Output: <nil>
-}
-
-func ExampleLemma2() {
-	candidate := aggtree.Arborescence{Base: []int32{0, 1, 1}, Edges: [][2]int32{{0, 1}, {0, 2}}}
-	fmt.Println(aggtree.Lemma2(context.Background(), graph(), 1, candidate, nil))
-	// Output: aggtree: lemma 2 fails at tree node 0: its child set is not the neighbour set of node 0: it lacks [2], repeats [1]
-}
-
 func ExampleVerify() {
 	// Two children of the root stand for node 2: the walks are right, but a smaller tree has them too.
 	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
@@ -162,7 +147,7 @@ func ExampleSummaries() {
 }
 
 func ExampleExpect() {
-	e, err := aggtree.Expect(context.Background(), graph(), 0, 2, 0.5, aggtree.ExpectOptions{})
+	e, err := aggtree.Expect(context.Background(), graph(), 0, 2, 0.5)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -65,14 +66,8 @@ func (f *folded) members(u int32, depth int) []int32 {
 // fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
 // first children, as many of each as there is room for, and puts one node in the place of the rest and all below them.
 func (o Options) fold(t *aggtree.Tree) *folded {
-	if o.Children == 0 {
-		o.Children = 12
-	}
-	if o.Nodes == 0 {
-		o.Nodes = 150
-	}
-	o.Nodes = max(o.Nodes, 2)
-	o.Children = min(max(o.Children, 2), o.Nodes)
+	o.nodes = max(cmp.Or(o.nodes, 150), 2)
+	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
 	f := &folder{Tree: t, o: o, below: make([]int, t.NumNodes()), out: &folded{
 		Tree:   &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)},
 		Cached: t.Group != nil,
@@ -130,8 +125,8 @@ func (f *folder) add(d drawn, parent int32) {
 // most returns the largest number of children of each node of a level that leaves room for all of them, and for one
 // node below each child that has children of its own.
 func (f *folder) most(first, end int32) int {
-	for most := f.o.Children; most > 0; most-- {
-		room := f.o.Nodes - len(f.out.Node)
+	for most := f.o.children; most > 0; most-- {
+		room := f.o.nodes - len(f.out.Node)
 		for i := first; i < end && room >= 0; i++ {
 			for _, d := range f.children(f.out.Node[i], most) {
 				if room--; d.node >= 0 && f.hasBelow(d.node) {
