@@ -125,7 +125,8 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	var large *TooLargeError
 	require.ErrorAs(t, err, &large)
 	assert.Equal(t, &TooLargeError{Root: 0, Hops: 2, Counts: Counts{Depth: []uint64{1, 2, 5}, Total: 8}, Limit: 7}, large)
-	assert.EqualError(t, err, "aggtree: the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for fewer hops, mask nodes, or raise Options.Limit")
+	assert.EqualError(t, err, "aggtree: the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for "+
+		"fewer hops, mask nodes, or raise Options.Limit")
 	_, err = BuildCached(ctx, testgraph.Triangle(t), []int32{0}, 2, Options{Limit: 3})
 	require.ErrorAs(t, err, &large) // 5, then 0, then 1 and 2
 	assert.Equal(t, uint64(4), large.Counts.Total)

@@ -11,7 +11,8 @@ import (
 
 // graph is the triangle 0-1-2 with node 3 at 2.
 func graph() *csr.Graph {
-	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 3}}, csr.Options{})
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 0, Neighbour: 2},
+		{Node: 2, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func ExampleBuild_masked() {
 func ExampleBuild_tooLarge() {
 	_, err := aggtree.Build(context.Background(), graph(), 0, 30, aggtree.Options{})
 	fmt.Println(err)
-	// Output: aggtree: the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000: ask for fewer hops, mask nodes, or raise Options.Limit
+	// Output: aggtree: the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000: ask for fewer
+	// hops, mask nodes, or raise Options.Limit
 }
 
 func ExampleBuildCached() {
@@ -99,11 +101,9 @@ func ExampleVerify() {
 		fmt.Printf("%s (%s): %t\n", s.Name, s.Text, s.Holds())
 	}
 	fmt.Println(statements[0].Counterexample)
-	// Output:
-	// definition (the paths are the walks): false
-	// lemma 1 (every subtree is an aggregation tree): false
-	// lemma 2 (children are the neighbours): false
-	// aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
+	// Output: definition (the paths are the walks): false lemma 1 (every subtree is an aggregation tree): false lemma 2
+	// (children are the neighbours): false aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for
+	// node 2: one would do; their walk is 3-2
 }
 
 func ExampleTree_AsGraph() {

@@ -46,23 +46,25 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 }
 
 // expect is [Expect] with a limit of walks to enumerate.
-func expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64, limit uint64) (Expectation, error) {
+func expect(
+	ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64, limit uint64,
+) (e Expectation, err error) {
 	w, err := walksFrom(g, root, hops, nil)
 	if err != nil {
-		return Expectation{}, err
+		return e, err
 	}
 	if !(keepRate >= 0 && keepRate <= 1) { // NaN is refused too
-		return Expectation{}, fmt.Errorf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", keepRate)
+		return e, fmt.Errorf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", keepRate)
 	}
 	counts, err := w.count(ctx, hops)
 	if err != nil {
-		return Expectation{}, err
+		return e, err
 	}
 	if counts.Saturated() {
-		return Expectation{}, fmt.Errorf("aggtree: the %d-aggregation tree of node %d has more nodes than can be counted: "+
+		return e, fmt.Errorf("aggtree: the %d-aggregation tree of node %d has more nodes than can be counted: "+
 			"ask for fewer hops", hops, root)
 	}
-	e := Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
+	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
 	last, total := -1, uint64(0) // the deepest level to enumerate
 	for d, n := range counts.Depth {
 		if total += n; total > limit {
@@ -74,15 +76,18 @@ func expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 		last = min(2, hops)
 		e.short(w, keepRate, last)
 	} else {
-		walk := enumeration{walks: w, keep: keepRate, used: make([]int32, g.NumNodes()), last: last, e: &e, tick: ticker{ctx: ctx}}
+		walk := enumeration{walks: w, keep: keepRate, used: make([]int32, g.NumNodes()), last: last, e: &e,
+			tick: ticker{ctx: ctx}}
 		if err := walk.from(root, 0, 1); err != nil {
 			return Expectation{}, err
 		}
 	}
 	if last < hops {
-		err = e.sample(ctx, w, keepRate, last+1, hops)
+		if err := e.sample(ctx, w, keepRate, last+1, hops); err != nil {
+			return Expectation{}, err
+		}
 	}
-	return e, err
+	return e, nil
 }
 
 // short sums over walks of at most two hops, whose nodes after the root have independent draws.

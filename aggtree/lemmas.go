@@ -28,7 +28,8 @@ type Counterexample struct {
 // Error says where the lemma fails, and how.
 func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
-		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the %d-aggregation tree of node %d: %v: %s",
+		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
+			"%d-aggregation tree of node %d: %v: %s",
 			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
 	}
 	var parts []string
@@ -40,7 +41,8 @@ func (c *Counterexample) Error() string {
 			parts = append(parts, fmt.Sprintf("%s %v", part.name, part.nodes))
 		}
 	}
-	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s", c.Node, c.Base, strings.Join(parts, ", "))
+	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s",
+		c.Node, c.Base, strings.Join(parts, ", "))
 }
 
 // lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
@@ -153,7 +155,9 @@ func (s Statement) Holds() bool { return s.Counterexample == nil }
 // masked), and returns the three statements in this order, whether they hold or not. A candidate that is not an
 // arborescence breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the
 // graph, or the context's if it ends first.
-func Verify(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) ([]Statement, error) {
+func Verify(
+	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
+) ([]Statement, error) {
 	statements := []Statement{
 		{"definition", "the paths are the walks", Check(ctx, g, root, hops, candidate, mask)},
 		{"lemma 1", "every subtree is an aggregation tree", lemma1(ctx, g, hops, candidate, mask)},

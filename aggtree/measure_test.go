@@ -135,13 +135,15 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	assert.True(t, c.Saturated())
 
 	_, err = Build(ctx, g, 3, 13, Options{})
-	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes, but the limit is 1000000")
+	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes, but the "+
+		"limit is 1000000")
 	all, err := Summaries(ctx, g, 13, nil)
 	require.NoError(t, err)
 	assert.True(t, math.IsNaN(all[3].RootShare()))
 	assert.True(t, math.IsNaN(all[3].Repetition()))
 	_, err = Expect(ctx, g, 3, 13, 0.5)
-	assert.EqualError(t, err, "aggtree: the 13-aggregation tree of node 3 has more nodes than can be counted: ask for fewer hops")
+	assert.EqualError(t, err, "aggtree: the 13-aggregation tree of node 3 has more nodes than can be counted: ask for "+
+		"fewer hops")
 }
 
 func BenchmarkSummariesOfPubMedsSize(b *testing.B) {

@@ -109,8 +109,8 @@ func (a axis) widest() float64 {
 	return width
 }
 
-var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶",
-	"7", "⁷", "8", "⁸", "9", "⁹")
+var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
 // label returns v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
 func (a axis) label(v float64) string {

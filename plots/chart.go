@@ -27,7 +27,8 @@ type Series struct {
 
 // Chart describes lines over one pair of axes.
 //
-// A [Series.Reference] whose name begins with that of another series ("GIN, paper" and "GIN") takes its colour and shape.
+// A [Series.Reference] whose name begins with that of another series ("GIN, paper" and "GIN") takes its colour and
+// shape.
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // with the unit
@@ -37,9 +38,10 @@ type Chart struct {
 
 const defaultWidth, defaultHeight = 640, 400
 
-// Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as many
-// Low and High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤ Y ≤ High
-// up to rounding. The series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to 10,000.
+// Check returns nil if c can be drawn: it has a series, and every series has at least one point, as many X as Y, as
+// many Low and High as Y or none of both, as many Cells or none, only finite numbers from -1e300 to 1e300, and Low ≤
+// Y ≤ High up to rounding. The series that [Series.Of] names stands before it. Width and Height are 0 or from 200 to
+// 10,000.
 func (c Chart) Check() error {
 	err := cmp.Or(checkSide("side", c.Width, minSide), checkSide("side", c.Height, minSide))
 	if len(c.Series) == 0 {
@@ -85,8 +87,8 @@ func (s Series) check() error {
 	return nil
 }
 
-// CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is no
-// band. The error is that of [Chart.Check].
+// CSV returns a header and one line for each point: series, x, y, low and high. The last two are empty where there is
+// no band. The error is that of [Chart.Check].
 func (c Chart) CSV() (string, error) {
 	if err := c.Check(); err != nil {
 		return "", err
@@ -134,7 +136,8 @@ type layout struct {
 
 func (c Chart) layout() layout {
 	l := layout{looks: looks(c.Series)}
-	l.page = sheet{id: c.ID, title: c.Title, description: c.description(), colours: coloursOf(l.looks), width: c.Width, height: c.Height}
+	l.page = sheet{id: c.ID, title: c.Title, description: c.description(), colours: coloursOf(l.looks), width: c.Width,
+		height: c.Height}
 	if l.page.width == 0 {
 		l.page.width = defaultWidth
 	}

@@ -49,7 +49,8 @@ func charts() []plots.Chart {
 	}
 
 	many := plots.Chart{
-		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a single line of the chart",
+		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a " +
+			"single line of the chart",
 		XLabel: "epoch", YLabel: "cross-entropy (nats)", Width: 560, Height: 380,
 	}
 	for k := range 9 {
@@ -65,10 +66,11 @@ func charts() []plots.Chart {
 
 	return []plots.Chart{
 		papers, many,
-		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260, Series: []plots.Series{
-			{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
-			{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
-		}},
+		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260,
+			Series: []plots.Series{
+				{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
+				{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
+			}},
 		{ID: "point", XLabel: "trials", YLabel: "difference (points)", Width: 400, Height: 250, Series: []plots.Series{
 			{X: []float64{10}, Y: []float64{-0.4}, HideMarkers: true},
 		}},
@@ -147,9 +149,12 @@ func TestASinglePointHasAMarkerWhateverIsAsked(t *testing.T) {
 
 func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	text := drawn(t, charts()[0])
-	assert.True(t, strings.HasPrefix(text, `<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title keep-rate-desc" width="640"`))
+	assert.True(t, strings.HasPrefix(text,
+		`<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title `+
+			`keep-rate-desc" width="640"`))
 	assert.Contains(t, text, `<title id="keep-rate-title">Masking fewer nodes helps, up to a point</title>`)
-	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 (%) over keep rate ρ (share of nodes). `+
+	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 `+
+		`(%) over keep rate ρ (share of nodes). `+
 		`Series: GIN; GIN, paper; GAT; GAT, paper.</desc>`)
 	assert.Contains(t, text, "@media (prefers-color-scheme:dark)")
 	assert.Contains(t, text, "max-width:100%")
@@ -196,7 +201,8 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 	one := func(name, of string) plots.Series {
 		return plots.Series{Name: name, Of: of, X: []float64{1, 2}, Y: []float64{1, 2}, HideMarkers: true}
 	}
-	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"), one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
+	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"),
+		one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
 	for _, colour := range []string{"#0072B2", "#D55E00"} {
@@ -224,10 +230,12 @@ func TestFirstEightSeriesDifferInColour(t *testing.T) {
 	assert.Len(t, colours, 8)
 }
 
-// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in the
-// middle of their place, those along y end there.
+// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in
+// the middle of their place, those along y end there.
 func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels []string) {
-	for _, m := range regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+	for _, m := range regexp.MustCompile(
+		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg),
+		-1) {
 		x, err := strconv.ParseFloat(m[1], 64)
 		require.NoError(t, err)
 		at, labels = append(at, x), append(labels, m[2])
@@ -238,7 +246,8 @@ func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels 
 func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.Float64Range(1e7, 2e7))
-		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t, "height"), Series: []plots.Series{{
+		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t,
+			"height"), Series: []plots.Series{{
 			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
 		}}}
 		svg, err := c.SVG()
@@ -262,9 +271,11 @@ func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
 }
 
 func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
-	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76}, High: []float64{78}}}}.SVG()
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76},
+		High: []float64{78}}}}.SVG()
 	require.NoError(t, err)
-	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(string(svg))
+	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(
+		string(svg))
 	require.NotNil(t, band)
 	left, err := strconv.ParseFloat(band[1], 64)
 	require.NoError(t, err)
@@ -275,7 +286,8 @@ func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
 
 func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
 	long := strings.Repeat("word ", 300)
-	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
+	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long,
+		Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
 	require.NoError(t, err)
 	var x1, y1, x2, y2 float64
 	axis := regexp.MustCompile(`stroke-opacity="0.55" d="(M[^M]*)`).FindSubmatch(svg)
@@ -316,7 +328,8 @@ func luminance(t *testing.T, colour string) float64 {
 }
 
 func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
-	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second", Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
+	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second",
+		Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
 	assert.NotContains(t, string(svg), `class="line0"`)
@@ -325,13 +338,15 @@ func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
 }
 
 func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
-	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320, Series: []plots.Series{
-		{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
-		{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
-	}}
+	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320,
+		Series: []plots.Series{
+			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
+			{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
+		}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
-	line := regexp.MustCompile(`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
+	line := regexp.MustCompile(
+		`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
 	require.NotNil(t, line)
 	places, err := c.Places()
 	require.NoError(t, err)
@@ -403,7 +418,8 @@ func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
 
 func TestAnyFiniteChartIsValidXML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),
+			rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
 		c := plots.Chart{
 			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
 			XLabel: anyText.Draw(t, "x label"), YLabel: anyText.Draw(t, "y label"),
@@ -413,7 +429,8 @@ func TestAnyFiniteChartIsValidXML(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "series") {
 			n := rapid.IntRange(1, 6).Draw(t, "points")
 			s := plots.Series{
-				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"), Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
+				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"),
+				Y:         rapid.SliceOfN(number, n, n).Draw(t, "y"),
 				Reference: rapid.Bool().Draw(t, "reference"), HideMarkers: rapid.Bool().Draw(t, "hide markers"),
 			}
 			if rapid.Bool().Draw(t, "band") {

@@ -224,7 +224,8 @@ func (f Forest) description() string {
 
 const forestColumnGap = 14
 
-// columns returns where f's columns begin behind numbers of that width, from where the numbers do, and the columns' width.
+// columns returns where f's columns begin behind numbers of that width, from where the numbers do, and the columns'
+// width.
 func (f Forest) columns(numbers float64) (at []float64, width float64) {
 	for i, name := range f.Columns {
 		width += forestColumnGap

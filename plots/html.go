@@ -103,7 +103,8 @@ func (b block) header() {
 	b.WriteString("<thead>\n")
 	shared := b.sharedPrefix(b.numbers)
 	if shared != "" {
-		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td><th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
+		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td>"+
+			"<th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
 			len(b.labels), len(b.numbers), escape(shared))
 	}
 	b.WriteString("<tr>")
@@ -179,8 +180,8 @@ func (b block) cell(row []Field, i int) string {
 	}
 }
 
-// broken returns text as HTML in lines of about so many letters, broken at spaces. A style sheet would do it better, but
-// notebooks that are not trusted have none.
+// broken returns text as HTML in lines of about so many letters, broken at spaces. A style sheet would do it better,
+// but notebooks that are not trusted have none.
 func broken(text string, letters int) string {
 	var lines []string
 	line := ""

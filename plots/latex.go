@@ -5,12 +5,15 @@ import (
 	"strings"
 )
 
-// latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its argument.
+// latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its
+// argument.
 var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
-	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`, `"`, `\textquotedbl{}`,
+	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`,
+	`"`, `\textquotedbl{}`,
 	"`", `\textasciigrave{}`, `--`, `-{}-{}`, `''`, `'{}'{}`, `,,`, `,{},{}`, // which TeX makes quotes and dashes of
 	`<`, `$<$`, `>`, `$>$`, `[`, `{[}`, `]`, `{]}`, `*`, `{*}`,
-	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`, `∞`, `$\infty$`,
+	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`,
+	`∞`, `$\infty$`,
 	`α`, `$\alpha$`, `δ`, `$\delta$`, `ε`, `$\epsilon$`, `σ`, `$\sigma$`, `Δ`, `$\Delta$`,
 )...)
 

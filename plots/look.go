@@ -10,9 +10,10 @@ import (
 // Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
 type Colour struct{ Light, Dark string }
 
-// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange, sky
-// blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1 or
-// more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text (currentColor).
+// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
+// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
+// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text
+// (currentColor).
 func Palette() []Colour {
 	return []Colour{
 		{"#0072B2", "#4AA3DF"},
@@ -127,7 +128,8 @@ func fill(colour int) string {
 
 // stroke returns the attributes that draw a line of one of the colours.
 func stroke(colour int, width float64) string {
-	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light, px(width))
+	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light,
+		px(width))
 }
 
 // line returns the attributes of the line of a series.

@@ -123,7 +123,8 @@ func (s Specification) Table() Table {
 		if r.Marked {
 			note = strings.TrimSuffix(s.markName()+": "+r.Text, ": ")
 		}
-		row = append(row, Field{Text: note}, Field{Text: fixed(r.Effect)}, Field{Text: fixed(r.Low)}, Field{Text: fixed(r.High)})
+		row = append(row, Field{Text: note}, Field{Text: fixed(r.Effect)}, Field{Text: fixed(r.Low)},
+			Field{Text: fixed(r.High)})
 		t.Rows = append(t.Rows, row)
 	}
 	return t
@@ -186,7 +187,8 @@ func (s Specification) counts() (of [3]int, marked int) {
 func (s Specification) description() string {
 	of, marked := s.counts()
 	parts := []string{s.Caption, s.summary() + ".",
-		fmt.Sprintf("The interval is above 0 in %d, includes 0 in %d and is below 0 in %d;", of[above], of[neither], of[below]),
+		fmt.Sprintf("The interval is above 0 in %d, includes 0 in %d and is below 0 in %d;", of[above], of[neither],
+			of[below]),
 		fmt.Sprintf("%d are %s.", marked, s.markName())}
 	for k, a := range s.Axes {
 		var options []string

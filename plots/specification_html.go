@@ -32,17 +32,17 @@ type embeddedSpecification struct {
 	Style    string                 `json:"style"`
 }
 
-// HTML returns s as a piece of a page to look into, for a report or a notebook's output. It needs no network and no other
-// files, and any number of pieces can stand on one page. The same s gives the same bytes.
+// HTML returns s as a piece of a page to look into, for a report or a notebook's output. It needs no network and no
+// other files, and any number of pieces can stand on one page. The same s gives the same bytes.
 //
-// Pointing at a reading, or choosing one with the arrow keys, tells it in words. A click on an option, or the Enter key,
-// leaves the readings that choose it, and another click frees it again; options of several axes combine. A line counts
-// what is shown. It is as wide as its place, and scrolls where that is narrow. Where scripts do not run, as in a notebook
-// that is not trusted, the reader sees what [Specification.SVG] draws.
+// Pointing at a reading, or choosing one with the arrow keys, tells it in words. A click on an option, or the Enter
+// key, leaves the readings that choose it, and another click frees it again; options of several axes combine. A line
+// counts what is shown. It is as wide as its place, and scrolls where that is narrow. Where scripts do not run, as in
+// a notebook that is not trusted, the reader sees what [Specification.SVG] draws.
 //
 // For scripts on the page, the element of class nodemask-specification has a property nodemask: the functions shown
-// (numbers of readings by ascending effect, from 0), choose (axis, option, both from 0), select (number of a reading) and
-// words (of the selected one). The error is that of [Specification.Check].
+// (numbers of readings by ascending effect, from 0), choose (axis, option, both from 0), select (number of a reading)
+// and words (of the selected one). The error is that of [Specification.Check].
 func (s Specification) HTML() (string, error) {
 	svg, err := s.SVG()
 	if err != nil {
@@ -71,7 +71,8 @@ func (s Specification) HTML() (string, error) {
 		return "", fmt.Errorf("plots: specification curve %q: %w", s.ID, err)
 	}
 	// By itself, the image has no page to take the colour of its paper from.
-	const paper = "<style>:root{background:#fff}@media (prefers-color-scheme:dark){:root{background:#121212}}</style></svg>\n"
+	const paper = "<style>:root{background:#fff}@media " +
+		"(prefers-color-scheme:dark){:root{background:#121212}}</style></svg>\n"
 	picture := append(bytes.TrimSuffix(svg, []byte("</svg>\n")), paper...)
 	alt := cmp.Or(Plain(s.Title), "Specification curve") + ". " + s.description()
 	return fmt.Sprintf(`<div class="nodemask-specification" style="overflow-x:auto">

@@ -123,8 +123,9 @@ func (l specificationLayout) spacing(n int) float64 { return (l.right - l.left) 
 func (l specificationLayout) x(k, n int) float64 { return l.left + l.spacing(n)*(float64(k)+0.5) }
 
 // SVG returns a drawing of s, as [Chart.SVG] does, but never narrower than it is: its letters stay legible, and a page
-// scrolls. Above, the sorted effects with their intervals; below, a bar for each option that a reading chooses: up if its
-// interval is above 0, down if below, and short if it includes 0. The column at the right has each option's median.
+// scrolls. Above, the sorted effects with their intervals; below, a bar for each option that a reading chooses: up if
+// its interval is above 0, down if below, and short if it includes 0. The column at the right has each option's
+// median.
 func (s Specification) SVG() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -249,8 +250,8 @@ func (r SpecificationReading) pointLook() string {
 	}
 }
 
-// point returns the path of a reading's point at a height: a diamond if marked, else a triangle that points away from 0,
-// or a circle.
+// point returns the path of a reading's point at a height: a diamond if marked, else a triangle that points away from
+// 0, or a circle.
 func (r SpecificationReading) point(y, radius float64) string {
 	corners := []point{{0, 1.2}, {1.2, 0}, {0, -1.2}, {-1.2, 0}}
 	switch {

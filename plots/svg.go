@@ -89,7 +89,8 @@ func (s sheet) open() *drawing {
 		style = fmt.Sprintf("width:%spx;max-width:none", px(s.width))
 	}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
-	d.printf(`width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.width), px(s.height), style)
+	d.printf(`width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.width), px(s.height),
+		style)
 	d.printf("fill=\"%s\" font-family=\"%s\">\n", ink, FontFamily)
 	d.printf("<title id=\"%s-title\">%s</title>\n", id, escape(title))
 	d.printf("<desc id=\"%s-desc\">%s</desc>\n", id, escape(s.description))

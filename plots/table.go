@@ -54,9 +54,9 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatLaTeX, FormatHTML}
 }
 
-// Check returns nil if t has a header, every row and any footer are as long as the header, TextColumns is between 0 and
-// that length, Groups names rows below the first, Under and Blocks name columns of numbers after the first and none that
-// the other does, and Sections leaves a label in each row.
+// Check returns nil if t has a header, every row and any footer are as long as the header, TextColumns is between 0
+// and that length, Groups names rows below the first, Under and Blocks name columns of numbers after the first and
+// none that the other does, and Sections leaves a label in each row.
 func (t Table) Check() error {
 	if err := t.check(); err != nil {
 		return fmt.Errorf("plots: table %q: %w", t.ID, err)
@@ -117,12 +117,14 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 // steers the terminal; only csv, which is for programs, keeps control characters.
 //
 //   - text is for the terminal: a bold cell ends in *.
-//   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between groups,
+//   - markdown is a GitHub table, with the title in bold above it and the caption below. It has no rules between
+//     groups,
 //     and the footer is its last row.
 //   - csv is the header and the rows alone. All ends of lines inside a cell become \n.
 //   - latex is a tabular with the rules of the booktabs package; the title and caption are a comment above it.
 //     Letters that the fonts of pdfLaTeX lack need LuaLaTeX or XeLaTeX.
-//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A table
+//   - html is a <table> element with a <tbody> for each group; a cell with a note can be reached with the Tab key. A
+//     table
 //     with Under, Blocks or Sections is a <figure> of such tables, side by side where there is room.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {

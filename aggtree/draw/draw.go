@@ -53,8 +53,8 @@ type Options struct {
 	nodes    int // of the tree; 0: 150, and at least 2
 }
 
-// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each node
-// of Graph it returns o as it is.
+// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each
+// node of Graph it returns o as it is.
 func (o Options) ByClass(labels []int32, classes []string) Options {
 	if o.Graph == nil || len(labels) != o.Graph.NumNodes() {
 		return o

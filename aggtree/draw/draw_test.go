@@ -51,11 +51,13 @@ func paperDrawings(t require.TestingT) []drawing {
 		}
 		tree, err := aggtree.Build(context.Background(), g, 0, 2, aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		all = append(all, drawing{c.name, tree, Options{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
+		all = append(all, drawing{c.name, tree, Options{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true,
+			ID: c.name}})
 	}
 	tree, err := aggtree.BuildCached(context.Background(), g, []int32{0, 4}, 3, aggtree.Options{})
 	require.NoError(t, err)
-	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
+	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true,
+		ID:      "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
 }
 
@@ -109,7 +111,8 @@ func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
 	require.NoError(t, err)
 	first, end := tree.AtDepth(2)
 	leaves := tree.Base[first:end]
-	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })), "a is also two of the leaves")
+	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })),
+		"a is also two of the leaves")
 	assert.Contains(t, leaves, int32(5), "masking f makes a difference")
 }
 
@@ -117,8 +120,10 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	d := paperDrawings(t)[2]
 	text := write(t, d.tree, SVG, d.options)
 	for _, part := range []string{
-		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title a-masked-desc" width="`,
-		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`, `<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
+		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title ` +
+			`a-masked-desc" width="`,
+		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`,
+		`<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
 		"viewBox=", "max-width:100%", "@media (prefers-color-scheme:dark)", "currentColor",
 	} {
 		assert.Contains(t, text, part)
@@ -131,10 +136,12 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 
 func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
 	d := paperDrawings(t)[3]
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a (masked)\n   └─ e\n",
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a "+
+		"(masked)\n   └─ e\n",
 		write(t, d.tree, Text, d.options))
 	d.options.Ghosts = false
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, Text, d.options))
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n",
+		write(t, d.tree, Text, d.options))
 }
 
 func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
@@ -161,14 +168,17 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 	assert.Equal(t, 3, got.Hops)
 	require.Len(t, got.Nodes, d.tree.NumNodes())
 	for i, n := range got.Nodes {
-		assert.Equal(t, jsonNode{ID: int32(i), Base: d.tree.Base[i], Name: d.options.Names[d.tree.Base[i]], Parent: d.tree.Parent[i], Depth: d.tree.Depth(int32(i)), Cached: i > 0}, n)
+		assert.Equal(t, jsonNode{ID: int32(i), Base: d.tree.Base[i], Name: d.options.Names[d.tree.Base[i]],
+			Parent: d.tree.Parent[i], Depth: d.tree.Depth(int32(i)), Cached: i > 0}, n)
 	}
 }
 
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
-	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg json]`)
-	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "draw: the tree is empty: every tree has a root, see aggtree.Build")
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options),
+		`draw: unknown format "png": expected one of [text svg json]`)
+	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options),
+		"draw: the tree is empty: every tree has a root, see aggtree.Build")
 	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
 
@@ -182,7 +192,8 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask := testgraph.AnyMask(t, g)
-		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), aggtree.Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"),
+			rapid.IntRange(0, 4).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
 		n := g.NumNodes()
 		o := Options{
@@ -209,7 +220,9 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 // pills returns the rectangles of the nodes that an SVG draws, the graph's and the tree's.
 func pills(t require.TestingT, text string) (all [][4]float64) {
 	text = regexp.MustCompile(`(?s)<mask .*?</mask>`).ReplaceAllString(text, "")
-	for _, m := range regexp.MustCompile(`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(
+		`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(
+		text, -1) {
 		var r [4]float64
 		for k, number := range m[1:] {
 			var err error
@@ -227,12 +240,13 @@ func apart(t require.TestingT, text string) {
 	all := pills(t, text)
 	for i, a := range all {
 		for _, b := range all[:i] {
-			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3], "nodes at %v and %v overlap", a, b)
+			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3],
+				"nodes at %v and %v overlap", a, b)
 		}
 	}
 }
 
-func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *testing.T) {
+func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 	var edges []csr.Edge
 	for v := range int32(30) {
 		for u := range v {
@@ -243,7 +257,8 @@ func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *te
 	tree, err := aggtree.Build(context.Background(), g, 0, 3, aggtree.Options{})
 	require.NoError(t, err)
 	text := write(t, tree, SVG, Options{Graph: g, BaseGraph: true})
-	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + 29·29 nodes")
+	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + "+
+		"29·29 nodes")
 	require.Greater(t, len(pills(t, text)), 30)
 	apart(t, text)
 }
@@ -319,7 +334,9 @@ func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 		assert.NoError(t, valid(maskedFigure().Panels[i].Tree, mask), masked)
 	}
 	cached := cachedFigure().Panels[0].Tree
-	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base), func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
+	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base),
+		func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
 	again := newNodeFigure().Panels[1].Tree
-	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base), func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
+	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base),
+		func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
 }

@@ -30,14 +30,16 @@ type Panel struct {
 
 // PaperFigures returns the paper's figures 1 to 7.
 func PaperFigures() []Figure {
-	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(), cachedFigure(), maskedFigure()}
+	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(),
+		cachedFigure(), maskedFigure()}
 }
 
 // transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
 func transductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"transductive", 1, "The transductive setting", []Panel{
-		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(g, names, []int32{2, 4}, false)),
+		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)",
+			settingSketch(g, names, []int32{2, 4}, false)),
 	}}
 }
 
@@ -53,9 +55,11 @@ func inductiveFigure() Figure {
 // treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
 func treesFigure() Figure {
 	g, names := PaperGraph()
-	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a",
+		[]Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
 	for hops := range 3 {
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), Options{Names: names}))
+		caption := fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops])
+		f.Panels = append(f.Panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
 	}
 	return f
 }
@@ -70,8 +74,10 @@ func invalidFigure() Figure {
 	plain := look{fill: -1, ring: -1}
 	root := look{fill: 0, ring: 0, root: true}
 	shared := sketch{
-		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain}, {label: "d", at: at(2.5, 1), look: plain},
-			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain}, {label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
+		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain},
+			{label: "d", at: at(2.5, 1), look: plain},
+			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain},
+			{label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
 		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
 	}
 	// b twice, each with a share of the children.
@@ -100,7 +106,8 @@ func cachedFigure() Figure {
 	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
 	must(err)
 	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
-		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: append(slices.Clone(names[1:]), "v")}),
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree,
+			Options{Names: append(slices.Clone(names[1:]), "v")}),
 	}}
 }
 
@@ -108,24 +115,26 @@ func cachedFigure() Figure {
 func maskedFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
-	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"}, {"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
+	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
+		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
 		mask := make([]bool, g.NumNodes())
 		for v, name := range names {
 			mask[v] = strings.Contains(c.masked, name)
 		}
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
+			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
 	return f
 }
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and the names of its nodes, a to f.
 //
-// The figures are not part of the text that we have, so this is inferred. The text says that a is "the root and also …
-// two of the leaves" of its 2-aggregation tree: a has two neighbours. Figure 7 masks d, a, and both a and f: masking d
-// halves the width of the tree, as if d were one of the two, and masking f as well as a changes it less, as if f were a
-// neighbour of the other. The widths at which the trees are set fit five leaves: two below d and three below the other,
-// which we call b. That leaves c and e for their other neighbours. Edges among c, e and f show in none of the paper's
-// trees; e-f is ours.
+// The figures are not part of the text that we have, so this is inferred. The text says that a is "the root and also
+// … two of the leaves" of its 2-aggregation tree: a has two neighbours. Figure 7 masks d, a, and both a and f:
+// masking d halves the width of the tree, as if d were one of the two, and masking f as well as a changes it less, as
+// if f were a neighbour of the other. The widths at which the trees are set fit five leaves: two below d and three
+// below the other, which we call b. That leaves c and e for their other neighbours. Edges among c, e and f show in
+// none of the paper's trees; e-f is ours.
 func PaperGraph() (g *csr.Graph, names []string) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	g, _, err := csr.FromEdges(6, []csr.Edge{
@@ -139,7 +148,8 @@ func PaperGraph() (g *csr.Graph, names []string) {
 // newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
 func newNodeGraph() (g *csr.Graph, names []string) {
 	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
-	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x}, {Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
+	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x},
+		{Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
 	must(err)
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
@@ -177,7 +187,8 @@ func (f Figure) WriteSVG(w io.Writer, id string) error {
 		x += wide + 2*margin
 	}
 	for i, caption := range captions {
-		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize), xmlText(caption))
+		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize),
+			xmlText(caption))
 	}
 	out := bufio.NewWriter(w)
 	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")

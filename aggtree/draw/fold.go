@@ -119,7 +119,8 @@ func (f *folder) run() {
 func (f *folder) add(d drawn, parent int32) {
 	t := f.out.Tree
 	t.Base, t.Parent = append(t.Base, d.base), append(t.Parent, parent)
-	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more), append(f.out.Ghost, d.ghost)
+	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more),
+		append(f.out.Ghost, d.ghost)
 }
 
 // most returns the largest number of children of each node of a level that leaves room for all of them, and for one
@@ -147,7 +148,8 @@ func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)
 // ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
-	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.o.Graph.NumNodes() {
+	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
+		base >= f.o.Graph.NumNodes() {
 		return nil
 	}
 	var hidden []int32
@@ -173,7 +175,8 @@ func (f *folder) children(node int32, most int) []drawn {
 		return nil
 	case nodes == 0:
 		keepGhosts = most - 1
-	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0: // it takes no more room than what would stand for it
+	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0:
+		// It takes no more room than what would stand for it.
 	case most < 2:
 		keep, keepGhosts, ghosts = 0, 0, nil
 	case keepGhosts > 0 && nodes+1 <= most:

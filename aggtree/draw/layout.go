@@ -189,7 +189,8 @@ func (d *tidy) apportion(v, left int32) {
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
 	sumInRight, sumOutRight, sumInLeft, sumOutLeft := d.mod[inRight], d.mod[outRight], d.mod[inLeft], d.mod[outLeft]
 	for d.nextRight(inLeft) >= 0 && d.nextLeft(inRight) >= 0 {
-		inLeft, inRight, outLeft, outRight = d.nextRight(inLeft), d.nextLeft(inRight), d.nextLeft(outLeft), d.nextRight(outRight)
+		inLeft, inRight, outLeft, outRight = d.nextRight(inLeft), d.nextLeft(inRight), d.nextLeft(outLeft),
+			d.nextRight(outRight)
 		d.ancestor[outRight] = v
 		if shift := d.prelim[inLeft] + sumInLeft - d.prelim[inRight] - sumInRight + d.distance(inLeft, inRight); shift > 0 {
 			from := d.ancestor[inLeft]

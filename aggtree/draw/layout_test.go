@@ -41,7 +41,8 @@ func drawnTree(t *rapid.T) *aggtree.Tree {
 	var children [][]int
 	width := 1
 	for depth := range rapid.IntRange(0, 8).Draw(t, "hops") {
-		level := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 7}), width, width).Draw(t, fmt.Sprint("level", depth))
+		level := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 7}), width, width).Draw(t,
+			fmt.Sprint("level", depth))
 		width = 0
 		for k := range level {
 			if width > 60 {
@@ -87,7 +88,8 @@ func x(points []point) []float64 {
 
 func TestTheLayoutOfASmallTreeByHand(t *testing.T) {
 	// The root has three children; the first has two, the last three. 1.5 apart, the children would have the outer two's
-	// own children at 0, 1 and 2.5, 3.5, 4.5 at the least: so the first is at 0.5, the last at 3.5, the second in the middle.
+	// own children at 0, 1 and 2.5, 3.5, 4.5 at the least: so the first is at 0.5, the last at 3.5, the second in the
+	// middle.
 	tree := fromParents([][]int{{3}, {2, 0, 3}})
 	o := spacing{sibling: 1, cousin: 1.5, level: 2}
 	points := layout(tree, o)
@@ -213,9 +215,11 @@ func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask := testgraph.AnyMask(t, g)
-		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"),
+			rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask, Ghosts: true}
+		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"),
+			Graph: g, Mask: mask, Ghosts: true}
 		f := o.fold(tree)
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)
 		total := 0

@@ -9,10 +9,11 @@ import (
 
 // Attributes of shapes without a colour of their own.
 const (
-	captured = `fill="none" stroke="currentColor" stroke-opacity="0.75" stroke-width="1.5" stroke-dasharray="0.1 4.5" stroke-linecap="round"`
-	outline  = `stroke="currentColor" stroke-opacity="0.7"`
-	masked   = outline + ` stroke-dasharray="4 3"`
-	folding  = `fill="currentColor" fill-opacity="0.1"`
+	captured = `fill="none" stroke="currentColor" stroke-opacity="0.75" stroke-width="1.5" ` +
+		`stroke-dasharray="0.1 4.5" stroke-linecap="round"`
+	outline = `stroke="currentColor" stroke-opacity="0.7"`
+	masked  = outline + ` stroke-dasharray="4 3"`
+	folding = `fill="currentColor" fill-opacity="0.1"`
 )
 
 // filling returns the attributes of a fill in one of the colours, and ringing those of a ring.
@@ -75,7 +76,8 @@ func (s *svg) edges(points []point, across bool) {
 func (s *svg) lines(plain, dashed, attributes string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
-			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash, attributes)
+			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash,
+				attributes)
 		}
 	}
 }
@@ -108,7 +110,8 @@ func (s *svg) more(at point, label string, ghost bool) {
 // other.
 func (s *svg) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
-		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset, attributes)
+		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,
+			attributes)
 	}
 	if l.fill >= 0 {
 		inset := 0.0

@@ -41,7 +41,8 @@ func (s *svg) near() neighbourhood {
 		}
 		return nil
 	}
-	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(labels.Of(root, s.o.Names)))}
+	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
+		cut(labels.Of(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {

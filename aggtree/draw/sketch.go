@@ -89,7 +89,8 @@ func rim(from, to point) point {
 // treePanel is a panel that shows a tree.
 func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
 	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at point) point {
-		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
+		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
+			root: t.Base[0]}, width: leastWidth}
 		points, across, width, height := part.places()
 		for i := range points {
 			points[i].X += at.X

@@ -118,7 +118,8 @@ func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*l
 // write writes the file. The drawing takes its colours from the page, or where it is a page of its own, from the
 // reader's choice of light or dark.
 func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, s.id)
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
+		s.id)
 	fmt.Fprintf(w, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `,
 		px(math.Ceil(width)), px(math.Ceil(height)))
 	fmt.Fprintf(w, "fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n", fontSize, plots.FontFamily)
