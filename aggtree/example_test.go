@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/csr"
@@ -52,9 +53,11 @@ func ExampleBuild_masked() {
 
 func ExampleBuild_tooLarge() {
 	_, err := aggtree.Build(context.Background(), graph(), 0, 30, aggtree.Options{})
-	fmt.Println(err)
-	// Output: aggtree: the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000: ask for fewer
-	// hops, mask nodes, or raise Options.Limit
+	fmt.Println(strings.ReplaceAll(err.Error(), ": ", ":\n"))
+	// Output:
+	// aggtree:
+	// the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000:
+	// ask for fewer hops, mask nodes, or raise Options.Limit
 }
 
 func ExampleBuildCached() {
@@ -101,9 +104,11 @@ func ExampleVerify() {
 		fmt.Printf("%s (%s): %t\n", s.Name, s.Text, s.Holds())
 	}
 	fmt.Println(statements[0].Counterexample)
-	// Output: definition (the paths are the walks): false lemma 1 (every subtree is an aggregation tree): false lemma 2
-	// (children are the neighbours): false aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for
-	// node 2: one would do; their walk is 3-2
+	// Output:
+	// definition (the paths are the walks): false
+	// lemma 1 (every subtree is an aggregation tree): false
+	// lemma 2 (children are the neighbours): false
+	// aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
 }
 
 func ExampleTree_AsGraph() {
