@@ -46,9 +46,6 @@ type Options struct {
 	Seed uint64
 	// Title stands above the drawing. "": nothing does, and a page is called after its first tree.
 	Title string
-	// ID is the id of the element, for scripts and style sheets. Characters other than letters, digits, - and _ become
-	// _. "": it has none.
-	ID string
 }
 
 // WriteFragment writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's
@@ -129,7 +126,6 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 
 // piece is what a fragment is written from.
 type piece struct {
-	id    string // "": none
 	image []byte // an SVG, for pages without scripts
 	alt   string
 	data  []byte // an embedded, as JSON
@@ -151,9 +147,6 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 		return nil, err
 	}
 	p := &piece{alt: altText(tree, o.Names)}
-	if o.ID != "" {
-		p.id = labels.ID(o.ID)
-	}
 	if p.image, err = o.image(g, tree); err != nil {
 		return nil, err
 	}
@@ -167,11 +160,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 
 // write writes the piece; the writer keeps its first error.
 func (p *piece) write(w *bufio.Writer) {
-	id := ""
-	if p.id != "" {
-		id = fmt.Sprintf(" id=\"%s\"", p.id)
-	}
-	fmt.Fprintf(w, "<div class=\"nodemask-explorer\"%s>\n", id)
+	w.WriteString("<div class=\"nodemask-explorer\">\n")
 	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+
 		"style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image),
 		html.EscapeString(p.alt))
