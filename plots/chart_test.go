@@ -385,6 +385,7 @@ func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
 		"fewer cells":      {X: one, Y: one, Cells: []string{}},
 		"half a band":      {X: one, Y: one, Low: one},
 		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
+		"band above y":     {X: one, Y: one, Low: []float64{1.5}, High: []float64{2}},
 		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},
 		"band not finite":  {X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one},
 		"band upside down": {X: one, Y: one, Low: []float64{2}, High: []float64{0}},
