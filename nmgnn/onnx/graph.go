@@ -137,8 +137,8 @@ func (b *builder) linear(h value, name string, out int) value {
 
 // filled returns a number for each node and column.
 func (b *builder) filled(x float32, width int) value {
-	nodes := b.add("Shape", []string{inputFeatures}, attribute{name: "end", kind: intAttribute, int: 1})
-	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, attribute{name: "axis", kind: intAttribute})
+	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))
+	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, integer("axis", 0))
 	return value{b.add("ConstantOfShape", []string{shape}, attribute{name: "value", kind: tensorAttribute,
 		tensor: tensorProto{dims: []int64{1}, floats: []float32{x}}}), width}
 }
@@ -148,12 +148,10 @@ func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
 		return b.add("Gather", []string{from,
-			b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})},
-			attribute{name: "axis", kind: intAttribute})
+			b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})}, integer("axis", 0))
 	}
 	loops := b.add("Equal", []string{row(inputEdges, 0), row(inputEdges, 1)})
-	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})},
-		attribute{name: "axis", kind: intAttribute, int: 1})
+	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})}, integer("axis", 1))
 	b.source, b.target = row(kept, 0), row(kept, 1)
 	b.targets = b.add("Unsqueeze", []string{b.target, b.ints(1)})
 }
@@ -165,7 +163,7 @@ func (b *builder) sources(h value) value { return b.gather(h, b.source) }
 func (b *builder) atTargets(h value) value { return b.gather(h, b.target) }
 
 func (b *builder) gather(h value, index string) value {
-	return value{b.add("Gather", []string{h.name, index}, attribute{name: "axis", kind: intAttribute}), h.width}
+	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
 // scatter reduces into each row v of first [nodes, width] the rows of the edges [edges, width] that end in v, by "add"
@@ -179,8 +177,7 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 		}
 		index = b.repeated[edges.width]
 	}
-	return value{b.add("ScatterElements", []string{first.name, index, edges.name},
-		attribute{name: "axis", kind: intAttribute},
+	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, integer("axis", 0),
 		attribute{name: "reduction", kind: stringAttribute, text: reduction}), first.width}
 }
 
@@ -214,5 +211,5 @@ func (b *builder) perHead(op string, v, w value) value {
 // headProducts returns a·x for each head's share of the columns, for a weight a [heads, width/heads]: [rows, heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
-	return value{b.add("ReduceSum", []string{each, b.ints(2)}, attribute{name: "keepdims", kind: intAttribute}), heads}
+	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}
 }

@@ -155,8 +155,7 @@ func (b *builder) norm(h value, name string) value {
 // rowNormalized divides each row by the sum of its absolute values; a row of zeros stays as it is.
 func (b *builder) rowNormalized(x value) value {
 	b.scope = "features"
-	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)},
-		attribute{name: "keepdims", kind: intAttribute, int: 1})
+	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, integer("keepdims", 1))
 	empty := b.add("Equal", []string{sum, b.scalar(0)})
 	return b.elementwise("Div", x, b.add("Where", []string{empty, b.scalar(1), sum}))
 }

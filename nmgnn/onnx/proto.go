@@ -72,6 +72,11 @@ type attribute struct {
 	tensor tensorProto
 }
 
+// integer returns an attribute of a whole number.
+func integer(name string, x int64) attribute {
+	return attribute{name: name, kind: intAttribute, int: x}
+}
+
 // tensorProto is a TensorProto: of floats, or of ints if that is set. No dimensions make a scalar.
 type tensorProto struct {
 	dims   []int64
