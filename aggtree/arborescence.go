@@ -49,16 +49,19 @@ func newShape(a Arborescence) (*shape, error) {
 	for i := range parent {
 		parent[i] = -1
 	}
-	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)), depth: make([]int, n)}
+	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)),
+		depth: make([]int, n)}
 	for i, e := range a.Edges {
 		from, to := e[0], e[1]
 		switch {
 		case from < 0 || int(from) >= n || to < 0 || int(to) >= n:
-			return nil, fault(nil, "edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to, n)
+			return nil, fault(nil, "edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to,
+				n)
 		case to == a.Root:
 			return nil, fault([]int32{to, from}, "the root, node %d, has a parent: node %d", to, from)
 		case parent[to] >= 0:
-			return nil, fault([]int32{to, parent[to], from}, "node %d has two edges from parents: from node %d and from node %d", to, parent[to], from)
+			return nil, fault([]int32{to, parent[to], from}, "node %d has two edges from parents: from node %d and from node %d",
+				to, parent[to], from)
 		}
 		parent[to] = from
 		s.first[from+1]++

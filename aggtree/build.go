@@ -26,7 +26,8 @@ func (o Options) limit() (int, error) {
 	case o.Limit == 0:
 		return DefaultLimit, nil
 	case o.Limit < 0 || o.Limit > math.MaxInt32-1:
-		return 0, fmt.Errorf("aggtree: a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", o.Limit, math.MaxInt32-1, DefaultLimit)
+		return 0, fmt.Errorf("aggtree: a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", o.Limit,
+			math.MaxInt32-1, DefaultLimit)
 	}
 	return o.Limit, nil
 }
@@ -45,7 +46,8 @@ func (e *TooLargeError) Error() string {
 	if e.Counts.Saturated() {
 		least = "at least "
 	}
-	return fmt.Sprintf("aggtree: the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer hops, mask nodes, or raise Options.Limit",
+	return fmt.Sprintf("aggtree: the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer "+
+		"hops, mask nodes, or raise Options.Limit",
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
@@ -73,7 +75,8 @@ func (w walks) build(ctx context.Context, hops int, o Options) (*Tree, error) {
 		return nil, &TooLargeError{Root: w.root, Hops: hops, Counts: counts, Limit: limit}
 	}
 	n := int32(counts.Total)
-	t := &Tree{Hops: hops, Base: make([]int32, n), Parent: make([]int32, n), FirstChild: make([]int32, n+1), Level: make([]int32, hops+2)}
+	t := &Tree{Hops: hops, Base: make([]int32, n), Parent: make([]int32, n), FirstChild: make([]int32, n+1),
+		Level: make([]int32, hops+2)}
 	if w.mask != nil {
 		t.Hidden = make([]int32, n)
 		t.RootMasked = int(w.root) < len(w.mask) && w.mask[w.root]

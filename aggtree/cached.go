@@ -19,7 +19,8 @@ import (
 // lies, and [Tree.Descendants] what each cached representation captured.
 //
 // One tree holds all that eq. 4 reads, also where it descends to ĥ_v^(k-1), which reads h̃_u^(k-2): by lemma 1,
-// T_u^(k-2) is T_u^(k-1) cut off one level earlier, and so the tree of ĥ_v^(k-1) is this one cut off one level earlier.
+// T_u^(k-2) is T_u^(k-1) cut off one level earlier, and so the tree of ĥ_v^(k-1) is this one cut off one level
+// earlier.
 //
 // The root has the base train.NumNodes(), the first number that the train graph leaves free. A mask has an entry for
 // each node of the train graph; predicting masks nothing, so it is normally nil. Errors are those of [Build], and
@@ -31,7 +32,8 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	first := slices.Sorted(slices.Values(neighbours))
 	for i, u := range first {
 		if u < 0 || int(u) >= train.NumNodes() {
-			return nil, fmt.Errorf("aggtree: train neighbour %d: the train graph has %d nodes, numbered from 0: leave out neighbours that are not train nodes", u, train.NumNodes())
+			return nil, fmt.Errorf("aggtree: train neighbour %d: the train graph has %d nodes, numbered from 0: leave out "+
+				"neighbours that are not train nodes", u, train.NumNodes())
 		}
 		if i > 0 && first[i-1] == u {
 			return nil, fmt.Errorf("aggtree: train neighbour %d is listed twice: list each once", u)

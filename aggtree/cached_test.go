@@ -26,7 +26,8 @@ func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
 
 func TestACachedTreeByHand(t *testing.T) {
 	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
-	train := testgraph.Undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+	train := testgraph.Undirected(t, 4, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
+		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
 	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
@@ -45,7 +46,8 @@ func TestACachedTreeByHand(t *testing.T) {
 	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
 
 	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
-	grown := testgraph.Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
+	grown := testgraph.Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
+		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
 		csr.Edge{Node: 4, Neighbour: 0}, csr.Edge{Node: 4, Neighbour: 3})
 	full, err := Build(ctx, grown, 4, 2, Options{})
 	require.NoError(t, err)
@@ -69,7 +71,8 @@ func TestANewNodeWithoutTrainNeighboursIsAloneInItsTree(t *testing.T) {
 // anyTrain draws a train graph and neighbours in it.
 func anyTrain(t *rapid.T) (*csr.Graph, []int32) {
 	g := testgraph.Any(t, 5)
-	return g, rapid.SliceOfDistinct(rapid.Int32Range(0, int32(g.NumNodes()-1)), func(v int32) int32 { return v }).Draw(t, "neighbours")
+	return g, rapid.SliceOfDistinct(rapid.Int32Range(0, int32(g.NumNodes()-1)), func(v int32) int32 { return v }).Draw(t,
+		"neighbours")
 }
 
 func TestACachedTreeComputesEquation4(t *testing.T) {
@@ -149,7 +152,8 @@ func TestEveryGroupIsTheTreeThatTheCachedRepresentationCaptured(t *testing.T) {
 func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
 	for _, bad := range []int32{-1, 5} {
 		_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{0, bad}, 2, Options{})
-		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not train nodes")
+		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not "+
+			"train nodes")
 	}
 	_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{2, 0, 2}, 2, Options{})
 	assert.EqualError(t, err, "aggtree: train neighbour 2 is listed twice: list each once")
@@ -167,7 +171,8 @@ func TestAnArrivalByHand(t *testing.T) {
 	assert.Equal(t, []int32{0, 1}, a.Grown.Indices)
 	assert.Nil(t, a.Mask)
 
-	a, err = BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2, Options{Mask: []bool{false, false, true, true, false}})
+	a, err = BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2,
+		Options{Mask: []bool{false, false, true, true, false}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{true, false, false}, a.Mask, "3 is masked, and 2 would be, but is the root")
 	assert.Equal(t, []int32{2, 1}, a.Tree.Base)
@@ -211,9 +216,10 @@ func TestArrivalsThatCannotBeAreErrors(t *testing.T) {
 		node  int32
 		mask  []bool
 	}{
-		"aggtree: node 2 is a train node: expected one that arrives later":                          {[]int32{0, 2}, 2, nil},
-		"aggtree: root 5: the graph has 5 nodes, numbered from 0":                                   {[]int32{0, 2}, 5, nil},
-		"aggtree: the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1, make([]bool, 2)},
+		"aggtree: node 2 is a train node: expected one that arrives later": {[]int32{0, 2}, 2, nil},
+		"aggtree: root 5: the graph has 5 nodes, numbered from 0":          {[]int32{0, 2}, 5, nil},
+		"aggtree: the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1,
+			make([]bool, 2)},
 		"aggtree: train nodes: ": {[]int32{0, 0}, 1, nil},
 	} {
 		_, err := BuildArrival(ctx, testgraph.Triangle(t), c.train, c.node, 2, Options{Mask: c.mask})

@@ -29,7 +29,8 @@ func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Ar
 		return err
 	}
 	if base := s.Base[s.Root]; base != root {
-		return &Fault{Kind: WrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base}, text: fmt.Sprintf("the root stands for node %d of the graph; expected %d", base, root)}
+		return &Fault{Kind: WrongRoot, Nodes: []int32{s.Root}, Walk: []int32{base},
+			text: fmt.Sprintf("the root stands for node %d of the graph; expected %d", base, root)}
 	}
 	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
 	return c.check(s.Root, hops, false)
@@ -54,7 +55,8 @@ func (c *checker) check(from int32, hops int, cut bool) error {
 	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
 	level := [][]int32{{from}}
 	if base := c.shape.Base[from]; base < 0 || int(base) >= c.graph.NumNodes() {
-		return &Fault{Kind: ExtraWalk, Nodes: []int32{from}, Walk: []int32{base}, text: fmt.Sprintf("tree node %d stands for node %d, which is not in the graph", from, base)}
+		return &Fault{Kind: ExtraWalk, Nodes: []int32{from}, Walk: []int32{base},
+			text: fmt.Sprintf("tree node %d stands for node %d, which is not in the graph", from, base)}
 	}
 	for depth := 0; len(level) > 0 && (depth < hops || !cut); depth++ {
 		var below [][]int32
@@ -86,7 +88,8 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		if len(own) == 0 && len(want) > 0 && depth < c.hops {
 			walk := c.walk(i)
 			return nil, &Fault{Kind: LeafTooEarly, Nodes: []int32{i}, Walk: walk, text: fmt.Sprintf(
-				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i, depth, base, c.hops, walkText(walk))}
+				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i,
+				depth, base, c.hops, walkText(walk))}
 		}
 		if len(nodes) == 1 {
 			children = slices.Clip(own) // sorting changes only their order, which means nothing
@@ -100,7 +103,8 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 	if len(children) > 0 && depth == c.hops {
 		walk := c.walk(children[0])
 		return nil, &Fault{Kind: ExtraWalk, Nodes: slices.Clone(children[:1]), Walk: walk, text: fmt.Sprintf(
-			"tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s", children[0], depth+1, c.hops, walkText(walk))}
+			"tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s", children[0], depth+1, c.hops,
+			walkText(walk))}
 	}
 	if depth == c.hops {
 		return below, nil
@@ -118,7 +122,8 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		if same > 1 && c.repeats == nil {
 			walk := c.walk(children[0])
 			c.repeats = &Fault{Kind: NotSmallest, Nodes: slices.Clone(children[:2]), Walk: walk, text: fmt.Sprintf(
-				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0], children[1], u, walkText(walk))}
+				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0],
+				children[1], u, walkText(walk))}
 		}
 		below = append(below, children[:same:same])
 		children = children[same:]
@@ -128,7 +133,8 @@ func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, er
 		if at == len(next) || c.shape.Base[next[at][0]] != u {
 			walk := append(c.walk(nodes[0]), u)
 			return nil, &Fault{Kind: MissingWalk, Nodes: slices.Clone(nodes), Walk: walk, text: fmt.Sprintf(
-				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u, base, walkText(walk))}
+				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u,
+				base, walkText(walk))}
 		}
 	}
 	return below, nil

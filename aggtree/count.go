@@ -53,7 +53,8 @@ func newProducts(bases int) *products {
 
 // run calls visit with the bases that each depth of the tree has, in no particular order, and how often each base is
 // there. It ends early once a depth is empty.
-func (p *products) run(ctx context.Context, w walks, hops int, visit func(depth int, bases []int32, times []uint64)) error {
+func (p *products) run(ctx context.Context, w walks, hops int,
+	visit func(depth int, bases []int32, times []uint64)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

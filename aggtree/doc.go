@@ -24,8 +24,8 @@
 // A layer computes h_v^(j) from h_v^(j-1) and from h_u^(j-1) of the u ∈ N_v. T_v^k has no branch for h_v^(k-1), and
 // needs none: by lemma 1, T_v^(k-1) is T_v^k cut off at depth k-1. Let k layers run over the tree, with edges that
 // point to the parent ([Tree.AsGraph]). After j layers a tree node at depth d has the representation that its base has
-// in the graph whenever j ≤ k-d: by induction, since its children, one level deeper, are right after j-1 layers, and it
-// has all of them. The root, d = 0, is right after all k. Representations with j > k-d are wrong, since leaves lack
+// in the graph whenever j ≤ k-d: by induction, since its children, one level deeper, are right after j-1 layers, and
+// it has all of them. The root, d = 0, is right after all k. Representations with j > k-d are wrong, since leaves lack
 // their neighbours, but no right one is computed from them.
 //
 // The layer must be as eq. 1 says: its weights come from v and the neighbours that it aggregates. GCN's weights also
@@ -39,6 +39,6 @@
 //
 // # Drawing
 //
-// Package draw writes trees as text, SVG, DOT or JSON and draws the paper's figures 1 to 7; package explorer
+// Package draw writes trees as text, SVG or JSON and draws the paper's figures 1 to 7; package explorer
 // writes pages on which readers play with the trees of a graph.
 package aggtree

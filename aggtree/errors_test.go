@@ -2,6 +2,7 @@ package aggtree
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -29,13 +30,13 @@ func everywhere(ctx context.Context, g *csr.Graph, hops int, mask []bool) map[st
 	_, all["Summaries"] = Summaries(ctx, g, hops, mask)
 	_, all["HashAll"] = HashAll(ctx, g, hops, nil, mask)
 	_, all["GroupAll"] = GroupAll(ctx, g, hops, nil, mask)
-	all["Lemma1"] = Lemma1(ctx, g, hops, candidate(), mask)
-	all["Lemma2"] = Lemma2(ctx, g, hops, candidate(), mask)
+	all["Lemma1"] = lemma1(ctx, g, hops, candidate(), mask)
+	all["Lemma2"] = lemma2(ctx, g, hops, candidate(), mask)
 	return all
 }
 
-func expect(ctx context.Context, g *csr.Graph, root int32, hops int) error {
-	_, err := Expect(ctx, g, root, hops, 0.5, ExpectOptions{})
+func expectError(ctx context.Context, g *csr.Graph, root int32, hops int) error {
+	_, err := Expect(ctx, g, root, hops, 0.5)
 	return err
 }
 
@@ -45,7 +46,7 @@ func TestArgumentsThatCannotBeAreErrorsEverywhere(t *testing.T) {
 		for name, err := range everything(ctx, g, root, 2, nil) {
 			assert.ErrorContains(t, err, "the graph has 5 nodes, numbered from 0", name)
 		}
-		assert.ErrorContains(t, expect(ctx, g, root, 2), "the graph has 5 nodes, numbered from 0")
+		assert.ErrorContains(t, expectError(ctx, g, root, 2), "the graph has 5 nodes, numbered from 0")
 	}
 	for _, c := range []struct {
 		g    *csr.Graph
@@ -65,7 +66,7 @@ func TestArgumentsThatCannotBeAreErrorsEverywhere(t *testing.T) {
 			assert.EqualError(t, err, c.want, name)
 		}
 		if c.mask == nil {
-			assert.EqualError(t, expect(ctx, c.g, 0, c.hops), c.want)
+			assert.EqualError(t, expectError(ctx, c.g, 0, c.hops), c.want)
 		}
 	}
 }
@@ -79,7 +80,7 @@ func TestACancelledContextEndsEverything(t *testing.T) {
 	for name, err := range everywhere(cancelled, testgraph.Triangle(t), 2, nil) {
 		assert.ErrorIs(t, err, context.Canceled, name)
 	}
-	assert.ErrorIs(t, expect(cancelled, testgraph.Triangle(t), 0, 2), context.Canceled)
+	assert.ErrorIs(t, expectError(cancelled, testgraph.Triangle(t), 0, 2), context.Canceled)
 }
 
 // late is a context that is cancelled once it has been asked so many times.
@@ -111,8 +112,8 @@ func TestWorkUnderWayEndsWithItsContext(t *testing.T) {
 			"Count":     func(ctx context.Context) error { _, err := Count(ctx, g, root, 9, nil); return err },
 			"Summaries": func(ctx context.Context) error { _, err := Summaries(ctx, g, 2, nil); return err },
 			"HashAll":   func(ctx context.Context) error { _, err := HashAll(ctx, g, 3, nil, nil); return err },
-			"Lemma1":    func(ctx context.Context) error { return Lemma1(ctx, g, 2, tree.Arborescence(), nil) },
-			"Expect":    func(ctx context.Context) error { return expect(ctx, g, root, 9) },
+			"Lemma1":    func(ctx context.Context) error { return lemma1(ctx, g, 2, tree.Arborescence(), nil) },
+			"Expect":    func(ctx context.Context) error { return expectError(ctx, g, root, 9) },
 		} {
 			assert.ErrorIs(t, run(after()), context.Canceled, "%s after %d", name, asked)
 		}
@@ -124,7 +125,8 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	var large *TooLargeError
 	require.ErrorAs(t, err, &large)
 	assert.Equal(t, &TooLargeError{Root: 0, Hops: 2, Counts: Counts{Depth: []uint64{1, 2, 5}, Total: 8}, Limit: 7}, large)
-	assert.EqualError(t, err, "aggtree: the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for fewer hops, mask nodes, or raise Options.Limit")
+	assert.EqualError(t, err, "aggtree: the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for "+
+		"fewer hops, mask nodes, or raise Options.Limit")
 	_, err = BuildCached(ctx, testgraph.Triangle(t), []int32{0}, 2, Options{Limit: 3})
 	require.ErrorAs(t, err, &large) // 5, then 0, then 1 and 2
 	assert.Equal(t, uint64(4), large.Counts.Total)
@@ -138,19 +140,9 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	}
 }
 
-func TestOptionsOfExpectationsThatCannotBeAreErrors(t *testing.T) {
-	for _, c := range []struct {
-		rate float64
-		o    ExpectOptions
-		want string
-	}{
-		{-0.1, ExpectOptions{}, "aggtree: a keep rate of -0.1: expected a probability, from 0 to 1"},
-		{math.NaN(), ExpectOptions{}, "aggtree: a keep rate of NaN: expected a probability, from 0 to 1"},
-		{0.5, ExpectOptions{Limit: -1}, "aggtree: a limit of -1 tree nodes: expected between 1 and 2147483646, or 0 for 1000000"},
-		{0.5, ExpectOptions{Samples: 1}, "aggtree: 1 samples: expected at least 2, or 0 for 1000"},
-		{0.5, ExpectOptions{Only: []int32{0, 5}}, "aggtree: ExpectOptions.Only names node 5 at position 1, but the graph has 5 nodes, numbered from 0"},
-	} {
-		_, err := Expect(ctx, testgraph.Triangle(t), 0, 2, c.rate, c.o)
-		assert.EqualError(t, err, c.want)
+func TestKeepRatesThatAreNoProbabilitiesAreErrors(t *testing.T) {
+	for _, rate := range []float64{-0.1, 1.1, math.NaN()} {
+		_, err := Expect(ctx, testgraph.Triangle(t), 0, 2, rate)
+		assert.EqualError(t, err, fmt.Sprintf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", rate))
 	}
 }

@@ -67,13 +67,16 @@ func TestHashesAreEqualExactlyForIsomorphicTrees(t *testing.T) {
 
 func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
 	g := testgraph.Undirected(t, 12,
-		csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3}, csr.Edge{Node: 3, Neighbour: 4}, csr.Edge{Node: 4, Neighbour: 5}, csr.Edge{Node: 5, Neighbour: 0},
-		csr.Edge{Node: 6, Neighbour: 7}, csr.Edge{Node: 7, Neighbour: 8}, csr.Edge{Node: 8, Neighbour: 6}, csr.Edge{Node: 9, Neighbour: 10}, csr.Edge{Node: 10, Neighbour: 11}, csr.Edge{Node: 11, Neighbour: 9})
+		csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3},
+		csr.Edge{Node: 3, Neighbour: 4}, csr.Edge{Node: 4, Neighbour: 5}, csr.Edge{Node: 5, Neighbour: 0},
+		csr.Edge{Node: 6, Neighbour: 7}, csr.Edge{Node: 7, Neighbour: 8}, csr.Edge{Node: 8, Neighbour: 6},
+		csr.Edge{Node: 9, Neighbour: 10}, csr.Edge{Node: 10, Neighbour: 11}, csr.Edge{Node: 11, Neighbour: 9})
 	groups, err := GroupAll(ctx, g, 5, nil, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 1, groups.Count)
-	// Colour one node of the ring and one of a triangle. 2 hops from 0 and from 6 look alike: two plain nodes, each above a
-	// coloured and a plain one. Only the third hop goes round the triangle, 6-7-8-6. From 1 and from 7 it takes 2: 7-8-6.
+	// Colour one node of the ring and one of a triangle. 2 hops from 0 and from 6 look alike: two plain nodes, each above
+	// a coloured and a plain one. Only the third hop goes round the triangle, 6-7-8-6. From 1 and from 7 it takes 2:
+	// 7-8-6.
 	colours := make([]uint64, 12)
 	colours[0], colours[6] = 1, 1
 	groups, err = GroupAll(ctx, g, 2, colours, nil)

@@ -69,9 +69,9 @@ func pick(h []uint64, bases []int32) []uint64 {
 	return rows
 }
 
-// subtree is node i and its descendants, at most depth levels further down, as a tree of its own: what lemma 1 says is the
-// aggregation tree of i's base. A depth below the tree's hops is cut to what is there. Only the whole of a cached tree is
-// cached; what hangs below its root are trees of the train graph.
+// subtree is node i and its descendants, at most depth levels further down, as a tree of its own: what lemma 1 says is
+// the aggregation tree of i's base. A depth below the tree's hops is cut to what is there. Only the whole of a cached
+// tree is cached; what hangs below its root are trees of the train graph.
 func subtree(t *Tree, i int32, depth int) *Tree {
 	depth = max(0, min(depth, t.Hops-t.Depth(i)))
 	levels := t.Descendants(i, depth)

@@ -28,7 +28,8 @@ type Counterexample struct {
 // Error says where the lemma fails, and how.
 func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
-		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the %d-aggregation tree of node %d: %v: %s",
+		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
+			"%d-aggregation tree of node %d: %v: %s",
 			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
 	}
 	var parts []string
@@ -40,15 +41,16 @@ func (c *Counterexample) Error() string {
 			parts = append(parts, fmt.Sprintf("%s %v", part.name, part.nodes))
 		}
 	}
-	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s", c.Node, c.Base, strings.Join(parts, ", "))
+	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s",
+		c.Node, c.Base, strings.Join(parts, ", "))
 }
 
-// Lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
+// lemma1 checks lemma 1 on a candidate for a tree of so many hops: every subtree (any node with its descendants down to
 // any depth) is the aggregation tree of the node's base. It returns nil if so, else a [*Counterexample]: the smallest
 // wrong subtree at the first node that has one. It compares all depths of all subtrees, in time proportional to the
 // nodes times hops². For a candidate that is not an arborescence it returns a [*Fault]; other errors are those of
 // [Check].
-func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
+func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
 		return err
@@ -71,11 +73,11 @@ func Lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// Lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
+// lemma2 checks lemma 2 on a candidate for a tree of so many hops: the child set of each node above that depth is the
 // neighbour set of its base, without masked nodes, and no two children have the same base. It returns nil if so, else
 // the first [*Counterexample]. A node further down that has children is not a leaf, so the lemma must hold for it too.
-// Other errors are those of [Lemma1].
-func Lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
+// Other errors are those of [lemma1].
+func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	s, err := lemmaShape(ctx, g, hops, candidate, mask)
 	if err != nil {
 		return err
@@ -133,4 +135,40 @@ func without(a, b []int32) (rest []int32) {
 		}
 	}
 	return rest
+}
+
+// Statement holds one thing that the paper says of an aggregation tree, and whether a candidate obeys it.
+type Statement struct {
+	// Name is "definition", "lemma 1" or "lemma 2".
+	Name string
+	// Text says in a few words what is claimed.
+	Text string
+	// Counterexample says where the candidate breaks the statement: a [*Counterexample] to a lemma, or a [*Fault]. nil:
+	// the statement holds.
+	Counterexample error
+}
+
+// Holds reports whether the candidate obeys the statement.
+func (s Statement) Holds() bool { return s.Counterexample == nil }
+
+// Verify checks the definition and both lemmas on a candidate for T_root^hops of the graph under the mask (nil: nothing
+// masked), and returns the three statements in this order, whether they hold or not. A candidate that is not an
+// arborescence breaks all three. It returns an error, and no statements, for a root, hops or mask that do not fit the
+// graph, or the context's if it ends first.
+func Verify(
+	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
+) ([]Statement, error) {
+	statements := []Statement{
+		{"definition", "the paths are the walks", Check(ctx, g, root, hops, candidate, mask)},
+		{"lemma 1", "every subtree is an aggregation tree", lemma1(ctx, g, hops, candidate, mask)},
+		{"lemma 2", "children are the neighbours", lemma2(ctx, g, hops, candidate, mask)},
+	}
+	for _, s := range statements {
+		var fault *Fault
+		var found *Counterexample
+		if !s.Holds() && !errors.As(s.Counterexample, &fault) && !errors.As(s.Counterexample, &found) {
+			return nil, s.Counterexample
+		}
+	}
+	return statements, nil
 }

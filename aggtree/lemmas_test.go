@@ -16,12 +16,13 @@ func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 	a := candidate()
 	a.Base[7] = 1 // below tree node 2 there is now 0, 1, 1 instead of 0, 1, 3
 	var found *Counterexample
-	require.ErrorAs(t, Lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
+	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	// The subtrees of the root down to depths 0 and 1 are right; the whole tree is not.
 	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
 	assert.Equal(t, 2, found.Depth)
 	assert.Equal(t, MissingWalk, found.Fault.Kind)
-	assert.Equal(t, "aggtree: lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree of node 0: missing walk: "+
+	assert.Equal(t, "aggtree: lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree "+
+		"of node 0: missing walk: "+
 		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
 }
 
@@ -29,7 +30,7 @@ func TestLemma1HasACounterexampleBelowARootThatStandsForNoNode(t *testing.T) {
 	a := candidate()
 	a.Base[0] = 9
 	var found *Counterexample
-	require.ErrorAs(t, Lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
+	require.ErrorAs(t, lemma1(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	assert.Equal(t, ExtraWalk, found.Fault.Kind)
 	assert.ErrorContains(t, found.Fault, "tree node 0 stands for node 9, which is not in the graph")
 }
@@ -38,14 +39,17 @@ func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
 	a := candidate()
 	a.Base[5], a.Base[7] = 4, 1 // below tree node 2 there is now 4, 1, 1 instead of 0, 1, 3
 	var found *Counterexample
-	require.ErrorAs(t, Lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
-	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4}, Repeated: []int32{1}}, found)
-	assert.Equal(t, "aggtree: lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks [0 3], has besides [4], repeats [1]", found.Error())
+	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
+	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4},
+		Repeated: []int32{1}}, found)
+	assert.Equal(t, "aggtree: lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks "+
+		"[0 3], has besides [4], repeats [1]", found.Error())
 }
 
 func TestMaskedChildrenAreACounterexampleToLemma2(t *testing.T) {
 	var found *Counterexample
-	require.ErrorAs(t, Lemma2(ctx, testgraph.Triangle(t), 2, candidate(), []bool{false, false, false, true, false}), &found)
+	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, candidate(), []bool{false, false, false, true, false}),
+		&found)
 	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Extra: []int32{3}}, found)
 }
 

@@ -66,7 +66,8 @@ func TestAnIsolatedRootAndNoHopsGiveASingleNode(t *testing.T) {
 
 func TestAWalkThatCannotGoOnEndsInALeafAboveTheLastLevel(t *testing.T) {
 	// 0 aggregates from 1 and 2, 2 from 1, 1 from nobody.
-	g, _, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 1}}, csr.Options{Directed: true})
+	g, _, err := csr.FromEdges(3, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 1}},
+		csr.Options{Directed: true})
 	require.NoError(t, err)
 	tree, err := Build(ctx, g, 0, 2, Options{})
 	require.NoError(t, err)
@@ -148,7 +149,8 @@ func TestTheorem1HoldsForEveryRepresentationItSpeaksOf(t *testing.T) {
 func TestATreeAsAGraphIsAProperGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
-		tree, err := Build(ctx, g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), Options{Mask: testgraph.AnyMask(t, g)})
+		tree, err := Build(ctx, g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"),
+			Options{Mask: testgraph.AnyMask(t, g)})
 		require.NoError(t, err)
 		as := tree.AsGraph()
 		_, err = csr.New(as.Offsets, as.Indices)
@@ -220,7 +222,8 @@ func BenchmarkCheckAMillionNodes(b *testing.B) {
 			edges = append(edges, csr.Edge{Node: v, Neighbour: u})
 		}
 	}
-	g := testgraph.Undirected(b, 101, edges...) // complete: the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes
+	// complete: the tree for 3 hops has 1 + 100 + 100² + 100³ = 1,010,101 nodes
+	g := testgraph.Undirected(b, 101, edges...)
 	tree, err := Build(ctx, g, 0, 3, Options{Limit: 2_000_000})
 	if err != nil {
 		b.Fatal(err)

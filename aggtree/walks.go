@@ -39,7 +39,8 @@ func checkArguments(g *csr.Graph, hops int, mask []bool) error {
 	case hops < 0 || hops > MaxHops:
 		return fmt.Errorf("aggtree: %d hops: expected between 0 and %d", hops, MaxHops)
 	case mask != nil && len(mask) != g.NumNodes():
-		return fmt.Errorf("aggtree: the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil", len(mask), g.NumNodes())
+		return fmt.Errorf("aggtree: the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil",
+			len(mask), g.NumNodes())
 	}
 	return nil
 }

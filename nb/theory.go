@@ -117,9 +117,9 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		}
 		return total
 	}
-	whole := Must1(aggtree.Expect(ctx, g.Edges, root, hops, 1, aggtree.ExpectOptions{}))
+	whole := Must1(aggtree.Expect(ctx, g.Edges, root, hops, 1))
 	for p := 1; p <= 10; p++ {
-		e := Must1(aggtree.Expect(ctx, g.Edges, root, hops, float64(p)/10, aggtree.ExpectOptions{}))
+		e := Must1(aggtree.Expect(ctx, g.Edges, root, hops, float64(p)/10))
 		x := float64(p) / 10
 		size.X, size.Y = append(size.X, x), append(size.Y, e.Total()/whole.Total())
 		if all := sum(whole.Root) - 1; all > 0 {

@@ -13,20 +13,20 @@ const (
 	normEpsilon  = 1e-5 // added to variances
 )
 
-// BatchNorm normalises each column of h [nodes, width] and returns [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
-// BatchNorm1d does:
+// BatchNorm normalises each column of h [nodes, width] and returns [nodes, width] (Ioffe and Szegedy 2015), as
+// PyTorch's BatchNorm1d does:
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// In training, mean and variance are those of all rows. A masked node is a row too: it still computes itself, so it counts.
-// The variance is the biased one, divided by the number n of rows. The running mean and variance move by a tenth towards
-// those of each training step, the variance towards the unbiased one, divided by n-1 (by 1 for a single node). Outside
-// training the running ones take the place of the rows' own, so that a node's statistics depend on no other node. Then nothing is
-// masked either, and sums over neighbours are greater than those that the running statistics are of: [Mask].Rescale keeps their
-// expectation.
+// In training, mean and variance are those of all rows. A masked node is a row too: it still computes itself, so it
+// counts. The variance is the biased one, divided by the number n of rows. The running mean and variance move by a
+// tenth towards those of each training step, the variance towards the unbiased one, divided by n-1 (by 1 for a single
+// node). Outside training the running ones take the place of the rows' own, so that a node's statistics depend on no
+// other node. Then nothing is masked either, and sums over neighbours are greater than those that the running
+// statistics are of: [Mask].Rescale keeps their expectation.
 //
-// γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at one:
-// they are variables of the model that are not trained, but saved with it.
+// γ starts at one and β at zero, and both are trained. The running mean starts at zero and the running variance at
+// one: they are variables of the model that are not trained, but saved with it.
 //
 // Where only some rows are a batch's own ([Loaded].SetOwn), the rows are those.
 func BatchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {

@@ -19,22 +19,24 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-func TestBatchNormTakesItsStatisticsFromAllNodesMaskedOnesTooAndRunsThemOn(t *testing.T) {
+func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.features = gnntest.SparseRows([][]float32{{1}, {1}, {0}, {4}, {6}})
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1, 2}, Norm: true}}
 		f.weights = map[string][]float32{
-			"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2}, "/model/layer0/norm0/beta": {1},
+			"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2},
+			"/model/layer0/norm0/beta":      {1},
 			"/model/layer0/linear1/weights": {0.5, -1}, "/model/layer0/linear1/biases": {0, 0},
 		}
 		p := f.program(t, b, plan)
 		got := p.step()
-		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Their mean is 4; off it by -2, -2, 2, 0, 2, whose squares add up
-		// to 16: the variance is 16/5, and 16/4 for the running one.
+		// h + Σδh: a 1+1 = 2, b 2, c 0+1+1+4 = 6, d 4, e 6. Their mean is 4; off it by -2, -2, 2, 0, 2, whose squares add
+		// up to 16: the variance is 16/5, and 16/4 for the running one.
 		up := float32(2*2/math.Sqrt(3.2+1e-5) + 1) // c and e; a and b are below zero, and d is β
-		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, gnntest.Flatten(got.layers[0]), 1e-6, "in training")
+		gnntest.InDelta(t, []float32{0, 0, 0, 0, up / 2, -up, 0.5, -1, up / 2, -up}, gnntest.Flatten(got.layers[0]), 1e-6,
+			"in training")
 		gnntest.InDelta(t, []float32{0.4}, got.running["/model/layer0/norm0/running_mean"], 1e-6, "0.9·0 + 0.1·4")
 		gnntest.InDelta(t, []float32{1.3}, got.running["/model/layer0/norm0/running_variance"], 1e-6, "0.9·1 + 0.1·4")
 		got = p.step()
@@ -45,16 +47,19 @@ func TestBatchNormTakesItsStatisticsFromAllNodesMaskedOnesTooAndRunsThemOn(t *te
 		want := []float32{y(2) / 2, -y(2), y(2) / 2, -y(2), y(6) / 2, -y(6), y(4) / 2, -y(4), y(6) / 2, -y(6)}
 		gnntest.InDelta(t, want, gnntest.Flatten(p.tested()), 1e-5, "outside training")
 		again := p.step().running
-		gnntest.InDelta(t, []float32{0.9*0.76 + 0.4}, again["/model/layer0/norm0/running_mean"], 1e-6, "running outside training moves nothing")
+		gnntest.InDelta(t, []float32{0.9*0.76 + 0.4}, again["/model/layer0/norm0/running_mean"], 1e-6,
+			"running outside training moves nothing")
 	})
 }
 
 func TestBatchNormOfASingleNodeIsBetaAndNotNaN(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		f := fixed{edges: gnntest.Undirected(t, 1, nil), features: gnntest.SparseRows([][]float32{{3}}), labels: []int32{0}, score: []int32{0}, classes: 2,
+		f := fixed{edges: gnntest.Undirected(t, 1, nil), features: gnntest.SparseRows([][]float32{{3}}), labels: []int32{0},
+			score: []int32{0}, classes: 2,
 			model: nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1, 2}, Norm: true}}},
 			weights: map[string][]float32{
-				"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2}, "/model/layer0/norm0/beta": {1},
+				"/model/layer0/linear0/weights": {1}, "/model/layer0/linear0/biases": {0}, "/model/layer0/norm0/gamma": {2},
+				"/model/layer0/norm0/beta":      {1},
 				"/model/layer0/linear1/weights": {0.5, -1}, "/model/layer0/linear1/biases": {0, 0},
 			}}
 		got := f.compute(t, b, kernels.Plan{Kernel: kernels.ScatterKernel})
@@ -87,7 +92,7 @@ type normFixture struct {
 	Tested   [][]float32
 }
 
-func TestBatchNormReadoutsAndResidualsAgreeWithPyTorchForwardAndBackward(t *testing.T) {
+func TestBatchNormReadoutsAndResidualsAgreeWithPyTorch(t *testing.T) {
 	data, err := os.ReadFile("testdata/norm_fixtures.json")
 	require.NoError(t, err)
 	var file struct{ Cases []normFixture }
@@ -97,8 +102,10 @@ func TestBatchNormReadoutsAndResidualsAgreeWithPyTorchForwardAndBackward(t *test
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
 				classes := len(c.Tested[0])
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
-					score: c.Train, classes: classes, weights: map[string][]float32{}, model: nmgnn.Model{Norm: c.Norm == "both", Residual: c.Residual}}
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
+					labels: c.Labels,
+					score:  c.Train, classes: classes, weights: map[string][]float32{},
+					model: nmgnn.Model{Norm: c.Norm == "both", Residual: c.Residual}}
 				if c.Readout != "" {
 					f.model.Readout = nmgnn.Readout{Classes: classes, All: c.Readout == "all"}
 				}
@@ -138,7 +145,8 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 				store := model.NewStore()
 				plan := kernels.Plan{Kernel: kernels.FusedKernel}
 				near := nearOf(t, store, plan, 50, nil)
-				m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all}, Dropout: 0.5, ScoresOnly: scoresOnly}
+				m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
+					Dropout: 0.5, ScoresOnly: scoresOnly}
 				exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 					r := kernels.NewRandom(key, plan.Kernel)
 					return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
@@ -147,7 +155,8 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 				h := tensors.FromValue(whole(50, 1, 1))
 				_, err = exec.Compile(tensors.FromValue([]uint32{3, 9}).Shape(), h.Shape())
 				require.NoError(t, err)
-				for _, path := range []string{"layer0/linear0/weights", "layer0/linear0/biases", "readout/weights", "readout/biases", "readout0/weights", "readout0/biases", "readout1/weights", "readout1/biases"} {
+				for _, path := range []string{"layer0/linear0/weights", "layer0/linear0/biases", "readout/weights",
+					"readout/biases", "readout0/weights", "readout0/biases", "readout1/weights", "readout1/biases"} {
 					if v := store.GetVariable("/model/" + path); v != nil {
 						require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{3}, 1, 1)))
 					}
@@ -156,7 +165,8 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 				require.NoError(t, err)
 				other, err := exec.Call(tensors.FromValue([]uint32{4, 9}), h)
 				require.NoError(t, err)
-				require.Equal(t, scoresOnly, assert.ObjectsAreEqual(one[0].Value(), other[0].Value()), "h^(1) with dropout on scores only: %v", scoresOnly)
+				require.Equal(t, scoresOnly, assert.ObjectsAreEqual(one[0].Value(), other[0].Value()),
+					"h^(1) with dropout on scores only: %v", scoresOnly)
 				require.NotEqual(t, one[1].Value(), other[1].Value(), "scores")
 				if scoresOnly && !all { // dropout(3·h^(1) + 3), so some logits are 0, bias and all
 					hidden, logits := one[0].Value().([][]float32), one[1].Value().([][]float32)
@@ -175,7 +185,8 @@ func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
 			store := model.NewStore()
 			plan := kernels.Plan{Kernel: kernels.FusedKernel}
 			near := nearOf(t, store, plan, 50, nil)
-			m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all}, Dropout: 0.5}
+			m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
+				Dropout: 0.5}
 			exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 				r := kernels.NewRandom(key, plan.Kernel)
 				return m.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: near(r), Features: nmgnn.Dense(h), Random: r})
@@ -185,7 +196,8 @@ func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
 			_, err = exec.Compile(key.Shape(), h.Shape())
 			require.NoError(t, err)
 			// h^(1) = relu(0·h + 1) = 1 whatever is dropped. Scores: 2 for h^(1), and with all of them 4 for the features.
-			for path, value := range map[string]float32{"layer0/linear0/weights": 0, "layer0/linear0/biases": 1, "readout/weights": 2, "readout/biases": 0,
+			for path, value := range map[string]float32{"layer0/linear0/weights": 0, "layer0/linear0/biases": 1,
+				"readout/weights": 2, "readout/biases": 0,
 				"readout0/weights": 0, "readout0/biases": 4, "readout1/weights": 2, "readout1/biases": 0} {
 				if v := store.GetVariable("/model/" + path); v != nil {
 					require.NoError(t, v.SetValue(tensors.FromFlatDataAndDimensions([]float32{value}, 1, 1)))

@@ -7,9 +7,11 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own check.
+// Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own
+// check.
 func Build(p hyper.Parameters, classes int) Model {
-	m := Model{Dropout: p.Dropout, Norm: p.Norm == hyper.NormBoth, Residual: p.Residual, ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
+	m := Model{Dropout: p.Dropout, Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
+		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
 	if p.Readout != hyper.ReadoutNone {
 		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
 	}
@@ -49,8 +51,8 @@ var layers = map[string]func(p hyper.Parameters, width, heads int) Layer{
 	},
 }
 
-// RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts into
-// the model.
+// RegulariserOf returns the regulariser that the parameters name, or nil for none and for dropout, which [Build] puts
+// into the model.
 func RegulariserOf(p hyper.Parameters) Regulariser {
 	switch p.Regulariser {
 	case hyper.DropEdgeRegulariser:

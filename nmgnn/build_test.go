@@ -21,9 +21,11 @@ func TestBuildMakesTheModelThatTheParametersDescribe(t *testing.T) {
 		m.Activation = nil // functions cannot be compared
 		return m
 	}
-	require.Equal(t, nmgnn.Model{Dropout: 0.5, Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64}}, nmgnn.GIN{Width: []int{7}}}},
+	require.Equal(t, nmgnn.Model{Dropout: 0.5, Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64}},
+		nmgnn.GIN{Width: []int{7}}}},
 		built("gin", func(*hyper.Parameters) {}))
-	require.Equal(t, nmgnn.Model{Dropout: 0.5, Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64, 64}, Norm: true}, nmgnn.GIN{Width: []int{64, 7}, Norm: true}}},
+	require.Equal(t, nmgnn.Model{Dropout: 0.5, Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64, 64}, Norm: true},
+		nmgnn.GIN{Width: []int{64, 7}, Norm: true}}},
 		built("gin", func(p *hyper.Parameters) { p.MLPLayers, p.Norm = 2, hyper.NormInside }), "logits are not normalised")
 	require.Equal(t, nmgnn.Model{Dropout: 0.5, Norm: true, Residual: true, Readout: nmgnn.Readout{Classes: 7, All: true},
 		Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64, 64}, Norm: true}, nmgnn.GIN{Width: []int{64, 64}, Norm: true}}},
@@ -32,7 +34,8 @@ func TestBuildMakesTheModelThatTheParametersDescribe(t *testing.T) {
 		}), "all layers are hidden")
 	require.Equal(t, nmgnn.Model{Dropout: 0.6, Readout: nmgnn.Readout{Classes: 7},
 		Layers: []nmgnn.Layer{nmgnn.GAT{Heads: 8, Width: 8, KeepSelf: true}, nmgnn.GAT{Heads: 8, Width: 8, KeepSelf: true}}},
-		built("gat", func(p *hyper.Parameters) { p.SelfTerm, p.Readout = hyper.SelfKept, hyper.ReadoutLast }), "all layers have all heads")
+		built("gat", func(p *hyper.Parameters) { p.SelfTerm, p.Readout = hyper.SelfKept, hyper.ReadoutLast }),
+		"all layers have all heads")
 	kept := func(p *hyper.Parameters) { p.SelfTerm = hyper.SelfKept }
 	require.Equal(t, nmgnn.GATv2{Heads: 1, Width: 7, KeepSelf: true}, built("gatv2", kept).Layers[1])
 	require.Equal(t, nmgnn.SGAT{Heads: 1, Width: 7, KeepSelf: true}, built("sgat", kept).Layers[1])

@@ -13,8 +13,8 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Highway is a layer of one's own: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with a gate g_v = σ(U·h_v + b)
-// that weighs a node against its neighbours. The node's own term is not masked.
+// Highway is a layer of one's own: h'_v = g_v ⊙ W·h_v + (1-g_v) ⊙ Σ_{u∈N_v} δ(u)·W·h_u/|N_v|, with a gate
+// g_v = σ(U·h_v + b) that weighs a node against its neighbours. The node's own term is not masked.
 type Highway struct{ Width int }
 
 // Forward maps h [nodes, in] to [nodes, Width].

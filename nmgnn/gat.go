@@ -13,8 +13,8 @@ const leak = 0.2
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax sees masked neighbours: what they leave out is not given to the others. v itself is one of the u, so it is
-// masked too. The heads' results are concatenated.
+// The softmax sees masked neighbours: what they leave out is not given to the others. v itself is one of the u, so it
+// is masked too. The heads' results are concatenated.
 type GAT struct {
 	Heads   int     // 0: 1
 	Width   int     // outputs of each head
@@ -33,6 +33,8 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 		near, mask = near.MaskOthers(mask), nil
 	}
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
-	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
-	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
+	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width),
+		GlorotWeights(scope, g, "target", heads, l.Width))
+	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout),
+		ZeroWeights(scope, g, "biases", 1, out))
 }

@@ -11,7 +11,8 @@ import (
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·s_u + b
-//	α_vu = softmax over u ∈ v∪N_v of a·LeakyReLU(s_u + t_v), with s = W_source·h + b_source, t = W_target·h + b_target
+//	α_vu = softmax over u ∈ v∪N_v of a·LeakyReLU(s_u + t_v)
+//	s = W_source·h + b_source, t = W_target·h + b_target
 type GATv2 struct {
 	Heads   int     // 0: 1
 	Width   int     // outputs of each head
@@ -31,7 +32,9 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	}
 	// One product with both matrices side by side reads the features once.
 	both := h.Times(Concatenate([]*Node{
-		GlorotWeights(scope, g, "source_weights", h.Width(), out), GlorotWeights(scope, g, "target_weights", h.Width(), out)}, 1))
+		GlorotWeights(scope, g, "source_weights", h.Width(), out),
+		GlorotWeights(scope, g, "target_weights", h.Width(), out),
+	}, 1))
 	source := Add(SliceAxis(both, 1, AxisRange(0, out)), ZeroWeights(scope, g, "source_biases", 1, out))
 	target := Add(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
 	pairs := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)

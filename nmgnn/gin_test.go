@@ -39,7 +39,7 @@ func TestGINSumsTheRootAndItsNeighbours(t *testing.T) {
 	})
 }
 
-func TestGINWithAMaskLeavesMaskedNodesOutOfSumsButTheyStillComputeThemselves(t *testing.T) {
+func TestMaskedNodesOfGINAreInNoSumButComputeThemselves(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
@@ -49,9 +49,11 @@ func TestGINWithAMaskLeavesMaskedNodesOutOfSumsButTheyStillComputeThemselves(t *
 		got := f.compute(t, b, plan)
 		// h + Σδh: a 1+2=3, b 2+1=3, c 4+(1+2+8)=15 (a masked node is still a root), d 8+0=8, e 16.
 		require.Equal(t, [][]float32{{1.5, 0.75}, {1.5, 0.75}, {7.5, 3.75}, {4, 2}, {8, 4}}, got.layers[0])
-		// ∂loss/∂logits of node a = softmax − onehot = (−q, q), q = 1/(1+e^0.75); ∂/∂W = z_a·(−q, q) with z_a = 3.
+		// ∂loss/∂logits of node a = softmax − onehot = (−q, q), q = 1/(1+e^0.75); ∂/∂W = z_a·(−q, q) with z_a
+		// = 3.
 		q := 1 / (1 + math.Exp(0.75))
-		gnntest.InDelta(t, []float32{float32(-3 * q), float32(3 * q)}, got.gradients["/model/layer0/linear0/weights"], 1e-6, "weights")
+		gnntest.InDelta(t, []float32{float32(-3 * q), float32(3 * q)}, got.gradients["/model/layer0/linear0/weights"], 1e-6,
+			"weights")
 		gnntest.InDelta(t, []float32{float32(-q), float32(q)}, got.gradients["/model/layer0/linear0/biases"], 1e-6, "biases")
 	})
 }
@@ -91,7 +93,7 @@ func TestGINWeighsTheRootWithOnePlusEpsilon(t *testing.T) {
 	})
 }
 
-func TestGINSumsOverTheRowsOfADirectedGraphAndSendsGradientsBackAlongThem(t *testing.T) {
+func TestGINFollowsTheRowsOfADirectedGraphBothWays(t *testing.T) {
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}
@@ -104,7 +106,8 @@ func TestGINSumsOverTheRowsOfADirectedGraphAndSendsGradientsBackAlongThem(t *tes
 		// Layer 1, half of: a 1+2+4=7, b 2, c 4+8=12, d 8, e 16. Layer 2 of a: 3.5+1+6 = 10.5, times ¼ and ½.
 		require.Equal(t, [][]float32{{3.5}, {1}, {6}, {4}, {8}}, got.layers[0])
 		require.Equal(t, []float32{2.625, 5.25}, got.layers[1][0])
-		// Class 0: ∂loss/∂logits = (−q, q), q = σ(5.25−2.625); ∂/∂z = q·(½−¼) = q/4; z = w·(7+2+12): ∂/∂w = 21·q/4.
+		// Class 0: ∂loss/∂logits = (−q, q), q = σ(5.25−2.625); ∂/∂z = q·(½−¼) = q/4; z = w·(7+2+12):
+		// ∂/∂w = 21·q/4.
 		q := 1 / (1 + math.Exp(-2.625))
 		gnntest.InDelta(t, []float32{float32(21 * q / 4)}, got.gradients["/model/layer0/linear0/weights"], 1e-5, "weights")
 	})
@@ -160,8 +163,9 @@ func TestGINAgreesWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
-					score: c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
+					labels: c.Labels,
+					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
 				gradients := map[string][]float32{}
 				for l, mlp := range c.Layers {
 					gin := nmgnn.GIN{Epsilon: c.Eps}

@@ -32,8 +32,8 @@ type fixed struct {
 	weights  map[string][]float32 // by path
 }
 
-// computed is what came out: representations of all layers and what a readout adds, the loss, its gradient for every weight, and
-// the running statistics after it.
+// computed is what came out: representations of all layers and what a readout adds, the loss, its gradient for every
+// weight, and the running statistics after it.
 type computed struct {
 	layers    [][][]float32
 	loss      float64
@@ -68,14 +68,16 @@ func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *pro
 	if delta == nil {
 		delta = make([]float32, f.edges.NumNodes())
 	}
-	p := &program{t: t, f: f, backend: b, store: store, data: data, delta: tensors.FromFlatDataAndDimensions(delta, len(delta), 1)}
+	p := &program{t: t, f: f, backend: b, store: store, data: data, delta: tensors.FromFlatDataAndDimensions(delta,
+		len(delta), 1)}
 	p.exec, err = model.NewExec(b.Backend, store, func(scope *model.Scope, delta *Node) []*Node {
 		g := delta.Graph()
 		mask := delta
 		if f.mask == nil {
 			mask = nil
 		}
-		layers := f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: data.Neighbours(true, nil), Features: data.Features(g, true), Mask: mask})
+		layers := f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: data.Neighbours(true, nil),
+			Features: data.Features(g, true), Mask: mask})
 		loss := f.loss(layers[len(layers)-1])
 		outputs := append([]*Node{loss}, layers...)
 		outputs = append(outputs, scope.BuildTrainableVariablesGradientsGraph(loss)...)
@@ -114,7 +116,8 @@ func (p *program) step() computed {
 	p.t.Helper()
 	outputs, err := p.exec.Call(p.delta)
 	require.NoError(p.t, err)
-	result := computed{loss: float64(tensors.ToScalar[float32](outputs[0])), gradients: map[string][]float32{}, running: map[string][]float32{}}
+	result := computed{loss: float64(tensors.ToScalar[float32](outputs[0])), gradients: map[string][]float32{},
+		running: map[string][]float32{}}
 	depth := len(outputs) - 1 - len(p.paths)
 	for _, h := range outputs[1 : 1+depth] {
 		result.layers = append(result.layers, h.Value().([][]float32))
@@ -134,7 +137,8 @@ func (p *program) step() computed {
 func (p *program) tested() [][]float32 {
 	p.t.Helper()
 	logits, err := model.CallOnce(p.backend.Backend, p.store, func(scope *model.Scope, delta *Node) *Node {
-		all := p.f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: p.data.Neighbours(false, nil), Features: p.data.Features(delta.Graph(), false)})
+		all := p.f.model.Forward(nmgnn.Pass{Scope: scope.At("model"), Near: p.data.Neighbours(false, nil),
+			Features: p.data.Features(delta.Graph(), false)})
 		return all[len(all)-1]
 	}, p.delta)
 	require.NoError(p.t, err)
@@ -154,10 +158,12 @@ func (f fixed) loss(logits *Node) *Node {
 }
 
 // nearOf loads a small graph and returns its neighbours for one pass.
-func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int, pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
+func nearOf(t testing.TB, store *model.Store, plan kernels.Plan, nodes int,
+	pairs [][2]int32) func(r *kernels.Random) nmgnn.Neighbours {
 	t.Helper()
 	x := datasets.Features{Rows: nodes, Width: 1, Dense: make([]float32, nodes)}
-	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x, nmgnn.LoadOptions{Plan: plan, Gradients: true})
+	data, err := nmgnn.Load(store, "/data", gnntest.Undirected(t, nodes, pairs), x,
+		nmgnn.LoadOptions{Plan: plan, Gradients: true})
 	require.NoError(t, err)
 	return func(r *kernels.Random) nmgnn.Neighbours { return data.Neighbours(true, r) }
 }

@@ -20,7 +20,8 @@ type Input interface {
 	Times(w *Node) *Node
 	// Dropout returns the input with entries dropped ([kernels.Random.Dropout]). A nil generator leaves it alone.
 	Dropout(r *kernels.Random, rate float64) Input
-	// ScaleRows returns the input with row v multiplied by factors[v]: factors [nodes, 1]. No gradient goes to the factors.
+	// ScaleRows returns the input with row v multiplied by factors[v]: factors [nodes, 1]. No gradient goes to the
+	// factors.
 	ScaleRows(factors *Node) Input
 	// Node returns the input as a dense node [nodes, Width], for layers that need more than a product.
 	Node() *Node

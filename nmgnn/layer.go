@@ -12,13 +12,13 @@ import (
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. Weights are made in scope, with [Weights],
-	// [GlorotWeights] or [ZeroWeights]. mask [nodes, 1] holds δ and multiplies what a node contributes to others, never what
-	// it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their own.
+	// [GlorotWeights] or [ZeroWeights]. mask [nodes, 1] holds δ and multiplies what a node contributes to others, never
+	// what it is to itself unless the equation says so; nil: inactive. Layers never draw a mask of their own.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask has no gradient,
-// by which sums know that rows which it makes zero need not be read.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask
+// has no gradient, by which sums know that rows which it makes zero need not be read.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h
@@ -26,14 +26,14 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's linear
-// layers do, from the trial's seed.
+// Weights makes a trained variable in scope and returns its value. It starts uniform in ±1/√fanIn, as PyTorch's
+// linear layers do, from the trial's seed.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return weights(scope, g, name, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions)
 }
 
-// GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in ±√(6/(in+out)), as
-// Glorot and Bengio (2010) have it, from the trial's seed.
+// GlorotWeights makes a trained matrix [in, out] in scope and returns its value. It starts uniform in
+// ±√(6/(in+out)), as Glorot and Bengio (2010) have it, from the trial's seed.
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return weights(scope, g, name, math.Sqrt(6/float64(max(in+out, 1))), []int{in, out})
 }
@@ -63,8 +63,8 @@ const firstSuffix = "_first"
 
 type first struct{ middle, bound float64 }
 
-// FirstValues returns where the first values of the variable at a path are drawn from: uniform in middle ± bound, as [Weights]
-// and its siblings noted in the store; not found for variables made otherwise.
+// FirstValues returns where the first values of the variable at a path are drawn from: uniform in middle ± bound, as
+// [Weights] and its siblings noted in the store; not found for variables made otherwise.
 func FirstValues(store *model.Store, path string) (middle, bound float64, found bool) {
 	value, _ := store.GetParam(path + firstSuffix)
 	from, found := value.(first)

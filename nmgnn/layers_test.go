@@ -39,8 +39,9 @@ var parameterNames = map[string]map[string]string{
 	"sgat": {"w": "weights", "b": "biases"},
 	"gcn":  {"w": "weights", "b": "biases"},
 	"sage": {"w_neighbours": "weights", "b": "biases", "w_root": "root_weights"},
-	"gatv2": {"w_source": "source_weights", "b_source": "source_biases", "w_target": "target_weights", "b_target": "target_biases",
-		"a": "attention", "b": "biases"},
+	"gatv2": {"w_source": "source_weights", "b_source": "source_biases", "w_target": "target_weights",
+		"b_target": "target_biases",
+		"a":        "attention", "b": "biases"},
 }
 
 // numbers reads a number, list or list of lists, row by row.
@@ -63,8 +64,9 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
-				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask, labels: c.Labels,
-					score: c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
+				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
+					labels: c.Labels,
+					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}
 				if strings.Contains(c.Layer, "gat") {
 					f.model.Activation = kernels.ELU
 				}

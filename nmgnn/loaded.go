@@ -34,13 +34,13 @@ type LoadOptions struct {
 	Room, FeatureRoom int
 	// Directed keeps the graph from being taken as its own transpose, as others that are put in its place may not be.
 	Directed bool
-	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense features then
-	// are zeros until [Loaded.FillFeatures] or a Replace.
+	// Share is the backend to share memory with, for graphs that are replaced often: see [kernels.Constants.Share]. Dense
+	// features then are zeros until [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
 
-// Load stores a graph and its features below path. It returns an error unless there is a row of features for each node and
-// the kernel takes the graph.
+// Load stores a graph and its features below path. It returns an error unless there is a row of features for each node
+// and the kernel takes the graph.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
 	if x.Rows != n {
@@ -48,11 +48,14 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	}
 	d := &Loaded{}
 	var err error
-	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), kernels.Options{Kernel: plan.Kernel, Symmetric: !o.Directed && edges.IsSymmetric(), Gradients: gradients, Slots: o.Room, Share: o.Share}); err != nil {
+	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share}
+	k.Symmetric, k.Slots = !o.Directed && edges.IsSymmetric(), o.Room
+	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), k); err != nil {
 		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
-		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Slots: o.FeatureRoom, Share: o.Share}); err != nil {
+		k.Symmetric, k.Slots = false, o.FeatureRoom
+		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), k); err != nil {
 			return nil, fmt.Errorf("nmgnn: the features: %w", err)
 		}
 		return d, nil
@@ -73,8 +76,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients and with
-// room for so many entries (0: as many as there are).
+// WithEdges returns the same features over another graph of as many nodes, stored below path, without gradients and
+// with room for so many entries (0: as many as there are).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -85,8 +88,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are stored.
-// What a zero is numbered does not matter.
+// densePositions numbers the entries as the sparse matrix does, so that a seed drops the same ones however they are
+// stored. What a zero is numbered does not matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -134,20 +137,20 @@ func (d *Loaded) Kernel() kernels.Kernel { return d.near.options.Kernel }
 // SetOwn says which rows are a batch's own: own [nodes] is 1 for these and 0 for others, which [BatchNorm] leaves out.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.setOwn(own) }
 
-// SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v stands for
-// scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass is built, and with
-// numbers for as many nodes ever after.
+// SetSampled says that the rows of the graph that comes next hold a sample of their neighbours: each entry of row v
+// stands for scale[v] of them in sums and means, so that these keep their expectation. It must be called before a pass
+// is built, and with numbers for as many nodes ever after.
 func (d *Loaded) SetSampled(scale []float32) { d.near.setScale(scale) }
 
-// NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as attention does, whose
-// softmax sees them. Sums and means do not.
+// NeedsMasked reports whether a pass that was built over the graph reads entries of masked neighbours too, as
+// attention does, whose softmax sees them. Sums and means do not.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace replaces the graph and its features by others of the same shapes, for computations that are compiled already. It
-// returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be computed any more
-// before a Replace that fits.
+// Replace replaces the graph and its features by others of the same shapes, for computations that are compiled
+// already. It returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be
+// computed any more before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, edges.NumNodes())
@@ -166,7 +169,8 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
 	return d.replaceDense(x)
 }
 
-// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared. It reports false, and does nothing, where features are stored otherwise.
+// FillFeatures lets fill write rows of dense features [nodes·width], without a copy in between where memory is shared.
+// It reports false, and does nothing, where features are stored otherwise.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
 	if d.dense == nil || d.denseT != nil || d.positions != nil {
 		return false, nil
@@ -184,7 +188,8 @@ func (d *Loaded) replaceDense(x datasets.Features) error {
 		return gomlx.Error(err)
 	}
 	if d.denseT != nil {
-		if err := d.denseT.SetValue(tensors.FromFlatDataAndDimensions(transposed(values, x.Rows, x.Width), x.Width, x.Rows)); err != nil {
+		turned := tensors.FromFlatDataAndDimensions(transposed(values, x.Rows, x.Width), x.Width, x.Rows)
+		if err := d.denseT.SetValue(turned); err != nil {
 			return gomlx.Error(err)
 		}
 	}
@@ -202,7 +207,8 @@ func (d *Loaded) ReplaceEdges(edges *csr.Graph) error {
 	return d.near.replace(edges.Matrix(), true)
 }
 
-// ReplaceEdgesForward replaces the graph for passes without gradients: those with gradients need another ReplaceEdges first.
+// ReplaceEdgesForward replaces the graph for passes without gradients: those with gradients need another ReplaceEdges
+// first.
 func (d *Loaded) ReplaceEdgesForward(edges *csr.Graph) error {
 	return d.near.replace(edges.Matrix(), false)
 }

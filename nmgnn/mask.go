@@ -9,8 +9,9 @@ import (
 // Mask draws the Bernoulli select function δ: which nodes contribute to others in one epoch (eqs. 5 and 6). The zero
 // value keeps all nodes, so that node masking is inactive.
 //
-// A masked node is left out of every child set, but still computes a representation of its own. The draw is made once an
-// epoch and shared by all layers; outside training there is none. What is kept is not scaled up, unless Rescale asks for it.
+// A masked node is left out of every child set, but still computes a representation of its own. The draw is made once
+// an epoch and shared by all layers; outside training there is none. What is kept is not scaled up, unless Rescale
+// asks for it.
 type Mask struct {
 	// KeepRate is the probability that a node is kept, the paper's p; the zero value and 1 mask nothing.
 	KeepRate hyper.KeepRate

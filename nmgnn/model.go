@@ -21,8 +21,8 @@ type Model struct {
 	Activation func(x *Node) *Node
 	// Norm normalises what each hidden layer returns, before the activation: see [BatchNorm].
 	Norm bool
-	// Residual adds each layer's input, before dropout, to its output, after the activation, where they have the same width:
-	// h^(k) = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
+	// Residual adds each layer's input, before dropout, to its output, after the activation, where they have the same
+	// width: h^(k) = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
 	Residual bool
 	// Dropout is the probability that an entry of a layer's input is dropped while training, for every layer. Node
 	// masking is something else: see [Mask].
@@ -42,8 +42,8 @@ type Pass struct {
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width], and the logits [nodes, classes] last,
-// without activation: these are h^(k), or with a readout one more node behind it.
+// Forward returns the representations h^(1)…h^(k) of all nodes, each [nodes, width], and the logits [nodes, classes]
+// last, without activation: these are h^(k), or with a readout one more node behind it.
 func (m Model) Forward(p Pass) []*Node {
 	h := p.Features
 	all := make([]*Node, 0, len(m.Layers)+1)
@@ -58,7 +58,8 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// Step returns what layer i, counted from 0, makes of the representations below it: h^(i+1) of all nodes, [nodes, width].
+// Step returns what layer i, counted from 0, makes of the representations below it: h^(i+1) of all nodes, [nodes,
+// width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
 	scope := p.Scope.In("layer%d", i)
 	input := h

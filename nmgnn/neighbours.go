@@ -17,8 +17,9 @@ import (
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how
 // sums are computed is up to the [kernels.Product] behind it.
 //
-// Layers that weigh neighbours work with entries: one for each pair of v and u ∈ N_v, in an order of its own. A node [entries,
-// width] may be computed with like any other; some of its rows are padding, which every method here leaves out.
+// Layers that weigh neighbours work with entries: one for each pair of v and u ∈ N_v, in an order of its own. A node
+// [entries, width] may be computed with like any other; some of its rows are padding, which every method here leaves
+// out.
 type Neighbours struct {
 	*adjacency
 	train  bool            // gradients are wanted
@@ -79,7 +80,8 @@ func (a *adjacency) setScale(scale []float32) {
 	}
 }
 
-// scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing multiplies them.
+// scaled multiplies entries by the rows' scale: keep [entries, 1], nil for ones → [entries, 1]; nil if nothing
+// multiplies them.
 func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
 	if n.scale == nil {
 		return keep
@@ -137,24 +139,24 @@ func (n Neighbours) WithSelf() Neighbours {
 	return n
 }
 
-// withoutEdges aggregates over what is left of N_v when each edge is dropped with probability rate, in both directions and
-// in all layers alike, as drawn from the generator. v itself, in v ∪ N_v, is never dropped.
+// withoutEdges aggregates over what is left of N_v when each edge is dropped with probability rate, in both directions
+// and in all layers alike, as drawn from the generator. v itself, in v ∪ N_v, is never dropped.
 func (n Neighbours) withoutEdges(r *kernels.Random, rate float64) Neighbours {
 	stream := r.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
 }
 
-// MaskOthers multiplies what each u ≠ v contributes to v by δ(u), and leaves v's own contribution in v ∪ N_v alone: eq. 6 read
-// as keeping a masked root. Sum, Mean, WeightedSum, Attention and PairAttention heed it; no softmax sees it. mask is [nodes,
-// 1]; nil: inactive.
+// MaskOthers multiplies what each u ≠ v contributes to v by δ(u), and leaves v's own contribution in v ∪ N_v
+// alone: eq. 6 read as keeping a masked root. Sum, Mean, WeightedSum, Attention and PairAttention heed it; no softmax
+// sees it. mask is [nodes, 1]; nil: inactive.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.mask = mask
 	return n
 }
 
-// heard multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or [entries, 1]
-// if keep is nil; nil if nothing multiplies them.
+// heard multiplies entries by the mask of MaskOthers: keep [entries, width], nil for ones → [entries, width], or
+// [entries, 1] if keep is nil; nil if nothing multiplies them.
 func (n Neighbours) heard(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -226,8 +228,8 @@ func (n Neighbours) Mean(h *Node) *Node {
 	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
-// Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for a node
-// without neighbours.
+// Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for
+// a node without neighbours.
 func (n Neighbours) Max(h *Node) *Node {
 	n.readsAll = true
 	return kernels.RowMax(n.product, n.Sources(h), n.present(h.Graph()), n.train)
@@ -260,8 +262,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns a number for each entry, the same in every epoch: [entries, 1]. of is called once for each pair of v and
-// u ∈ N_v, by their numbers in the graph that is being computed over; name tells several such functions apart.
+// Weights returns a number for each entry, the same in every epoch: [entries, 1]. of is called once for each pair of v
+// and u ∈ N_v, by their numbers in the graph that is being computed over; name tells several such functions apart.
 func (n Neighbours) Weights(g *Graph, name string, of func(v, u int32) float32) *Node {
 	n.readsAll = true
 	return n.product.Floats("weights_"+name, func(m csr.Matrix) []float32 {
@@ -282,8 +284,8 @@ func (n Neighbours) Softmax(e *Node) *Node {
 // drops reports whether entries are dropped at this rate: in training, if the rate is above 0.
 func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 0 }
 
-// EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate; outside
-// training it leaves them alone.
+// EntryDropout sets entries of e [entries, heads] to zero with probability rate and divides the others by 1-rate;
+// outside training it leaves them alone.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 	if !n.drops(rate) {
 		return e
@@ -297,8 +299,8 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
-// WeightedSum returns Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
-// its share of the width, in order.
+// WeightedSum returns Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width].
+// Each head weighs its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h *Node) *Node {
 	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
@@ -312,10 +314,11 @@ func (n Neighbours) Attention(e, h *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero: source,
-// target [nodes, heads]. Where it can be, e is never stored.
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero:
+// source, target [nodes, heads]. Where it can be, e is never stored.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
-	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h}, source.Shape().Dimensions[1], rate)
+	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h},
+		source.Shape().Dimensions[1], rate)
 }
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
@@ -330,8 +333,8 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads, width/heads],
-// for [Neighbours.PairAttention]: two nodes [nodes, heads].
+// Scores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
+// width/heads], for [Neighbours.PairAttention]: two nodes [nodes, heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	return n.product.PairScores(h, a, b)
 }

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-func TestSoftmaxIsOverEachNodesNeighboursAndSurvivesScoresThatExpCannotTake(t *testing.T) {
+func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
 		// 0–1, 0–2; 3 alone. Scores are those of the sources: 1000, 1001, −2000, 5.
@@ -27,14 +27,17 @@ func TestSoftmaxIsOverEachNodesNeighboursAndSurvivesScoresThatExpCannotTake(t *t
 			picked := n.WeightedSum(alpha, scores)
 			own := n.WithSelf()
 			withSelf := own.WeightedSum(own.Softmax(own.Sources(scores)), scores)
-			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()), Gradient(ReduceAllSum(picked), scores)[0]}
+			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()),
+				Gradient(ReduceAllSum(picked), scores)[0]}
 		}, [][]float32{{1000}, {1001}, {-2000}, {5}})
 		require.NoError(t, err)
 		// 0 hears 1001 and −2000: all weight on the first. 1 and 2 hear 0 alone. 3 hears nobody: zero.
 		require.Equal(t, [][]float32{{1001}, {1000}, {1000}, {0}}, outputs[0].Value())
-		// With themselves: 0 weighs 1000, 1001, −2000 by 1:e:0, and so does 1, without the last; 2 hears 1000 and itself; 3 itself.
+		// With themselves: 0 weighs 1000, 1001, −2000 by 1:e:0, and so does 1, without the last; 2 hears 1000 and itself;
+		// 3 itself.
 		mix := float32((1000 + 1001*math.E) / (1 + math.E))
-		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, gnntest.Flatten(outputs[1].Value().([][]float32)), 1e-3, "with itself")
+		gnntest.InDelta(t, []float32{mix, mix, 1000, 5}, gnntest.Flatten(outputs[1].Value().([][]float32)), 1e-3,
+			"with itself")
 		require.Equal(t, [][]float32{{2}, {1}, {1}, {0}}, outputs[2].Value())
 		require.Equal(t, [][]float32{{3}, {2}, {2}, {1}}, outputs[3].Value())
 		// Weights of 1 and 0 do not move: the gradient is that of a plain sum.
@@ -56,15 +59,18 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
 			y, tied := near(nil).Max(h), near(nil).Max(alike)
-			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h), tied, Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
+			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h), tied,
+				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
 		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}})
 		require.NoError(t, err)
 		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
 		require.Equal(t, [][]float32{{4, -1}, {4, 9}, {8, 9}, {4, -3}, {0, 0}}, outputs[0].Value())
-		// First column: c is what a, b and d have, and d what c has. Second: a is what b and c have, b what a has, c what d has.
+		// First column: c is what a, b and d have, and d what c has. Second: a is what b and c have, b what a has, c what d
+		// has.
 		require.Equal(t, [][]float32{{0, 110}, {0, 1}, {1011, 1000}, {100, 0}, {0, 0}}, outputs[1].Value())
 		require.Equal(t, [][]float32{{4, 9}, {4, 9}, {8, 9}, {8, -3}, {16, 7}}, outputs[2].Value(), "among themselves too")
-		// a, b and c have two that are equally great, whose gradients each take half: a ½·10+½·100, b ½·1+½·100, c ½·1+½·10+1000.
+		// a, b and c have two that are equally great, whose gradients each take half: a ½·10+½·100, b ½·1+½·100, c
+		// ½·1+½·10+1000.
 		require.Equal(t, [][]float32{{4}, {4}, {4}, {4}, {0}}, outputs[3].Value())
 		require.Equal(t, [][]float32{{55}, {50.5}, {1005.5}, {0}, {0}}, outputs[4].Value())
 	})
@@ -82,7 +88,8 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 			n, own := near(nil), near(nil).WithSelf()
 			y := n.WeightedSum(n.Weights(g, "number", number), h)
 			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5))
-			assert.Equal(t, 8, asked, "once for each pair") // not require: who ends a test while a computation is built leaves it locked
+			// not require: who ends a test while a computation is built leaves it locked
+			assert.Equal(t, 8, asked, "once for each pair")
 			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5))
 			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5))
 			assert.Equal(t, 8+13, asked)
@@ -93,9 +100,12 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 		require.Equal(t, [][]float32{{10}, {58}, {246}, {128}, {0}}, outputs[0].Value())
 		// a 10·10+20·100, b 1·1+21·100, c 2·1+12·10+32·1000, d 23·100.
 		require.Equal(t, [][]float32{{2100}, {2101}, {32122}, {2300}, {0}}, outputs[1].Value())
-		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 0, 12, 0, 0}, {20, 21, 0, 23, 0}, {0, 0, 32, 0, 0}, {0, 0, 0, 0, 0}}, outputs[2].Value())
-		require.Equal(t, [][]float32{{0, 1, 1, 0, 0}, {1, 0, 1, 0, 0}, {1, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}}, outputs[3].Value(), "another name, other weights")
-		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 11, 12, 0, 0}, {20, 21, 22, 23, 0}, {0, 0, 32, 33, 0}, {0, 0, 0, 0, 44}}, outputs[4].Value())
+		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 0, 12, 0, 0}, {20, 21, 0, 23, 0}, {0, 0, 32, 0, 0},
+			{0, 0, 0, 0, 0}}, outputs[2].Value())
+		require.Equal(t, [][]float32{{0, 1, 1, 0, 0}, {1, 0, 1, 0, 0}, {1, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}},
+			outputs[3].Value(), "another name, other weights")
+		require.Equal(t, [][]float32{{0, 1, 2, 0, 0}, {10, 11, 12, 0, 0}, {20, 21, 22, 23, 0}, {0, 0, 32, 33, 0},
+			{0, 0, 0, 0, 44}}, outputs[4].Value())
 	})
 }
 
@@ -159,7 +169,8 @@ func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T)
 		}
 		for _, withSelf := range []bool{false, true} {
 			for _, rate := range []float64{0, 0.4} {
-				outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, source, target, h, factors *Node) []*Node {
+				outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, source, target, h,
+					factors *Node) []*Node {
 					var all []*Node
 					for _, apply := range []func(n nmgnn.Neighbours, e *Node) *Node{
 						func(n nmgnn.Neighbours, e *Node) *Node { return n.Attention(e, h, rate) },
@@ -178,10 +189,12 @@ func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T)
 				require.NoError(t, err)
 				require.Len(t, outputs, 8)
 				for i, what := range []string{"the sum", "∂source", "∂target", "∂h"} {
-					gnntest.InDelta(t, tensors.MustCopyFlatData[float32](outputs[i+4]), tensors.MustCopyFlatData[float32](outputs[i]), 2e-5, "%s", what)
+					gnntest.InDelta(t, tensors.MustCopyFlatData[float32](outputs[i+4]), tensors.MustCopyFlatData[float32](outputs[i]),
+						2e-5, "%s", what)
 				}
 				if i := (nodes - 1) * width; !withSelf {
-					require.Equal(t, make([]float32, width), tensors.MustCopyFlatData[float32](outputs[0])[i:], "no neighbours, no sum")
+					require.Equal(t, make([]float32, width), tensors.MustCopyFlatData[float32](outputs[0])[i:],
+						"no neighbours, no sum")
 				}
 			}
 		}

@@ -2,8 +2,8 @@ package nmgnn
 
 import "math/rand/v2"
 
-// HostRandom returns a generator on the host for one purpose of one trial. Purposes have streams of their own, so that runs
-// with and without masking start from the same weights and drop the same features.
+// HostRandom returns a generator on the host for one purpose of one trial. Purposes have streams of their own, so that
+// runs with and without masking start from the same weights and drop the same features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns what [HostRandom] draws from, whose state can be kept.

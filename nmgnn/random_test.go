@@ -14,8 +14,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is changed
-// to need fewer must go on taking what it took, as SGAT does.
+// Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is
+// changed to need fewer must go on taking what it took, as SGAT does.
 func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 	b := gnntest.Go(t)
 	for _, c := range []struct {
@@ -84,7 +84,8 @@ func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
 
 func TestTheHostsGeneratorsAreThese(t *testing.T) {
 	// Weights, masks and splits on record follow from these numbers.
-	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(1, "dropout").Uint64()})
+	require.Equal(t, []uint64{6743862346269210244, 11959427466504650078}, []uint64{nmgnn.HostRandom(1, "mask").Uint64(),
+		nmgnn.HostRandom(1, "dropout").Uint64()})
 	require.Equal(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(1, "mask").Uint64())
 	require.NotEqual(t, nmgnn.HostRandom(1, "mask").Uint64(), nmgnn.HostRandom(2, "mask").Uint64())
 }

@@ -6,16 +6,16 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Readout computes logits from representations by linear layers, each node's from its own alone. The zero value does not:
-// the last layer's outputs are the logits.
+// Readout computes logits from representations by linear layers, each node's from its own alone. The zero value does
+// not: the last layer's outputs are the logits.
 type Readout struct {
 	Classes int // number of logits a node; 0: no readout
 	// All adds up the scores of every representation, h^(0) being the features (Xu et al. 2019):
 	//
 	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
 	//
-	// Otherwise they are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) where the model's dropout is on scores only. Dropout
-	// is the model's, in training alone.
+	// Otherwise they are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) where the model's dropout is on scores only.
+	// Dropout is the model's, in training alone.
 	All bool
 }
 

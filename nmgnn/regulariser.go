@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Regulariser changes what a model trains on, anew in every epoch and never outside training. The ones here compete with
-// node masking, which needs none of this: see [Mask]. How they differ:
+// Regulariser changes what a model trains on, anew in every epoch and never outside training. The ones here compete
+// with node masking, which needs none of this: see [Mask]. How they differ:
 //
 //   - Node masking silences a node u towards all its neighbours and in all layers at once, for an epoch; u itself is
 //     still computed. Nothing is rescaled, and the mask is an input of the layers, not of the model.
@@ -24,8 +24,8 @@ type Regulariser interface {
 	Check() error
 }
 
-// DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020). Entries
-// of v ∪ N_v that are v itself stay. Sums are not rescaled; divisions by a degree use what is left of it.
+// DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020).
+// Entries of v ∪ N_v that are v itself stay. Sums are not rescaled; divisions by a degree use what is left of it.
 type DropEdge struct{ Rate float64 }
 
 // Apply removes edges.
@@ -39,8 +39,8 @@ func (d DropEdge) Apply(p Pass) Pass {
 // Check returns an error unless Rate is a probability below 1.
 func (d DropEdge) Check() error { return hyper.CheckDropRate("DropEdge's rate", d.Rate) }
 
-// DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al. 2020,
-// GRAND).
+// DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al.
+// 2020, GRAND).
 type DropNode struct{ Rate float64 }
 
 // Apply removes nodes' features.

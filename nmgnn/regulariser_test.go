@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-func TestDropEdgeDropsBothDirectionsInSumsDegreesAndAttentionAlikeAndNeverTheNodeItself(t *testing.T) {
+func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 	const n = 40
 	var pairs [][2]int32
 	for v := range int32(n) {
@@ -35,11 +35,13 @@ func TestDropEdgeDropsBothDirectionsInSumsDegreesAndAttentionAlikeAndNeverTheNod
 			column := Ones(g, shapeOf(n, 1))
 			scores := dropped.Sources(ZerosLike(column))
 			own := dropped.WithSelf()
-			return []*Node{dropped.Sum(one), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one), own.Sum(one), own.Degree(g)}
+			return []*Node{dropped.Sum(one), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one), own.Sum(one),
+				own.Degree(g)}
 		}, []uint32{3, 9})
 		require.NoError(t, err)
 		kept, degree := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
-		attended, own, ownDegree := outputs[2].Value().([][]float32), outputs[3].Value().([][]float32), outputs[4].Value().([][]float32)
+		attended, own, ownDegree := outputs[2].Value().([][]float32), outputs[3].Value().([][]float32),
+			outputs[4].Value().([][]float32)
 		there, edges := 0, 0
 		for v := range n {
 			sum := float32(0)
@@ -74,7 +76,7 @@ func TestDropEdgeDropsBothDirectionsInSumsDegreesAndAttentionAlikeAndNeverTheNod
 	})
 }
 
-func TestDropEdgeLeavesDroppedNeighboursOutOfMaximaAndWeightedSumsToo(t *testing.T) {
+func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := model.NewStore()
 		near := nearOf(t, store, plan, 5, fivePairs)
@@ -84,11 +86,13 @@ func TestDropEdgeLeavesDroppedNeighboursOutOfMaximaAndWeightedSumsToo(t *testing
 			n := nmgnn.DropEdge{Rate: 0.5}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
 			y := n.Max(h)
 			sum := n.WeightedSum(n.Weights(g, "number", func(v, u int32) float32 { return float32(10*v + u) }), h)
-			return []*Node{n.Sum(identity(g, 5)), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum, Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
+			return []*Node{n.Sum(identity(g, 5)), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum,
+				Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
 		}, []uint32{2, 1}, fiveRows, fiveFactors)
 		require.NoError(t, err)
 		// What this key leaves: b–c and c–d.
-		require.Equal(t, [][]float32{{0, 0, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}}, outputs[0].Value())
+		require.Equal(t, [][]float32{{0, 0, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 1, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}},
+			outputs[0].Value())
 		// a has lost its neighbours. b and d have c, c has b and d.
 		require.Equal(t, [][]float32{{0, 0}, {4, -3}, {8, -1}, {4, -3}, {0, 0}}, outputs[1].Value())
 		require.Equal(t, [][]float32{{0, 0}, {0, 100}, {1010, 1010}, {100, 0}, {0, 0}}, outputs[2].Value())
@@ -108,11 +112,13 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 		b := gnntest.Go(t)
 		store := model.NewStore()
 		edges := gnntest.Undirected(t, len(x), [][2]int32{{0, 1}})
-		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x), nmgnn.LoadOptions{Plan: plan, Gradients: true})
+		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x),
+			nmgnn.LoadOptions{Plan: plan, Gradients: true})
 		require.NoError(t, err)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, w *Node) []*Node {
 			r := kernels.NewRandom(key, plan.Kernel)
-			p := nmgnn.DropNode{Rate: 0.25}.Apply(nmgnn.Pass{Near: data.Neighbours(true, r), Features: data.Features(key.Graph(), true), Random: r})
+			p := nmgnn.DropNode{Rate: 0.25}.Apply(nmgnn.Pass{Near: data.Neighbours(true, r),
+				Features: data.Features(key.Graph(), true), Random: r})
 			return []*Node{p.Features.Node(), Gradient(ReduceAllSum(p.Features.Times(w)), w)[0]}
 		}, []uint32{5, 5}, [][]float32{{1}, {1}, {1}})
 		require.NoError(t, err)

@@ -31,7 +31,8 @@ func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
 			}
 		}, []uint32{3, 9}, whole(40, 2, 0)) // all entries of a column alike
 		require.NoError(t, err)
-		trained, tested, biases := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32), outputs[2].Value().([][]float32)
+		trained, tested, biases := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32),
+			outputs[2].Value().([][]float32)
 		same := 0
 		for v := range trained {
 			var fifths [2]float64 // each of five weights of a fifth is dropped or doubled

@@ -1,18 +1,21 @@
 package plots
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// axis is the range of the numbers along one axis, with ticks at the multiples of step.
+// axis is the range of the numbers along one axis, with ticks at the multiples of step. In the drawing it runs from
+// start to end, in CSS pixels.
 type axis struct {
 	min, max, step float64
+	start, end     float64
 }
 
-// newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks. It
-// ends on a step if whole, a little beyond the data otherwise.
+// newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
+// It ends on a step if whole, a little beyond the data otherwise.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
 	if high-low <= max(1e-9*size, 1e-300) { // all the same
@@ -23,7 +26,7 @@ func newAxis(low, high, n float64, whole bool) axis {
 		low, high = low-pad, high+pad
 	}
 	span := high - low
-	a := axis{low - span/30, high + span/30, niceStep(span / n)}
+	a := axis{min: low - span/30, max: high + span/30, step: niceStep(span / n)}
 	if whole {
 		a.min, a.max = math.Floor(low/a.step+1e-6)*a.step, math.Ceil(high/a.step-1e-6)*a.step
 		a.min, a.max = min(a.min, low)-span*1e-6, max(a.max, high)+span*1e-6 // for ticks at the ends to be inside
@@ -57,6 +60,46 @@ func (a axis) ticks() []float64 {
 // part returns how far v is along the axis: 0 at its start, 1 at its end.
 func (a axis) part(v float64) float64 { return (v - a.min) / (a.max - a.min) }
 
+// at returns where v is in the drawing.
+func (a axis) at(v float64) float64 { return a.start + a.part(v)*(a.end-a.start) }
+
+// upright returns the path of grid lines at the ticks of an x axis.
+func (a axis) upright(bottom, top float64) string {
+	var b strings.Builder
+	for _, v := range a.ticks() {
+		b.WriteString(polyline(point{a.at(v), bottom}, point{a.at(v), top}))
+	}
+	return b.String()
+}
+
+// level returns the path of grid lines at the ticks of a y axis.
+func (a axis) level(left, right float64) string {
+	var b strings.Builder
+	for _, v := range a.ticks() {
+		b.WriteString(polyline(point{left, a.at(v)}, point{right, a.at(v)}))
+	}
+	return b.String()
+}
+
+// drawBelow draws the numbers of an x axis.
+func (a axis) drawBelow(d *drawing, bottom float64) {
+	for _, v := range a.ticks() {
+		d.text(point{a.at(v), bottom + xTickLabel}, tickSize, centred, a.label(v))
+	}
+}
+
+// drawLabel draws the label below the numbers of an x axis.
+func (a axis) drawLabel(d *drawing, bottom float64, lines []string) {
+	d.lines(point{(a.start + a.end) / 2, bottom + xTickLabel + xLabelGap}, labelSize, labelLine, centred, lines)
+}
+
+// drawBeside draws the numbers of a y axis.
+func (a axis) drawBeside(d *drawing, left float64) {
+	for _, v := range a.ticks() {
+		d.text(point{left - yTickLabel, a.at(v) + middle*tickSize}, tickSize, toTheLeft, a.label(v))
+	}
+}
+
 // widest returns the width of the longest of the ticks' labels.
 func (a axis) widest() float64 {
 	width := 0.0
@@ -66,8 +109,8 @@ func (a axis) widest() float64 {
 	return width
 }
 
-var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
-	"8", "⁸", "9", "⁹")
+var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
 // label returns v with as many decimals as step needs, with a power of 10 if the axis has very large or small numbers.
 func (a axis) label(v float64) string {
@@ -83,8 +126,20 @@ func (a axis) label(v float64) string {
 	// In two parts, as 10^-exponent alone may leave the range of float64.
 	half := exponent / 2
 	mantissa := v / math.Pow(10, float64(half)) / math.Pow(10, float64(exponent-half))
-	return minus(strconv.FormatFloat(mantissa, 'f', max(decimals+exponent, 0), 64)) + "×10" + superscripts.Replace(strconv.Itoa(exponent))
+	digits := minus(strconv.FormatFloat(mantissa, 'f', max(decimals+exponent, 0), 64))
+	return digits + "×10" + superscripts.Replace(strconv.Itoa(exponent))
 }
 
 // minus returns the number with a minus sign for its hyphen.
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
+
+// fixed writes v with two decimals.
+func fixed(v float64) string { return minus(strconv.FormatFloat(v, 'f', 2, 64)) }
+
+// signed writes v with its sign and two decimals.
+func signed(v float64) string {
+	if math.Abs(v) < 0.005 {
+		return "0.00"
+	}
+	return minus(fmt.Sprintf("%+.2f", v))
+}

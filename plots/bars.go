@@ -32,18 +32,19 @@ const (
 
 // Check returns an error unless there is a bar, and all numbers are finite and 0 or more.
 func (b Bars) Check() error {
-	if b.Width != 0 && !(b.Width >= minSide && b.Width <= maxSide) {
-		return fmt.Errorf("plots: bars %q: a width of %v pixels: expected %d to %d", b.ID, b.Width, minSide, maxSide)
-	}
-	if len(b.Rows) == 0 {
-		return fmt.Errorf("plots: bars %q: no bars: expected at least one", b.ID)
+	err := checkSide("width", b.Width, minSide)
+	if err == nil && len(b.Rows) == 0 {
+		err = fmt.Errorf("no bars: expected at least one")
 	}
 	for _, bar := range b.Rows {
 		for _, v := range bar.values() {
-			if !(v >= 0 && v <= maxValue) {
-				return fmt.Errorf("plots: bars %q: bar %q: %v: expected a number from 0 to %g", b.ID, bar.Label, v, maxValue)
+			if err == nil && !(v >= 0 && v <= maxValue) {
+				err = fmt.Errorf("bar %q: %v: expected a number from 0 to %g", bar.Label, v, maxValue)
 			}
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("plots: bars %q: %w", b.ID, err)
 	}
 	return nil
 }
@@ -83,92 +84,77 @@ func (b Bars) SVG() ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	width := b.Width
-	if width == 0 {
-		width = defaultBarsWidth
+	page := sheet{id: b.ID, title: b.Title, description: b.description(), colours: []int{0}, width: b.Width}
+	if page.width == 0 {
+		page.width = defaultBarsWidth
 	}
-	names, most, labels, numbers, height := make([][]string, len(b.Rows)), 0.0, 0.0, 0.0, 0.0
-	heights := make([]float64, len(b.Rows))
+	names, most, labels, numbers := make([][]string, len(b.Rows)), 0.0, 0.0, 0.0
+	top := page.top() + margin/2
+	bottom := top
 	for i, bar := range b.Rows {
-		names[i] = wrap(bar.Label, tickSize, width/3)
+		names[i] = wrap(bar.Label, tickSize, page.width/3)
 		labels, numbers = max(labels, widest(names[i], tickSize)), max(numbers, textWidth(bar.number(), tickSize))
-		for _, v := range bar.values() {
-			most = max(most, v)
-		}
-		heights[i] = barRow + float64(len(names[i])-1)*legendLine
-		height += heights[i]
+		most = max(most, slices.Max(bar.values()))
+		bottom += bar.height(names[i])
 	}
-	left, right := margin+labels+yTickLabel, width-margin-numbers-yTickLabel
-	title := newHeading(b.Title, width)
-	top := margin + title.height() + margin/2
-	bottom := top + height
+	left, right := margin+labels+yTickLabel, page.width-margin-numbers-yTickLabel
 	x := newAxis(0, most, max((right-left)/stepX, 2), false)
 	if most == 0 {
 		x = newAxis(0, 1, 2, false)
 	}
-	x.min = 0
-	at := func(v float64) float64 { return left + x.part(v)*(right-left) }
-	xLabel := wrap(b.label(), labelSize, width-2*margin)
+	x.min, x.start, x.end = 0, left, right
+	xLabel := wrap(b.label(), labelSize, page.width-2*margin)
+	page.height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
 
-	var d drawing
-	d.start(b.ID, b.Title, b.description(), []int{0}, width, bottom+xTickLabel+xLabelGap+float64(len(xLabel)-1)*labelLine+labelDescent+margin)
-	title.draw(&d)
-	var grid, bars, marks strings.Builder
-	for _, v := range x.ticks() {
-		grid.WriteString(polyline([]point{{at(v), bottom}, {at(v), top}}))
-		d.text(point{at(v), bottom + xTickLabel}, tickSize, centred, x.label(v))
-	}
-	d.path(gridLine, grid.String())
+	d := page.open()
+	x.drawBelow(d, bottom)
+	d.path(gridLine, x.upright(bottom, top))
+	var bars, marks strings.Builder
 	y := top
 	for i, bar := range b.Rows {
-		centre := y + heights[i]/2
-		y += heights[i]
-		for k, line := range names[i] {
-			d.text(point{left - yTickLabel, centre + middle*tickSize + (float64(k)-float64(len(names[i])-1)/2)*legendLine}, tickSize, toTheLeft, line)
+		centre := y + bar.height(names[i])/2
+		y += bar.height(names[i])
+		d.label(point{left - yTickLabel, centre}, toTheLeft, names[i])
+		behind := x.at(bar.Value)
+		if above, below := centre-barThickness/2, centre+barThickness/2; behind > left {
+			bars.WriteString(polygon(point{left, above}, point{behind, above}, point{behind, below}, point{left, below}))
 		}
-		if end := at(bar.Value); end > left {
-			bars.WriteString(polyline([]point{{left, centre - barThickness/2}, {end, centre - barThickness/2}, {end, centre + barThickness/2}, {left, centre + barThickness/2}}) + "Z")
-		}
-		behind := at(bar.Value)
 		if bar.Mark != nil {
-			marks.WriteString(polyline([]point{{at(*bar.Mark), centre - barRow/2 + 1}, {at(*bar.Mark), centre + barRow/2 - 1}}))
-			if gap := at(*bar.Mark) - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
-				behind = at(*bar.Mark)
+			mark := x.at(*bar.Mark)
+			marks.WriteString(polyline(point{mark, centre - barRow/2 + 1}, point{mark, centre + barRow/2 - 1}))
+			if gap := mark - behind; gap >= 0 && gap < numbers+yTickLabel { // the number stands behind the stroke, not on it
+				behind = mark
 			}
 		}
-		d.text(point{behind + yTickLabel/2, centre + middle*tickSize}, tickSize, "", bar.number())
+		d.label(point{behind + yTickLabel/2, centre}, "", []string{bar.number()})
 	}
-	if bars.Len() > 0 {
-		d.path(fill(0), bars.String())
-	}
-	if marks.Len() > 0 {
-		d.path(`stroke="`+ink+`" stroke-width="2"`, marks.String())
-	}
-	d.path(axisLine, polyline([]point{{left, top}, {left, bottom}}))
-	for i, line := range xLabel {
-		d.text(point{(left + right) / 2, bottom + xTickLabel + xLabelGap + float64(i)*labelLine}, labelSize, centred, line)
-	}
-	d.WriteString("</svg>\n")
-	return d.Bytes(), nil
+	d.path(fill(0), bars.String())
+	d.path(`stroke="`+ink+`" stroke-width="2"`, marks.String())
+	d.path(axisLine, polyline(point{left, top}, point{left, bottom}))
+	x.drawLabel(d, bottom, xLabel)
+	return d.close(), nil
 }
+
+// height returns the height of the bar's row.
+func (b Bar) height(name []string) float64 { return barRow + float64(len(name)-1)*legendLine }
 
 // label is what stands below the bars.
 func (b Bars) label() string {
 	if b.MarkLabel == "" {
-		return oneLine(b.XLabel)
+		return Plain(b.XLabel)
 	}
-	return oneLine(b.XLabel + "; stroke: " + b.MarkLabel)
+	return Plain(b.XLabel + "; stroke: " + b.MarkLabel)
 }
 
 // description returns the caption, and all numbers for those who do not see them.
 func (b Bars) description() string {
 	var rows []string
 	for _, bar := range b.Rows {
-		text := oneLine(bar.Label) + " " + bar.number()
+		text := Plain(bar.Label) + " " + bar.number()
 		if bar.Mark != nil {
 			text += fmt.Sprintf(" (%.1f)", *bar.Mark)
 		}
 		rows = append(rows, text)
 	}
-	return strings.TrimSpace(oneLine(b.Caption) + " " + strings.TrimSpace(b.label()+": "+strings.Join(rows, "; ")+"."))
+	return sentences(b.Caption, strings.TrimSpace(b.label()+": "+strings.Join(rows, "; ")+"."))
 }

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
 
-// charts are those of the golden files.
+// charts are one with references, one with many lines, a narrow one, and one of a single point.
 func charts() []plots.Chart {
 	rates := []float64{0.1, 0.25, 0.5, 0.75, 1}
 	around := func(y []float64, by float64) (low, high []float64) {
@@ -49,7 +49,8 @@ func charts() []plots.Chart {
 	}
 
 	many := plots.Chart{
-		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a single line of the chart",
+		ID: "many", Title: "Validation loss of every model on every data set, with a title that is far too long for a " +
+			"single line of the chart",
 		XLabel: "epoch", YLabel: "cross-entropy (nats)", Width: 560, Height: 380,
 	}
 	for k := range 9 {
@@ -65,10 +66,11 @@ func charts() []plots.Chart {
 
 	return []plots.Chart{
 		papers, many,
-		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260, Series: []plots.Series{
-			{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
-			{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
-		}},
+		{ID: "phone", Title: "Time of an epoch", XLabel: "nodes", YLabel: "seconds", Width: 320, Height: 260,
+			Series: []plots.Series{
+				{Name: "pure Go", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.0001, 0.0002, 0.00033, 0.0005}},
+				{Name: "XLA", X: []float64{1e6, 2e6, 3e6, 5e6}, Y: []float64{0.00005, 0.00007, 0.00012, 0.00018}},
+			}},
 		{ID: "point", XLabel: "trials", YLabel: "difference (points)", Width: 400, Height: 250, Series: []plots.Series{
 			{X: []float64{10}, Y: []float64{-0.4}, HideMarkers: true},
 		}},
@@ -105,33 +107,54 @@ func wellFormed(t require.TestingT, svg []byte) string {
 	return words.String()
 }
 
-func TestChartsAreTheGoldenFilesByteForByte(t *testing.T) {
-	for _, c := range charts() {
-		t.Run(c.ID, func(t *testing.T) {
-			svg, err := c.SVG()
-			require.NoError(t, err)
-			again, err := c.SVG()
-			require.NoError(t, err)
-			assert.True(t, bytes.Equal(svg, again), "drawn twice, the chart differs")
-			wellFormed(t, svg)
-			file := filepath.Join("testdata", c.ID+".svg")
+// drawn returns a drawing, which is well-formed and the same when it is drawn again.
+func drawn(t require.TestingT, of interface{ SVG() ([]byte, error) }) string {
+	svg, err := of.SVG()
+	require.NoError(t, err)
+	again, err := of.SVG()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(svg, again), "drawn twice, it differs")
+	wellFormed(t, svg)
+	return string(svg)
+}
+
+func TestDrawingsAreTheGoldenFiles(t *testing.T) {
+	for name, of := range map[string]interface{ SVG() ([]byte, error) }{
+		"keep-rate": charts()[0], "bars": bars(), "claims": claims(), "specification": specification(30), "panels": panels(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			svg := drawn(t, of)
+			file := filepath.Join("testdata", name+".svg")
 			if *update {
-				require.NoError(t, os.WriteFile(file, svg, 0o644))
+				require.NoError(t, os.WriteFile(file, []byte(svg), 0o644))
 			}
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
-			assert.Equal(t, string(want), string(svg))
+			assert.Equal(t, string(want), svg)
 		})
 	}
 }
 
+func TestNumbersOfAnySizeShareAPowerOfTenOrHaveFewDigits(t *testing.T) {
+	svg := drawn(t, charts()[2])
+	_, x := ticks(t, []byte(svg), "middle")
+	_, y := ticks(t, []byte(svg), "end")
+	assert.Equal(t, []string{"2×10⁶", "4×10⁶"}, x)
+	assert.Equal(t, []string{"0", "2×10⁻⁴", "4×10⁻⁴", "6×10⁻⁴"}, y)
+}
+
+func TestASinglePointHasAMarkerWhateverIsAsked(t *testing.T) {
+	assert.Equal(t, 1, strings.Count(drawn(t, charts()[3]), `<path class="fill0"`))
+}
+
 func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
-	svg, err := charts()[0].SVG()
-	require.NoError(t, err)
-	text := string(svg)
-	assert.True(t, strings.HasPrefix(text, `<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title keep-rate-desc" width="640"`))
+	text := drawn(t, charts()[0])
+	assert.True(t, strings.HasPrefix(text,
+		`<svg xmlns="http://www.w3.org/2000/svg" id="keep-rate" role="img" aria-labelledby="keep-rate-title `+
+			`keep-rate-desc" width="640"`))
 	assert.Contains(t, text, `<title id="keep-rate-title">Masking fewer nodes helps, up to a point</title>`)
-	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 (%) over keep rate ρ (share of nodes). `+
+	assert.Contains(t, text, `<desc id="keep-rate-desc">Mean and 95 % interval of 10 trials. Line chart of macro F1 `+
+		`(%) over keep rate ρ (share of nodes). `+
 		`Series: GIN; GIN, paper; GAT; GAT, paper.</desc>`)
 	assert.Contains(t, text, "@media (prefers-color-scheme:dark)")
 	assert.Contains(t, text, "max-width:100%")
@@ -142,18 +165,16 @@ func TestChartTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 }
 
 func TestReferenceNamedAfterASeriesSharesItsColour(t *testing.T) {
-	svg, err := charts()[0].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[0])
 	colours := map[string]bool{}
-	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(string(svg), -1) {
+	for _, c := range regexp.MustCompile(`class="line\d" stroke="[^"]*"`).FindAllString(svg, -1) {
 		colours[c] = true
 	}
 	assert.Len(t, colours, 2, "GIN and GAT, ours and the paper's")
 }
 
 func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	light := regexp.MustCompile(` (?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllStringSubmatch(string(svg), -1)
 	dark := regexp.MustCompile(`{(?:fill|stroke):(#[0-9A-F]{6})}`).FindAllStringSubmatch(string(svg), -1)
 	require.NotEmpty(t, light)
@@ -166,7 +187,7 @@ func TestEveryColourStandsOutOnWhiteAndOnADarkPage(t *testing.T) {
 	}
 }
 
-func TestPaletteStandsOutAtThreeToOneOnLightAndDarkPages(t *testing.T) {
+func TestThePaletteStandsOutOnLightAndDarkPages(t *testing.T) {
 	require.Len(t, plots.Palette(), 7)
 	for _, c := range plots.Palette() {
 		assert.GreaterOrEqual(t, 1.05/(luminance(t, c.Light)+0.05), 3.0, "%s on white", c.Light)
@@ -180,7 +201,8 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 	one := func(name, of string) plots.Series {
 		return plots.Series{Name: name, Of: of, X: []float64{1, 2}, Y: []float64{1, 2}, HideMarkers: true}
 	}
-	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"), one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
+	c := plots.Chart{ID: "pairs", Series: []plots.Series{one("GIN, train", ""), one("GIN, validation", "GIN, train"),
+		one("GIN + NM, train", ""), one("GIN + NM, validation", "GIN + NM, train")}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
 	for _, colour := range []string{"#0072B2", "#D55E00"} {
@@ -200,8 +222,7 @@ func TestASeriesOfAnotherSharesItsColourAndHasABrokenLine(t *testing.T) {
 }
 
 func TestFirstEightSeriesDifferInColour(t *testing.T) {
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	colours := map[string]bool{}
 	for _, c := range regexp.MustCompile(`class="line\d" stroke="([^"]*)"`).FindAllStringSubmatch(string(svg), -1) {
 		colours[c[1]] = true
@@ -209,10 +230,12 @@ func TestFirstEightSeriesDifferInColour(t *testing.T) {
 	assert.Len(t, colours, 8)
 }
 
-// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in the
-// middle of their place, those along y end there.
+// ticks returns the numbers along an axis and where they are, from left to right or from below: those along x are in
+// the middle of their place, those along y end there.
 func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels []string) {
-	for _, m := range regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+	for _, m := range regexp.MustCompile(
+		`<text x="([^"]*)" y="[^"]*" font-size="12" text-anchor="`+anchor+`">([^<]*)<`).FindAllStringSubmatch(string(svg),
+		-1) {
 		x, err := strconv.ParseFloat(m[1], 64)
 		require.NoError(t, err)
 		at, labels = append(at, x), append(labels, m[2])
@@ -223,7 +246,8 @@ func ticks(t require.TestingT, svg []byte, anchor string) (at []float64, labels 
 func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.Float64Range(1e7, 2e7))
-		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t, "height"), Series: []plots.Series{{
+		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t,
+			"height"), Series: []plots.Series{{
 			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
 		}}}
 		svg, err := c.SVG()
@@ -247,9 +271,11 @@ func TestLongNumbersAlongXDoNotRunIntoEachOther(t *testing.T) {
 }
 
 func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
-	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76}, High: []float64{78}}}}.SVG()
+	svg, err := plots.Chart{Series: []plots.Series{{X: []float64{1}, Y: []float64{77}, Low: []float64{76},
+		High: []float64{78}}}}.SVG()
 	require.NoError(t, err)
-	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(string(svg))
+	band := regexp.MustCompile(`fill-opacity="0.18" d="M([\d.]+),([\d.]+) ([\d.]+),([\d.]+) `).FindStringSubmatch(
+		string(svg))
 	require.NotNil(t, band)
 	left, err := strconv.ParseFloat(band[1], 64)
 	require.NoError(t, err)
@@ -260,7 +286,8 @@ func TestBandOfASinglePointIsAsWideAsItsMarker(t *testing.T) {
 
 func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
 	long := strings.Repeat("word ", 300)
-	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
+	svg, err := plots.Chart{Width: 200, Height: 200, XLabel: long, YLabel: long,
+		Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{0, 1}}}}.SVG()
 	require.NoError(t, err)
 	var x1, y1, x2, y2 float64
 	axis := regexp.MustCompile(`stroke-opacity="0.55" d="(M[^M]*)`).FindSubmatch(svg)
@@ -273,8 +300,7 @@ func TestLabelsOfAnyLengthLeaveHalfOfTheDrawingToTheLines(t *testing.T) {
 
 func TestLongTitleWrapsAndKeepsItsWords(t *testing.T) {
 	title := charts()[1].Title
-	svg, err := charts()[1].SVG()
-	require.NoError(t, err)
+	svg := drawn(t, charts()[1])
 	var lines []string
 	for _, m := range regexp.MustCompile(`font-weight="bold">([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
 		lines = append(lines, m[1])
@@ -302,7 +328,8 @@ func luminance(t *testing.T, colour string) float64 {
 }
 
 func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
-	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second", Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
+	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second",
+		Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
 	assert.NotContains(t, string(svg), `class="line0"`)
@@ -311,13 +338,15 @@ func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
 }
 
 func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
-	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320, Series: []plots.Series{
-		{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
-		{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
-	}}
+	c := plots.Chart{ID: "places", Title: "Places", XLabel: "x", YLabel: "y", Width: 500, Height: 320,
+		Series: []plots.Series{
+			{Name: "one", X: []float64{1, 2, 4}, Y: []float64{3, 1, 7}, Cells: []string{"first", "", "last"}},
+			{Name: "two", X: []float64{1, 3}, Y: []float64{2, 2}},
+		}}
 	svg, err := c.SVG()
 	require.NoError(t, err)
-	line := regexp.MustCompile(`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
+	line := regexp.MustCompile(
+		`class="line[0-9]+" [^>]* d="M([0-9.]+),([0-9.]+) [0-9.,]+ ([0-9.]+),([0-9.]+)"`).FindSubmatch(svg)
 	require.NotNil(t, line)
 	places, err := c.Places()
 	require.NoError(t, err)
@@ -356,6 +385,7 @@ func TestChartsThatCannotBeDrawnAreErrors(t *testing.T) {
 		"fewer cells":      {X: one, Y: one, Cells: []string{}},
 		"half a band":      {X: one, Y: one, Low: one},
 		"short band":       {X: one, Y: one, Low: []float64{}, High: one},
+		"band above y":     {X: one, Y: one, Low: []float64{1.5}, High: []float64{2}},
 		"band below y":     {X: one, Y: one, Low: []float64{0}, High: []float64{0.5}},
 		"band not finite":  {X: one, Y: one, Low: []float64{math.Inf(-1)}, High: one},
 		"band upside down": {X: one, Y: one, Low: []float64{2}, High: []float64{0}},
@@ -389,7 +419,8 @@ func TestChartCSVHasOneLineForEachPoint(t *testing.T) {
 
 func TestAnyFiniteChartIsValidXML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
+		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),
+			rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
 		c := plots.Chart{
 			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
 			XLabel: anyText.Draw(t, "x label"), YLabel: anyText.Draw(t, "y label"),
@@ -399,7 +430,8 @@ func TestAnyFiniteChartIsValidXML(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "series") {
 			n := rapid.IntRange(1, 6).Draw(t, "points")
 			s := plots.Series{
-				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"), Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
+				Name: anyText.Draw(t, "name"), X: rapid.SliceOfN(number, n, n).Draw(t, "x"),
+				Y:         rapid.SliceOfN(number, n, n).Draw(t, "y"),
 				Reference: rapid.Bool().Draw(t, "reference"), HideMarkers: rapid.Bool().Draw(t, "hide markers"),
 			}
 			if rapid.Bool().Draw(t, "band") {

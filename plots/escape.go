@@ -22,13 +22,10 @@ func escapes(before, chars string) []string {
 	return pairs
 }
 
-// Plain returns s, such as a name from a file, in one line that a terminal shows and does not obey: without control characters and
-// controls of the direction of writing.
-func Plain(s string) string { return oneLine(s) }
-
-// oneLine returns s as text that changes nothing around it: each run of white space and control characters becomes one
-// space, what is not UTF-8 or not for XML becomes U+FFFD, and controls of the direction of writing are left out.
-func oneLine(s string) string {
+// Plain returns s, such as a name from a file, in one line that changes nothing around it and that a terminal does not
+// obey: each run of white space and control characters becomes one space, what is not UTF-8 or not for XML becomes
+// U+FFFD, and controls of the direction of writing are left out.
+func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r < ' ', r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029':
@@ -42,6 +39,17 @@ func oneLine(s string) string {
 		}
 	}, strings.ToValidUTF8(s, "\ufffd"))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
+}
+
+// sentences returns the parts that are not empty, in one line.
+func sentences(parts ...string) string {
+	var all []string
+	for _, part := range parts {
+		if part = Plain(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // name returns s as the name of an element that HTML, XML and CSS all take.

@@ -1,19 +1,19 @@
 package plots
 
 import (
+	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 )
 
 // Forest describes a forest plot: effects as points with intervals, one below the other, and a line at no effect.
 type Forest struct {
 	ID, Title, Caption string
-	XLabel             string  // of the effects, with the unit
-	Width              float64 // in CSS pixels; 0: 760. A narrow plot is drawn wider if its words leave the effects too little
-	Groups             []ForestGroup
-	Columns            []string // names of columns of text at the right end; nil: none
+	XLabel             string // of the effects, with the unit
+	// Width is in CSS pixels; 0: 760. A narrow plot is drawn wider if its words leave too little room for the effects.
+	Width   float64
+	Groups  []ForestGroup
+	Columns []string // names of columns of text at the right end; nil: none
 }
 
 // ForestGroup holds effects under a heading.
@@ -32,9 +32,6 @@ type Effect struct {
 	TextOnly         bool     // there is no effect, or none in this unit: label and fields alone
 }
 
-// clear says whether the interval leaves no effect out.
-func (e Effect) clear() bool { return e.Low > 0 || e.High < 0 }
-
 // Sizes of a forest plot in CSS pixels.
 const (
 	defaultForestWidth = 760
@@ -43,48 +40,47 @@ const (
 	forestNumbers      = 24 // between the plot and the numbers at its right
 )
 
-// Check returns an error unless there is an effect, all numbers are finite, each value lies in its interval, and each effect
-// has a text for every column or none.
+// Check returns an error unless there is an effect, all numbers are finite, each value lies in its interval, and each
+// effect has a text for every column or none.
 func (f Forest) Check() error {
-	if f.Width != 0 && !(f.Width >= minSide && f.Width <= maxSide) {
-		return fmt.Errorf("plots: forest plot %q: a width of %v pixels: expected %d to %d", f.ID, f.Width, minSide, maxSide)
-	}
+	err := checkSide("width", f.Width, minSide)
 	rows := 0
 	for _, g := range f.Groups {
 		for _, e := range g.Rows {
 			rows++
-			if e.TextOnly && (e.Value != 0 || e.Low != 0 || e.High != 0) {
-				return fmt.Errorf("plots: forest plot %q: effect %q is text only, and has numbers: expected zeros", f.ID, e.Label)
-			}
-			if e.Fields != nil && len(e.Fields) != len(f.Columns) {
-				return fmt.Errorf("plots: forest plot %q: effect %q has %d fields: expected one for each of %d columns, or none", f.ID, e.Label, len(e.Fields), len(f.Columns))
-			}
-			for _, v := range []float64{e.Value, e.Low, e.High} {
-				if !(math.Abs(v) <= maxValue) {
-					return fmt.Errorf("plots: forest plot %q: effect %q: %v: expected a finite number of at most %g", f.ID, e.Label, v, maxValue)
-				}
-			}
-			if slack := 1e-9 * max(math.Abs(e.Low), math.Abs(e.High)); e.Low > e.Value+slack || e.Value > e.High+slack {
-				return fmt.Errorf("plots: forest plot %q: effect %q is %v: expected it between %v and %v", f.ID, e.Label, e.Value, e.Low, e.High)
+			if wrong := e.check(len(f.Columns)); err == nil && wrong != nil {
+				err = fmt.Errorf("effect %q: %w", e.Label, wrong)
 			}
 		}
 	}
-	if rows == 0 {
-		return fmt.Errorf("plots: forest plot %q: no effects: expected at least one", f.ID)
+	if err == nil && rows == 0 {
+		err = errors.New("no effects: expected at least one")
+	}
+	if err != nil {
+		return fmt.Errorf("plots: forest plot %q: %w", f.ID, err)
 	}
 	return nil
 }
 
+func (e Effect) check(columns int) error {
+	switch {
+	case e.TextOnly && (e.Value != 0 || e.Low != 0 || e.High != 0):
+		return errors.New("text only, and has numbers: expected zeros")
+	case e.Fields != nil && len(e.Fields) != columns:
+		return fmt.Errorf("%d fields: expected one for each of %d columns, or none", len(e.Fields), columns)
+	}
+	return checkInterval(e.Value, e.Low, e.High)
+}
+
 // Table returns the numbers that the plot shows.
 func (f Forest) Table() Table {
-	t := Table{ID: f.ID, Title: f.Title, Caption: f.Caption, Header: []string{"comparison", "of", "effect", "low", "high", "note"}, TextColumns: 2}
-	t.Header = append(t.Header, f.Columns...)
+	t := Table{ID: f.ID, Title: f.Title, Caption: f.Caption, TextColumns: 2}
+	t.Header = append([]string{"comparison", "of", "effect", "low", "high", "note"}, f.Columns...)
 	for _, g := range f.Groups {
 		for _, e := range g.Rows {
-			number := func(v float64) Field { return Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))} }
-			row := []Field{{Text: g.Name}, {Text: e.Label, Bold: e.Pooled}, number(e.Value), number(e.Low), number(e.High), {Text: e.Note}}
-			if e.TextOnly {
-				row[2], row[3], row[4] = Field{}, Field{}, Field{}
+			row := []Field{{Text: g.Name}, {Text: e.Label, Bold: e.Pooled}, {}, {}, {}, {Text: e.Note}}
+			if !e.TextOnly {
+				row[2].Text, row[3].Text, row[4].Text = fixed(e.Value), fixed(e.Low), fixed(e.High)
 			}
 			for i := range f.Columns {
 				row = append(row, Field{Text: e.field(i)})
@@ -100,62 +96,65 @@ func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	width := f.Width
-	if width == 0 {
-		width = defaultForestWidth
+	page := sheet{id: f.ID, title: f.Title, description: f.description(), colours: []int{0, 1}, width: f.Width}
+	if page.width == 0 {
+		page.width = defaultForestWidth
 	}
-	labels, numbers := 0.0, 0.0
-	low, high := 0.0, 0.0
+	labels, numbers, low, high := 0.0, 0.0, 0.0, 0.0
 	height := float64(len(f.Groups)) * (forestRow + forestGap)
 	rows := make([][]forestWords, len(f.Groups))
 	for i, g := range f.Groups {
 		for _, e := range g.Rows {
-			w := forestWords{wrap(e.Label, e.slack()*tickSize, width/3), wrap(e.numbers(), e.slack()*tickSize, width/3)}
-			labels, numbers = max(labels, e.slack()*widest(w.label, tickSize)), max(numbers, e.slack()*widest(w.numbers, tickSize))
+			slack := e.slack()
+			words := func(text string) []string { return wrap(text, slack*tickSize, page.width/3) }
+			w := forestWords{words(e.Label), words(e.numbers())}
+			labels = max(labels, slack*widest(w.label, tickSize))
+			numbers = max(numbers, slack*widest(w.numbers, tickSize))
 			low, high = min(low, e.Low), max(high, e.High)
 			height += w.height()
 			rows[i] = append(rows[i], w)
 		}
 	}
-	columns := f.columns(numbers)
-	numbers += columns.width
+	columns, columnsWidth := f.columns(numbers)
+	numbers += columnsWidth
 	left := margin + labels + yTickLabel
-	right := max(width-margin-numbers-forestNumbers, left+width/4)
-	width = max(width, right+forestNumbers+numbers+margin)
-	title := newHeading(f.Title, width)
-	top := margin + title.height()
+	right := max(page.width-margin-numbers-forestNumbers, left+page.width/4)
+	page.width = max(page.width, right+forestNumbers+numbers+margin)
+	top := page.top()
 	bottom := top + height
-	height = bottom + xTickLabel + xLabelGap + labelDescent + margin
+	page.height = bottom + xTickLabel + xLabelGap + labelDescent + margin
 	x := newAxis(low, high, max((right-left)/stepX, 2), false)
-	at := func(v float64) float64 { return left + x.part(v)*(right-left) }
+	x.start, x.end = left, right
 
-	var d drawing
-	d.start(f.ID, f.Title, f.description(), []int{0, 1}, width, height)
-	title.draw(&d)
-	var grid strings.Builder
-	for _, v := range x.ticks() {
-		grid.WriteString(polyline([]point{{at(v), bottom}, {at(v), top + forestGap}}))
+	d := page.open()
+	d.path(gridLine, x.upright(bottom, top+forestGap))
+	zero := polyline(point{x.at(0), bottom}, point{x.at(0), top + forestGap})
+	d.path(axisLine, zero+polyline(point{left, bottom}, point{right, bottom}))
+	x.drawBelow(d, bottom)
+	x.drawLabel(d, bottom, []string{Plain(f.XLabel)})
+	behind := right + forestNumbers
+	for i, name := range f.Columns {
+		d.label(point{behind + columns[i], top + forestGap + forestRow/2}, bold, []string{Plain(name)})
 	}
-	d.path(gridLine, grid.String())
-	d.path(axisLine, polyline([]point{{at(0), bottom}, {at(0), top + forestGap}})+polyline([]point{{left, bottom}, {right, bottom}}))
-	for _, v := range x.ticks() {
-		d.text(point{at(v), bottom + xTickLabel}, tickSize, centred, x.label(v))
-	}
-	d.text(point{(left + right) / 2, bottom + xTickLabel + xLabelGap}, labelSize, centred, oneLine(f.XLabel))
-	columns.drawNames(&d, right+forestNumbers, top+forestGap+forestRow/2+middle*tickSize)
 	y := top
 	for i, g := range f.Groups {
 		y += forestGap + forestRow
-		d.text(point{margin, y - forestRow/2 + middle*tickSize}, tickSize, bold, oneLine(g.Name))
+		d.label(point{margin, y - forestRow/2}, bold, []string{Plain(g.Name)})
 		for k, e := range g.Rows {
 			w := rows[i][k]
-			f.drawRow(&d, e, w, point{left, y + w.height()/2}, right, at)
-			columns.drawRow(&d, e, right+forestNumbers, y+w.height()/2+middle*tickSize)
+			centre := y + w.height()/2
+			d.label(point{left - yTickLabel, centre}, toTheLeft+e.weight(), w.label)
+			if !e.TextOnly {
+				e.draw(d, centre, x)
+			}
+			d.label(point{behind, centre}, e.weight(), w.numbers)
+			for i := range f.Columns {
+				d.label(point{behind + columns[i], centre}, e.weight(), []string{Plain(e.field(i))})
+			}
 			y += w.height()
 		}
 	}
-	d.WriteString("</svg>\n")
-	return d.Bytes(), nil
+	return d.close(), nil
 }
 
 // forestWords are the lines at the left and at the right of an effect.
@@ -166,125 +165,80 @@ func (w forestWords) height() float64 {
 	return forestRow + float64(max(len(w.label), len(w.numbers))-1)*legendLine
 }
 
-// drawRow draws an effect at the height of p, whose labels end at p.
-func (f Forest) drawRow(d *drawing, e Effect, w forestWords, p point, right float64, at func(float64) float64) {
-	colour := 0
+// draw draws the effect at the height y.
+func (e Effect) draw(d *drawing, y float64, x axis) {
+	l := look{open: bearingOf(e.Low, e.High) == neither}
 	if e.Value < 0 {
-		colour = 1
+		l.colour = 1
 	}
-	l := look{colour: colour, open: !e.clear()}
-	lines := func(x float64, attributes string, lines []string) {
-		for i, line := range lines {
-			d.text(point{x, p.y + middle*tickSize + (float64(i)-float64(len(lines)-1)/2)*legendLine}, tickSize, attributes+e.weight(), line)
-		}
-	}
-	lines(p.x-yTickLabel, toTheLeft, w.label)
-	if e.TextOnly {
-		if e.Note != "" {
-			lines(right+forestNumbers, "", w.numbers)
-		}
+	low, value, high := x.at(e.Low), x.at(e.Value), x.at(e.High)
+	if e.Pooled { // a diamond; an interval without a width would leave nothing to see
+		const half = 6.5
+		left, right := min(low, value-half/2), max(high, value+half/2)
+		d.path(l.markers(), polygon(point{left, y}, point{value, y - half}, point{right, y}, point{value, y + half}))
 		return
 	}
-	line := stroke(colour, 2)
-	if l.open {
-		line = stroke(colour, 1.5)
-	}
-	radius := float64(markerRadius)
-	parts := ""
+	width, parts := 2.0, ""
 	if l.open { // the line stops at an open marker
-		if at(e.Value)-radius > at(e.Low) {
-			parts += polyline([]point{{at(e.Low), p.y}, {at(e.Value) - radius, p.y}})
+		width = 1.5
+		if value-markerRadius > low {
+			parts += polyline(point{low, y}, point{value - markerRadius, y})
 		}
-		if at(e.Value)+radius < at(e.High) {
-			parts += polyline([]point{{at(e.Value) + radius, p.y}, {at(e.High), p.y}})
+		if value+markerRadius < high {
+			parts += polyline(point{value + markerRadius, y}, point{high, y})
 		}
 	} else {
-		parts = polyline([]point{{at(e.Low), p.y}, {at(e.High), p.y}})
+		parts = polyline(point{low, y}, point{high, y})
 	}
-	if e.Pooled {
-		d.path(l.markers(), e.diamond(p.y, at))
-	} else {
-		if parts != "" {
-			d.path(line, parts)
-		}
-		d.path(l.markers(), l.marker(point{at(e.Value), p.y}))
-	}
-	lines(right+forestNumbers, "", w.numbers)
+	d.path(stroke(l.colour, width), parts)
+	d.path(l.markers(), l.marker(point{value, y}))
 }
 
 // numbers are the effect and its interval, as text.
 func (e Effect) numbers() string {
 	if e.TextOnly {
-		return oneLine(e.Note)
+		return Plain(e.Note)
 	}
-	bound := func(v float64) string { return strings.TrimPrefix(signedNumber(v), "+") }
-	text := signedNumber(e.Value) + " [" + bound(e.Low) + ", " + bound(e.High) + "]"
-	if note := oneLine(e.Note); note != "" {
-		text += " " + note
-	}
-	return text
+	bound := func(v float64) string { return strings.TrimPrefix(signed(v), "+") }
+	return sentences(signed(e.Value)+" ["+bound(e.Low)+", "+bound(e.High)+"]", e.Note)
 }
 
 // description returns the caption, and all effects for those who do not see them.
 func (f Forest) description() string {
-	var parts []string
-	if caption := oneLine(f.Caption); caption != "" {
-		parts = append(parts, caption)
-	}
+	parts := []string{f.Caption}
 	for _, g := range f.Groups {
 		var rows []string
 		for _, e := range g.Rows {
-			row := strings.TrimSuffix(oneLine(e.Label)+" "+e.numbers(), " ")
+			row := sentences(e.Label, e.numbers())
 			for i, name := range f.Columns {
-				if field := oneLine(e.field(i)); field != "" {
-					row += ", " + oneLine(name) + " " + field
+				if field := Plain(e.field(i)); field != "" {
+					row += ", " + Plain(name) + " " + field
 				}
 			}
 			rows = append(rows, row)
 		}
-		parts = append(parts, oneLine(g.Name)+": "+strings.Join(rows, "; ")+".")
+		parts = append(parts, Plain(g.Name)+": "+strings.Join(rows, "; ")+".")
 	}
-	return strings.Join(parts, " ")
-}
-
-// forestColumns are the columns of text at the right end of a forest plot.
-type forestColumns struct {
-	names []string
-	at    []float64 // where each begins, from where the numbers do
-	width float64   // of all, with the space before them
+	return sentences(parts...)
 }
 
 const forestColumnGap = 14
 
-// columns lays out f's columns behind numbers of that width.
-func (f Forest) columns(numbers float64) forestColumns {
-	c := forestColumns{names: f.Columns}
+// columns returns where f's columns begin behind numbers of that width, from where the numbers do, and the columns'
+// width.
+func (f Forest) columns(numbers float64) (at []float64, width float64) {
 	for i, name := range f.Columns {
-		c.width += forestColumnGap
-		c.at = append(c.at, numbers+c.width)
+		width += forestColumnGap
+		at = append(at, numbers+width)
 		widest := boldSlack * textWidth(name, tickSize)
 		for _, g := range f.Groups {
 			for _, e := range g.Rows {
 				widest = max(widest, e.slack()*textWidth(e.field(i), tickSize))
 			}
 		}
-		c.width += widest
+		width += widest
 	}
-	return c
-}
-
-// drawNames writes the columns' names on a line, where the numbers begin at x.
-func (c forestColumns) drawNames(d *drawing, x, baseline float64) {
-	for i, name := range c.names {
-		d.text(point{x + c.at[i], baseline}, tickSize, bold, oneLine(name))
-	}
-}
-
-// drawRow writes an effect's fields on a line.
-func (c forestColumns) drawRow(d *drawing, e Effect, x, baseline float64) {
-	for i := range c.names {
-		d.text(point{x + c.at[i], baseline}, tickSize, e.weight(), oneLine(e.field(i)))
-	}
+	return at, width
 }
 
 // field is the text of a column; "" if there is none.
@@ -309,12 +263,4 @@ func (e Effect) slack() float64 {
 		return boldSlack
 	}
 	return 1
-}
-
-// diamond returns the path of a pooled effect at the height y: as wide as its interval, highest at its value.
-func (e Effect) diamond(y float64, at func(float64) float64) string {
-	const half = 6.5
-	// An interval without a width would leave nothing to see.
-	left, right := min(at(e.Low), at(e.Value)-half/2), max(at(e.High), at(e.Value)+half/2)
-	return polyline([]point{{left, y}, {at(e.Value), y - half}, {right, y}, {at(e.Value), y + half}}) + "Z"
 }

@@ -2,8 +2,6 @@ package plots_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,28 +14,21 @@ import (
 )
 
 func forest() plots.Forest {
-	return plots.Forest{ID: "forest", Title: "What masking changes", XLabel: "difference (points)", Groups: []plots.ForestGroup{
-		{Name: "GIN & <others>", Rows: []plots.Effect{
-			{Label: "Cora, inductive", Value: 1.5, Low: 0.5, High: 2.5, Note: "(10)"},
-			{Label: "Cora, transductive", Value: -0.25, Low: -1, High: 0.5, Note: "(3)"},
-		}},
-		{Name: "GCN", Rows: []plots.Effect{{Label: "Cora, inductive", Value: -4, Low: -5, High: -3}, {Label: "one number", Value: 1, Low: 1, High: 1}}},
-	}}
+	return plots.Forest{ID: "forest", Title: "What masking changes", XLabel: "difference (points)",
+		Groups: []plots.ForestGroup{
+			{Name: "GIN & <others>", Rows: []plots.Effect{
+				{Label: "Cora, inductive", Value: 1.5, Low: 0.5, High: 2.5, Note: "(10)"},
+				{Label: "Cora, transductive", Value: -0.25, Low: -1, High: 0.5, Note: "(3)"},
+			}},
+			{Name: "GCN", Rows: []plots.Effect{{Label: "Cora, inductive", Value: -4, Low: -5, High: -3},
+				{Label: "one number", Value: 1, Low: 1, High: 1}}},
+		}}
 }
 
-func TestAForestPlotIsTheGoldenFileByteForByte(t *testing.T) {
-	svg, err := forest().SVG()
-	require.NoError(t, err)
-	words := wellFormed(t, svg)
+func TestAForestPlotSaysItsNumbers(t *testing.T) {
+	words := wellFormed(t, []byte(drawn(t, forest())))
 	assert.Contains(t, words, "+1.50 [0.50, 2.50] (10)")
 	assert.Contains(t, words, "−4.00 [−5.00, −3.00]")
-	file := filepath.Join("testdata", "forest.svg")
-	if *update {
-		require.NoError(t, os.WriteFile(file, svg, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(svg))
 }
 
 func TestAForestPlotFillsThePointsWhoseIntervalLeavesZeroOut(t *testing.T) {
@@ -88,15 +79,16 @@ func TestAForestPlotIsATableToo(t *testing.T) {
 	table := forest().Table()
 	require.NoError(t, table.Check())
 	require.Len(t, table.Rows, 4)
-	assert.Equal(t, []plots.Field{{Text: "GCN"}, {Text: "Cora, inductive"}, {Text: "−4.00"}, {Text: "−5.00"}, {Text: "−3.00"}, {}}, table.Rows[2])
+	assert.Equal(t, []plots.Field{{Text: "GCN"}, {Text: "Cora, inductive"}, {Text: "−4.00"}, {Text: "−5.00"},
+		{Text: "−3.00"}, {}}, table.Rows[2])
 }
 
 func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*plots.Forest){
-		"no effects: expected at":          func(f *plots.Forest) { f.Groups = nil },
-		`"Cora, inductive" is 3: expected`: func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 },
-		"NaN: expected a finite number":    func(f *plots.Forest) { f.Groups[1].Rows[0].Low = math.NaN() },
-		"a width of 10 pixels":             func(f *plots.Forest) { f.Width = 10 },
+		"no effects: expected at":        func(f *plots.Forest) { f.Groups = nil },
+		`"Cora, inductive": 3: expected`: func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 },
+		"NaN: expected a finite number":  func(f *plots.Forest) { f.Groups[1].Rows[0].Low = math.NaN() },
+		"a width of 10 pixels":           func(f *plots.Forest) { f.Width = 10 },
 	} {
 		f := forest()
 		change(&f)
@@ -107,7 +99,8 @@ func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
 
 // claims is a forest plot as a report has it: pooled effects in bold, columns of text, names that need room.
 func claims() plots.Forest {
-	return plots.Forest{ID: "claims", Title: "What is left of the claims, over all readings", XLabel: "masked − plain, macro F1 (points)", Columns: []string{"holds in", "grade"}, Width: 900,
+	return plots.Forest{ID: "claims", Title: "What is left of the claims, over all readings",
+		XLabel: "masked − plain, macro F1 (points)", Columns: []string{"holds in", "grade"}, Width: 900,
 		Groups: []plots.ForestGroup{
 			{Name: "Table 1: GAT and SGAT on Cora", Rows: []plots.Effect{
 				{Label: "GAT, inductive", Value: 1.5, Low: 0.5, High: 2.5, Fields: []string{"31 of 48", "B"}},
@@ -121,25 +114,12 @@ func claims() plots.Forest {
 		}}
 }
 
-func TestAForestPlotOfClaimsIsTheGoldenFileByteForByte(t *testing.T) {
-	svg, err := claims().SVG()
-	require.NoError(t, err)
-	wellFormed(t, svg)
-	file := filepath.Join("testdata", "claims.svg")
-	if *update {
-		require.NoError(t, os.WriteFile(file, svg, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(svg))
-}
-
 func TestPooledEffectsAreBoldDiamondsAndColumnsHaveTheirText(t *testing.T) {
-	svg, err := claims().SVG()
-	require.NoError(t, err)
-	text := string(svg)
-	assert.Regexp(t, `<path class="fill0" fill="#0072B2" d="M[\d.]+,[\d.]+ [\d.]+,[\d.]+ [\d.]+,[\d.]+ [\d.]+,[\d.]+Z"/>\n<text [^>]*font-weight="bold">\+0.95 \[0.30, 1.60\]</text>`, text)
-	assert.Regexp(t, `<path class="line1" stroke="#D55E00"[^>]*d="M[^"]*Z"/>\n<text [^>]*font-weight="bold">−0.10 \[−0.60, 0.40\] \(10\)</text>`, text, "open: it includes 0")
+	text := drawn(t, claims())
+	assert.Regexp(t, `<path class="fill0" fill="#0072B2" d="M[\d.]+,[\d.]+ [\d.]+,[\d.]+ [\d.]+,[\d.]+ `+
+		`[\d.]+,[\d.]+Z"/>\n<text [^>]*font-weight="bold">\+0.95 \[0.30, 1.60\]</text>`, text)
+	assert.Regexp(t, `<path class="line1" stroke="#D55E00"[^>]*d="M[^"]*Z"/>\n<text [^>]*font-weight="bold">−0.10 `+
+		`\[−0.60, 0.40\] \(10\)</text>`, text, "open: it includes 0")
 	assert.Contains(t, text, ">holds in</text>")
 	assert.Contains(t, text, ">31 of 48</text>")
 	assert.Contains(t, text, "GAT, inductive +1.50 [0.50, 2.50], holds in 31 of 48, grade B; SGAT")
@@ -153,12 +133,14 @@ func TestEffectsWithOtherFieldsThanColumnsAreErrors(t *testing.T) {
 	f := claims()
 	f.Groups[0].Rows[0].Fields = []string{"31 of 48"}
 	_, err := f.SVG()
-	require.EqualError(t, err, `plots: forest plot "claims": effect "GAT, inductive" has 1 fields: expected one for each of 2 columns, or none`)
+	require.EqualError(t, err,
+		`plots: forest plot "claims": effect "GAT, inductive": 1 fields: expected one for each of 2 columns, or none`)
 }
 
 func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
 	f := claims()
-	f.Groups[1].Rows = append(f.Groups[1].Rows, plots.Effect{Label: "Reddit", TextOnly: true, Fields: []string{"", "not run"}})
+	f.Groups[1].Rows = append(f.Groups[1].Rows, plots.Effect{Label: "Reddit", TextOnly: true,
+		Fields: []string{"", "not run"}})
 	before, err := claims().SVG()
 	require.NoError(t, err)
 	svg, err := f.SVG()
@@ -173,7 +155,7 @@ func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
 	assert.Contains(t, rendered, "Table 3: GIN,Reddit,,,,,,not run\n")
 	f.Groups[1].Rows[2].Value = 1
 	_, err = f.SVG()
-	require.EqualError(t, err, `plots: forest plot "claims": effect "Reddit" is text only, and has numbers: expected zeros`)
+	require.EqualError(t, err, `plots: forest plot "claims": effect "Reddit": text only, and has numbers: expected zeros`)
 	f.Groups = []plots.ForestGroup{{Rows: []plots.Effect{{Label: "Reddit", TextOnly: true}}}}
 	_, err = f.SVG()
 	require.NoError(t, err, "an axis without effects")

@@ -3,7 +3,6 @@ package plots
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 // frame is the rectangle of the drawing that the lines are in, with its axes.
@@ -30,7 +29,8 @@ const (
 func (c Chart) newFrame(width, height, top float64) frame {
 	f := frame{right: width - margin, top: top + tickSize/2}
 	body := height - top - margin
-	f.xLabel, f.yLabel = wrap(c.XLabel, labelSize, width-2*margin-axesWords), wrap(c.YLabel, labelSize, body-axesWords)
+	f.xLabel = wrap(c.XLabel, labelSize, width-2*margin-axesWords)
+	f.yLabel = wrap(c.YLabel, labelSize, body-axesWords)
 	minX, maxX, minY, maxY := c.limits()
 
 	f.bottom = height - margin - xTickLabel - labelDescent
@@ -39,6 +39,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	}
 	f.bottom = max(f.bottom, (f.top+height)/2) // whatever the label is
 	f.y = newAxis(minY, maxY, max((body+margin-axesWords)/stepY, 2), true)
+	f.y.start, f.y.end = f.bottom, f.top
 
 	f.left = margin + f.y.widest() + yTickLabel
 	if f.yLabel[0] != "" {
@@ -56,6 +57,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	last := ticks[len(ticks)-1]
 	overhang := width - overhangSpace - textWidth(f.x.label(last), tickSize)/2 - f.left
 	f.right = max(min(f.right, f.left+overhang/f.x.part(last)), (f.left+width)/2)
+	f.x.start, f.x.end = f.left, f.right
 	return f
 }
 
@@ -72,9 +74,7 @@ func (c Chart) limits() (minX, maxX, minY, maxY float64) {
 }
 
 // at returns where the numbers x and y are in the drawing.
-func (f frame) at(x, y float64) point {
-	return point{f.left + f.x.part(x)*(f.right-f.left), f.bottom - f.y.part(y)*(f.bottom-f.top)}
-}
+func (f frame) at(x, y float64) point { return point{f.x.at(x), f.y.at(y)} }
 
 // points returns where the points x and y are in the drawing.
 func (f frame) points(x, y []float64) []point {
@@ -87,29 +87,11 @@ func (f frame) points(x, y []float64) []point {
 
 // draw draws the grid, the axes, and what is written along them.
 func (f frame) draw(d *drawing) {
-	var grid, ticks strings.Builder
-	for _, v := range f.x.ticks() {
-		x := f.at(v, f.y.min).x
-		grid.WriteString(polyline([]point{{x, f.bottom}, {x, f.top}}))
-		ticks.WriteString(polyline([]point{{x, f.bottom}, {x, f.bottom + tickLength}}))
-	}
-	for _, v := range f.y.ticks() {
-		y := f.at(f.x.min, v).y
-		grid.WriteString(polyline([]point{{f.left, y}, {f.right, y}}))
-	}
-	d.path(gridLine, grid.String())
-	d.path(axisLine, polyline([]point{{f.left, f.bottom}, {f.right, f.bottom}})+ticks.String())
-
-	for _, v := range f.x.ticks() {
-		d.text(point{f.at(v, f.y.min).x, f.bottom + xTickLabel}, tickSize, centred, f.x.label(v))
-	}
-	for _, v := range f.y.ticks() {
-		d.text(point{f.left - yTickLabel, f.at(f.x.min, v).y + middle*tickSize}, tickSize, toTheLeft, f.y.label(v))
-	}
-	for i, line := range f.xLabel {
-		d.text(point{(f.left + f.right) / 2, f.bottom + xTickLabel + xLabelGap + float64(i)*labelLine}, labelSize, centred, line)
-	}
-	for i, line := range f.yLabel {
-		d.upwards(point{margin + labelLine - labelDescent + float64(i)*labelLine, (f.top + f.bottom) / 2}, labelSize, line)
-	}
+	d.path(gridLine, f.x.upright(f.bottom, f.top)+f.y.level(f.left, f.right))
+	axis := polyline(point{f.left, f.bottom}, point{f.right, f.bottom})
+	d.path(axisLine, axis+f.x.upright(f.bottom, f.bottom+tickLength))
+	f.x.drawBelow(d, f.bottom)
+	f.y.drawBeside(d, f.left)
+	f.x.drawLabel(d, f.bottom, f.xLabel)
+	d.upwards(point{margin + labelLine - labelDescent, (f.top + f.bottom) / 2}, f.yLabel)
 }

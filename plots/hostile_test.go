@@ -16,13 +16,16 @@ import (
 
 // steers has what controls a terminal (ESC, its 8-bit form in UTF-8 and alone, backspace), ends lines, or turns the
 // direction of writing around for what follows.
-const steers = "a\x1b[31mb\u009b31mc\x9b31md\be\x00f\r\ng\u0085h\u2028i\u061cj\u200ek\u200fl\u202am\u202bn\u202co\u202dp\u202eq\u2066r\u2067s\u2068t\u2069u"
+const steers = "a\x1b[31mb\u009b31mc\x9b31md\be\x00f\r\ng\u0085h\u2028i\u061c" +
+	"j\u200ek\u200fl\u202am\u202bn\u202co\u202dp\u202eq\u2066r\u2067s\u2068t\u2069u"
 
 // everywhere returns a table and a chart that show s wherever they show text.
 func everywhere(s string) (plots.Table, plots.Chart) {
 	cell := plots.Field{Text: s, Note: s, Bold: true}
-	return plots.Table{ID: s, Title: s, Caption: s, Header: []string{s, s}, Rows: [][]plots.Field{{cell, cell}}, Footer: []plots.Field{cell, cell}},
-		plots.Chart{ID: s, Title: s, Caption: s, XLabel: s, YLabel: s, Series: []plots.Series{{Name: s, X: []float64{1}, Y: []float64{1}}}}
+	return plots.Table{ID: s, Title: s, Caption: s, Header: []string{s, s}, Rows: [][]plots.Field{{cell, cell}},
+			Footer: []plots.Field{cell, cell}},
+		plots.Chart{ID: s, Title: s, Caption: s, XLabel: s, YLabel: s,
+			Series: []plots.Series{{Name: s, X: []float64{1}, Y: []float64{1}}}}
 }
 
 // steersIn returns a control or a direction of writing that is in s, other than the end of a line.
@@ -51,19 +54,22 @@ func TestTextOfFilesSteersNeitherTheTerminalNorTheTextAroundIt(t *testing.T) {
 	}
 	check(t, steers)
 	rapid.Check(t, func(t *rapid.T) {
-		check(t, rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune(strings.ToValidUTF8(steers, "\x9b"))))).Draw(t, "text"))
+		check(t, rapid.StringOf(rapid.OneOf(rapid.Rune(),
+			rapid.SampledFrom([]rune(strings.ToValidUTF8(steers, "\x9b"))))).Draw(t, "text"))
 	})
 }
 
 func TestControlsBecomeSpacesAndTheLettersStay(t *testing.T) {
 	table := plots.Table{Header: []string{steers}}
-	assert.Equal(t, "| a [31mb 31mc�31md e f g h ijklmnopqrstu |", strings.Split(strings.ReplaceAll(render(t, table, plots.FormatMarkdown), `\`, ""), "\n")[0])
+	assert.Equal(t, "| a [31mb 31mc�31md e f g h ijklmnopqrstu |",
+		strings.Split(strings.ReplaceAll(render(t, table, plots.FormatMarkdown), `\`, ""), "\n")[0])
 }
 
 func TestMarkdownCaptionIsAParagraphWhateverItBeginsWith(t *testing.T) {
 	for caption, want := range map[string]string{
 		"# heading": `\# heading`, "- item": `\- item`, "+ item": `\+ item`, "* item": `\* item`, "> quote": `\> quote`,
-		"1. item": `1\. item`, "12) item": `12\) item`, "---": `\---`, "7": "7", "10 trials.": "10 trials.", "GIN - GAT": "GIN - GAT",
+		"1. item": `1\. item`, "12) item": `12\) item`, "---": `\---`, "7": "7", "10 trials.": "10 trials.",
+		"GIN - GAT": "GIN - GAT",
 	} {
 		table := plots.Table{Header: []string{"a"}, Caption: caption}
 		assert.Equal(t, "| a |\n| :--- |\n\n"+want+"\n", render(t, table, plots.FormatMarkdown))
@@ -72,11 +78,13 @@ func TestMarkdownCaptionIsAParagraphWhateverItBeginsWith(t *testing.T) {
 
 func TestMarkdownMakesNoLinks(t *testing.T) {
 	table := plots.Table{Header: []string{"https://evil.example www.evil.example [a](b) ![a](b) <c> [d]: e"}}
-	assert.Contains(t, render(t, table, plots.FormatMarkdown), `| https\://evil.example www\.evil.example \[a\](b) !\[a\](b) \<c\> \[d\]: e |`)
+	assert.Contains(t, render(t, table, plots.FormatMarkdown),
+		`| https\://evil.example www\.evil.example \[a\](b) !\[a\](b) \<c\> \[d\]: e |`)
 }
 
 func TestLaTeXRowsBeginWithNoArgumentOfTheLineBefore(t *testing.T) {
-	table := plots.Table{Header: []string{`\input{/etc/passwd}`}, Rows: [][]plots.Field{{{Text: "[1cm]"}}, {{Text: "*"}}}, Title: "a\n\\end{document}"}
+	table := plots.Table{Header: []string{`\input{/etc/passwd}`}, Rows: [][]plots.Field{{{Text: "[1cm]"}}, {{Text: "*"}}},
+		Title: "a\n\\end{document}"}
 	assert.Equal(t, `% a \end{document}
 \begin{tabular}{l}
 \toprule

@@ -5,18 +5,21 @@ import (
 	"strings"
 )
 
-// latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its argument.
+// latexEscapes keeps TeX's special characters as text. Brackets are among them, as \\ takes one after it for its
+// argument.
 var latexEscapes = strings.NewReplacer(append(escapes(`\`, "&%$#_{}"),
-	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`, `"`, `\textquotedbl{}`,
+	`\`, `\textbackslash{}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `|`, `\textbar{}`,
+	`"`, `\textquotedbl{}`,
 	"`", `\textasciigrave{}`, `--`, `-{}-{}`, `''`, `'{}'{}`, `,,`, `,{},{}`, // which TeX makes quotes and dashes of
 	`<`, `$<$`, `>`, `$>$`, `[`, `{[}`, `]`, `{]}`, `*`, `{*}`,
-	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`, `∞`, `$\infty$`,
+	`±`, `$\pm$`, `−`, `$-$`, `×`, `$\times$`, `≤`, `$\le$`, `≥`, `$\ge$`, `≈`, `$\approx$`, `→`, `$\to$`,
+	`∞`, `$\infty$`,
 	`α`, `$\alpha$`, `δ`, `$\delta$`, `ε`, `$\epsilon$`, `σ`, `$\sigma$`, `Δ`, `$\Delta$`,
 )...)
 
 func (t Table) latex() string {
 	var b strings.Builder
-	for _, line := range []string{oneLine(t.Title), oneLine(t.Caption)} {
+	for _, line := range []string{Plain(t.Title), Plain(t.Caption)} {
 		if line != "" {
 			fmt.Fprintf(&b, "%% %s\n", line)
 		}
@@ -37,7 +40,7 @@ func (t Table) latex() string {
 			if i > 0 {
 				b.WriteString(" & ")
 			}
-			s := latexEscapes.Replace(oneLine(c.Text))
+			s := latexEscapes.Replace(Plain(c.Text))
 			if c.Bold {
 				s = `\textbf{` + s + `}`
 			}

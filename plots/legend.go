@@ -27,13 +27,11 @@ const (
 func newLegend(series []Series, looks []look, width float64) legend {
 	var l legend
 	for i, s := range series {
-		if oneLine(s.Name) == "" {
+		if Plain(s.Name) == "" {
 			continue
 		}
 		e := legendEntry{s, looks[i], wrap(s.Name, tickSize, width-sampleWidth-legendGap)}
-		for _, line := range e.lines {
-			l.width = max(l.width, sampleWidth+legendGap+textWidth(line, tickSize)+legendSpace)
-		}
+		l.width = max(l.width, sampleWidth+legendGap+widest(e.lines, tickSize)+legendSpace)
 		l.entries = append(l.entries, e)
 	}
 	if len(l.entries) == 0 {
@@ -74,16 +72,15 @@ func (l legend) draw(d *drawing, at point) {
 		}
 		x, y := at.x+l.width*float64(column), at.y+legendLine/2
 		if e.series.Low != nil {
-			d.path(e.look.band(), polyline([]point{{x, y - 6}, {x + sampleWidth, y - 6}, {x + sampleWidth, y + 6}, {x, y + 6}})+"Z")
+			right := x + sampleWidth
+			d.path(e.look.band(), polygon(point{x, y - 6}, point{right, y - 6}, point{right, y + 6}, point{x, y + 6}))
 		}
 		if !e.series.Scattered {
-			d.path(e.look.line(), polyline([]point{{x, y}, {x + sampleWidth, y}}))
+			d.path(e.look.line(), polyline(point{x, y}, point{x + sampleWidth, y}))
 		}
 		if e.series.marked() {
 			d.path(e.look.markers(), e.look.marker(point{x + sampleWidth/2, y}))
 		}
-		for k, line := range e.lines {
-			d.text(point{x + sampleWidth + legendGap, y + legendLine*float64(k) + middle*tickSize}, tickSize, "", line)
-		}
+		d.lines(point{x + sampleWidth + legendGap, y + middle*tickSize}, tickSize, legendLine, "", e.lines)
 	}
 }

@@ -10,9 +10,10 @@ import (
 // Colour holds a colour as CSS writes it: one shade for a light page and one for a dark page.
 type Colour struct{ Light, Dark string }
 
-// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange, sky
-// blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1 or
-// more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text (currentColor).
+// Palette returns the colours of all drawings of this project: blue, vermilion, bluish green, reddish purple, orange,
+// sky blue and yellow of Okabe and Ito, which the colour-blind can tell apart too. They stand out at a contrast of 3:1
+// or more, the light shades on white and the dark ones on #121212. Okabe and Ito's black is the page's text
+// (currentColor).
 func Palette() []Colour {
 	return []Colour{
 		{"#0072B2", "#4AA3DF"},
@@ -57,7 +58,7 @@ func looks(series []Series) []look {
 	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
 	free := func(s Series) look {
 		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
-		if pairs || references && !s.HideMarkers { // where a broken line says something, one that says nothing is whole
+		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are whole
 			l.dash = ""
 		}
 		l.small = s.Scattered
@@ -91,6 +92,15 @@ func looks(series []Series) []look {
 	return all
 }
 
+// coloursOf returns the colours of the looks.
+func coloursOf(looks []look) []int {
+	used := make([]int, len(looks))
+	for i, l := range looks {
+		used[i] = l.colour
+	}
+	return used
+}
+
 // leader returns the index of the series of that name, or -1; "" names none.
 func leader(series []Series, name string) int {
 	if name == "" {
@@ -103,7 +113,8 @@ func leader(series []Series, name string) int {
 func referred(series []Series, reference string) int {
 	of := -1
 	for i, s := range series {
-		if !s.Reference && s.Name != "" && strings.HasPrefix(reference, s.Name) && (of < 0 || len(s.Name) > len(series[of].Name)) {
+		longer := of < 0 || len(s.Name) > len(series[of].Name)
+		if !s.Reference && s.Name != "" && strings.HasPrefix(reference, s.Name) && longer {
 			of = i
 		}
 	}
@@ -117,7 +128,8 @@ func fill(colour int) string {
 
 // stroke returns the attributes that draw a line of one of the colours.
 func stroke(colour int, width float64) string {
-	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light, px(width))
+	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light,
+		px(width))
 }
 
 // line returns the attributes of the line of a series.
@@ -145,42 +157,38 @@ func (l look) markers() string {
 }
 
 const (
-	shapes       = 7 // of markers
 	markerRadius = 4
 	smallRadius  = 2.2
+	shapes       = 7 // of markers
 )
 
-// marker returns the path of a marker: a circle, square, triangle, diamond, triangle upside down, pentagon or star.
+// polygons are the shapes of markers after the circle: square, triangle, diamond, triangle upside down, pentagon, star.
+var polygons = [shapes - 1]struct {
+	corners             int
+	start, scale, inner float64 // the first corner's angle; the corners' radius, and that of every other one in its share
+}{
+	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},
+	{5, math.Pi / 2, 1.15, 1}, {10, math.Pi / 2, 1.5, 0.45},
+}
+
+// marker returns the path of a marker.
 func (l look) marker(at point) string {
-	var corners int
-	start, radius, inner := math.Pi/2, float64(markerRadius), 1.0 // the first corner is on top
+	radius := float64(markerRadius)
 	if l.small {
 		radius = smallRadius
 	}
-	switch l.shape {
-	case 0:
-		return fmt.Sprintf("M%s,%sa%[3]s,%[3]s 0 1 1 -%[4]s,0a%[3]s,%[3]s 0 1 1 %[4]s,0Z", px(at.x+radius), px(at.y), px(radius), px(2*radius))
-	case 1:
-		corners, start, radius = 4, math.Pi/4, 1.2*radius
-	case 2:
-		corners, radius = 3, 1.3*radius
-	case 3:
-		corners, radius = 4, 1.3*radius
-	case 4:
-		corners, start, radius = 3, -math.Pi/2, 1.3*radius
-	case 5:
-		corners, radius = 5, 1.15*radius
-	case 6:
-		corners, radius, inner = 10, 1.5*radius, 0.45
+	if l.shape == 0 {
+		return circle(at, radius)
 	}
-	points := make([]point, corners)
+	shape := polygons[l.shape-1]
+	points := make([]point, shape.corners)
 	for i := range points {
-		r := radius
+		r := shape.scale * radius
 		if i%2 == 1 {
-			r *= inner
+			r *= shape.inner
 		}
-		sin, cos := math.Sincos(start + 2*math.Pi*float64(i)/float64(corners))
+		sin, cos := math.Sincos(shape.start + 2*math.Pi*float64(i)/float64(shape.corners))
 		points[i] = point{at.x + r*cos, at.y - r*sin}
 	}
-	return polyline(points) + "Z"
+	return polygon(points...)
 }

@@ -25,11 +25,11 @@ func markdownParagraph(s string) string {
 
 func (t Table) markdown() string {
 	var b strings.Builder
-	if title := oneLine(t.Title); title != "" {
+	if title := Plain(t.Title); title != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(title))
 	}
 	for _, name := range t.Header {
-		fmt.Fprintf(&b, "| %s ", markdownEscapes.Replace(oneLine(name)))
+		fmt.Fprintf(&b, "| %s ", markdownEscapes.Replace(Plain(name)))
 	}
 	b.WriteString("|\n")
 	for i := range t.Header {
@@ -42,7 +42,7 @@ func (t Table) markdown() string {
 	b.WriteString("|\n")
 	for _, row := range t.lines() {
 		for _, c := range row {
-			s := markdownEscapes.Replace(oneLine(c.Text))
+			s := markdownEscapes.Replace(Plain(c.Text))
 			if c.Bold && s != "" {
 				s = "**" + s + "**"
 			}
@@ -50,7 +50,7 @@ func (t Table) markdown() string {
 		}
 		b.WriteString("|\n")
 	}
-	if caption := oneLine(t.Caption); caption != "" {
+	if caption := Plain(t.Caption); caption != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdownParagraph(caption))
 	}
 	return b.String()

@@ -14,7 +14,8 @@ func panels() plots.Panels {
 	x := []float64{10, 50, 90}
 	chart := func(title string, y ...float64) plots.Chart {
 		return plots.Chart{ID: title, Title: title, Series: []plots.Series{
-			{Name: "here", X: x, Y: y, Low: []float64{y[0] - 1, y[1] - 1, y[2] - 1}, High: []float64{y[0] + 1, y[1] + 1, y[2] + 1}},
+			{Name: "here", X: x, Y: y, Low: []float64{y[0] - 1, y[1] - 1, y[2] - 1},
+				High: []float64{y[0] + 1, y[1] + 1, y[2] + 1}},
 			{Name: "there", X: x, Y: []float64{3, 2, 1}, Reference: true},
 		}}
 	}
@@ -26,7 +27,8 @@ func TestPanelsNameEachAndShareLegendAndLabels(t *testing.T) {
 	svg, err := panels().SVG()
 	require.NoError(t, err)
 	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
-	for text, times := range map[string]int{">A<": 1, ">D<": 1, ">here<": 1, ">there<": 1, ">points<": 2, ">nodes (%)<": 2, "<g transform": 4} {
+	for text, times := range map[string]int{">A<": 1, ">D<": 1, ">here<": 1, ">there<": 1, ">points<": 2, ">nodes (%)<": 2,
+		"<g transform": 4} {
 		require.Equal(t, times, strings.Count(string(svg), text), text)
 	}
 }
@@ -49,7 +51,8 @@ func TestSeriesOfOneNameLookAlikeInAllPanels(t *testing.T) {
 	parts := strings.Split(string(svg), "<g transform")
 	band := func(part string) string {
 		_, rest, _ := strings.Cut(part, "fill-opacity")
-		return strings.SplitAfter(part[:len(part)-len(rest)], "fill=")[len(strings.SplitAfter(part[:len(part)-len(rest)], "fill="))-1]
+		return strings.SplitAfter(part[:len(part)-len(rest)],
+			"fill=")[len(strings.SplitAfter(part[:len(part)-len(rest)], "fill="))-1]
 	}
 	require.Equal(t, band(parts[1]), band(parts[3]))
 	require.NotEqual(t, band(parts[1]), band(parts[4]))

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Specification describes a specification curve: the effect of one thing in every reading of an experiment, sorted, and below
-// it what each reading chooses (Simonsohn, Simmons and Nelson 2020, "Specification curve analysis").
+// Specification describes a specification curve: the effect of one thing in every reading of an experiment, sorted, and
+// below it what each reading chooses (Simonsohn, Simmons and Nelson 2020, "Specification curve analysis").
 type Specification struct {
 	ID, Title, Caption string
 	YLabel             string  // of the effects, with the unit
@@ -23,16 +21,18 @@ type Specification struct {
 
 // SpecificationAxis describes something that every reading chooses.
 type SpecificationAxis struct {
-	Name    string
-	Options []string
+	Name    string   `json:"name"`
+	Options []string `json:"options"`
 }
 
 // SpecificationReading holds the effect in one reading, with its interval.
 type SpecificationReading struct {
-	Effect, Low, High float64
-	Choices           []int  // for each axis an option, from 0
-	Marked            bool   // stands out
-	Text              string // what to say of it beside its choices; may be empty
+	Effect  float64 `json:"effect"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Choices []int   `json:"choices"`          // for each axis an option, from 0
+	Marked  bool    `json:"marked,omitempty"` // stands out
+	Text    string  `json:"text,omitempty"`   // what to say of it beside its choices; may be empty
 }
 
 // bearing says on which side of no effect an interval lies.
@@ -44,19 +44,21 @@ const (
 	below
 )
 
-func (r SpecificationReading) bearing() bearing {
+func bearingOf(low, high float64) bearing {
 	switch {
-	case r.Low > 0:
+	case low > 0:
 		return above
-	case r.High < 0:
+	case high < 0:
 		return below
 	default:
 		return neither
 	}
 }
 
-// Check returns an error unless there is a reading and an axis, every axis has an option, every reading chooses one option of
-// each axis, all numbers are finite, and each effect lies in its interval. Width is 0 or from 480 to 10,000.
+func (r SpecificationReading) bearing() bearing { return bearingOf(r.Low, r.High) }
+
+// Check returns an error unless there is a reading and an axis, every axis has an option, every reading chooses one
+// option of each axis, all numbers are finite, and each effect lies in its interval. Width is 0 or from 480 to 10,000.
 func (s Specification) Check() error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("plots: specification curve %q: %w", s.ID, err)
@@ -65,8 +67,8 @@ func (s Specification) Check() error {
 }
 
 func (s Specification) check() error {
-	if s.Width != 0 && !(s.Width >= minSpecificationWidth && s.Width <= maxSide) {
-		return fmt.Errorf("a width of %v pixels: expected %d to %d", s.Width, minSpecificationWidth, maxSide)
+	if err := checkSide("width", s.Width, minSpecificationWidth); err != nil {
+		return err
 	}
 	if len(s.Readings) == 0 {
 		return errors.New("no readings: expected at least 1")
@@ -80,20 +82,16 @@ func (s Specification) check() error {
 		}
 	}
 	for i, r := range s.Readings {
-		for _, v := range []float64{r.Effect, r.Low, r.High} {
-			if !(math.Abs(v) <= maxValue) {
-				return fmt.Errorf("reading %d: %v: expected a finite number of at most %g", i+1, v, maxValue)
-			}
-		}
-		if slack := 1e-9 * max(math.Abs(r.Low), math.Abs(r.High)); r.Low > r.Effect+slack || r.Effect > r.High+slack {
-			return fmt.Errorf("reading %d: the effect is %v: expected it between %v and %v", i+1, r.Effect, r.Low, r.High)
+		if err := checkInterval(r.Effect, r.Low, r.High); err != nil {
+			return fmt.Errorf("reading %d: %w", i+1, err)
 		}
 		if len(r.Choices) != len(s.Axes) {
 			return fmt.Errorf("reading %d has %d choices: expected one for each of %d axes", i+1, len(r.Choices), len(s.Axes))
 		}
 		for k, option := range r.Choices {
 			if option < 0 || option >= len(s.Axes[k].Options) {
-				return fmt.Errorf("reading %d: option %d of axis %q: expected 0 to %d", i+1, option, s.Axes[k].Name, len(s.Axes[k].Options)-1)
+				return fmt.Errorf("reading %d: option %d of axis %q: expected 0 to %d",
+					i+1, option, s.Axes[k].Name, len(s.Axes[k].Options)-1)
 			}
 		}
 	}
@@ -125,20 +123,15 @@ func (s Specification) Table() Table {
 		if r.Marked {
 			note = strings.TrimSuffix(s.markName()+": "+r.Text, ": ")
 		}
-		row = append(row, Field{Text: note})
-		for _, v := range []float64{r.Effect, r.Low, r.High} {
-			row = append(row, Field{Text: minus(strconv.FormatFloat(v, 'f', 2, 64))})
-		}
+		row = append(row, Field{Text: note}, Field{Text: fixed(r.Effect)}, Field{Text: fixed(r.Low)},
+			Field{Text: fixed(r.High)})
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
 func (s Specification) markName() string {
-	if name := oneLine(s.MarkName); name != "" {
-		return name
-	}
-	return "marked"
+	return cmp.Or(Plain(s.MarkName), "marked")
 }
 
 // summary says how many of the readings there are, their median, and the share above 0.
@@ -155,7 +148,8 @@ func (s Specification) summary() string {
 	if len(effects) == 1 {
 		readings = "reading"
 	}
-	return fmt.Sprintf("%d %s: median %s, %.0f %% above 0", len(effects), readings, signedNumber(middleOf(effects)), 100*float64(positive)/float64(len(effects)))
+	share := 100 * float64(positive) / float64(len(effects))
+	return fmt.Sprintf("%d %s: median %s, %.0f %% above 0", len(effects), readings, signed(middleOf(effects)), share)
 }
 
 // middleOf is the median of values.
@@ -164,49 +158,44 @@ func middleOf(values []float64) float64 {
 	return values[(len(values)-1)/2]/2 + values[len(values)/2]/2
 }
 
-// signedNumber writes v with its sign and two decimals.
-func signedNumber(v float64) string {
-	if math.Abs(v) < 0.005 {
-		return "0.00"
-	}
-	return minus(fmt.Sprintf("%+.2f", v))
-}
-
-// ofOption returns the effects of the readings that choose an option.
-func (s Specification) ofOption(axis, option int) []float64 {
+// medianOf writes the median effect of the readings that choose an option, or none if there are none.
+func (s Specification) medianOf(axis, option int, none string) string {
 	var effects []float64
 	for _, r := range s.Readings {
 		if r.Choices[axis] == option {
 			effects = append(effects, r.Effect)
 		}
 	}
-	return effects
+	if len(effects) == 0 {
+		return none
+	}
+	return signed(middleOf(effects))
 }
 
-// description returns the caption, and what the drawing shows for those who do not see it.
-func (s Specification) description() string {
-	var counts [3]int
-	marked := 0
+// counts returns how many readings there are of each bearing, and how many marked ones.
+func (s Specification) counts() (of [3]int, marked int) {
 	for _, r := range s.Readings {
-		counts[r.bearing()]++
+		of[r.bearing()]++
 		if r.Marked {
 			marked++
 		}
 	}
-	parts := []string{s.summary() + ".", fmt.Sprintf("The interval is above 0 in %d, includes 0 in %d and is below 0 in %d; %d are %s.", counts[above], counts[neither], counts[below], marked, s.markName())}
-	if caption := oneLine(s.Caption); caption != "" {
-		parts = append([]string{caption}, parts...)
-	}
+	return of, marked
+}
+
+// description returns the caption, and what the drawing shows for those who do not see it.
+func (s Specification) description() string {
+	of, marked := s.counts()
+	parts := []string{s.Caption, s.summary() + ".",
+		fmt.Sprintf("The interval is above 0 in %d, includes 0 in %d and is below 0 in %d;", of[above], of[neither],
+			of[below]),
+		fmt.Sprintf("%d are %s.", marked, s.markName())}
 	for k, a := range s.Axes {
 		var options []string
 		for option, name := range a.Options {
-			median := "no reading"
-			if effects := s.ofOption(k, option); len(effects) > 0 {
-				median = signedNumber(middleOf(effects))
-			}
-			options = append(options, oneLine(name)+" "+median)
+			options = append(options, Plain(name)+" "+s.medianOf(k, option, "no reading"))
 		}
-		parts = append(parts, "Median by "+oneLine(a.Name)+": "+strings.Join(options, ", ")+".")
+		parts = append(parts, "Median by "+Plain(a.Name)+": "+strings.Join(options, ", ")+".")
 	}
-	return strings.Join(parts, " ")
+	return sentences(parts...)
 }

@@ -1,84 +1,36 @@
 package plots_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// openPage opens a page in a browser without a window, or skips the test where none is installed. What goes wrong on it, and
-// what it asks of a network, fails the test.
-func openPage(t *testing.T, body string) context.Context {
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no browser: install Chromium ('apt-get install chromium', for instance) to test the interactive drawing in one")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute))
-	ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(end)
-	ctx, end = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(end)
-	ctx, end = chromedp.NewContext(ctx)
-	var mutex sync.Mutex
-	var wrong []string
-	chromedp.ListenTarget(ctx, func(event any) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			wrong = append(wrong, e.ExceptionDetails.Error())
-		case *network.EventRequestWillBeSent:
-			if e.Request.URL[:5] != "file:" && e.Request.URL[:5] != "data:" {
-				wrong = append(wrong, e.Request.URL)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		end()
-		mutex.Lock()
-		defer mutex.Unlock()
-		assert.Empty(t, wrong)
-	})
-	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=\"utf-8\"><body>"+body), 0o644))
-	require.NoError(t, chromedp.Run(ctx, network.Enable(), chromedp.EmulateViewport(1300, 900), chromedp.Navigate("file://"+file)))
-	return ctx
-}
+	"nodemask/internal/browsertest"
+)
 
 func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	s := readings([]float64{3, -3, 1, 2}, []float64{2, -4, -1, 1}, []float64{4, -2, 3, 3})
 	s.Title, s.MarkName, s.Readings[0].Marked, s.Readings[0].Text = "Curve", "calibrated", true, "near the paper"
 	piece, err := s.HTML()
 	require.NoError(t, err)
-	ctx := openPage(t, piece+piece)
-	run := func(actions ...chromedp.Action) {
-		t.Helper()
-		require.NoError(t, chromedp.Run(ctx, actions...))
-	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=\"utf-8\"><body>"+piece+piece), 0o644))
+	tab := browsertest.Open(t, browsertest.Start(t, 2*time.Minute), file, 1300)
+	run := tab.Run
 	is := func(want any, expression string) {
 		t.Helper()
 		var got json.RawMessage
-		run(chromedp.Evaluate(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => $.shadowRoot.querySelector(s); return `+expression+` })()`, &got))
+		run(chromedp.Evaluate(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => `+
+			`$.shadowRoot.querySelector(s); return `+expression+` })()`, &got))
 		encoded, err := json.Marshal(want)
 		require.NoError(t, err)
 		assert.JSONEq(t, string(encoded), string(got), expression)
@@ -91,27 +43,38 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 
 	is(1284, `+find('svg').getBoundingClientRect().width`)
 	is(true, `find('.median').getBoundingClientRect().right < 1284`)
-	const sideways = `[...$.shadowRoot.querySelectorAll('.hint')].filter(p => !p.hidden && p.textContent.includes('sideways')).length`
+	const sideways = `[...$.shadowRoot.querySelectorAll('.hint')].filter(p => !p.hidden && ` +
+		`p.textContent.includes('sideways')).length`
 	is(0, sideways)
 	run(chromedp.EmulateViewport(390, 800))
-	run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 1 })()`, nil))
-	run(chromedp.EmulateViewport(1300, 900), chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 0 })()`, nil))
+	const host = `const $ = document.querySelector('.nodemask-specification'); `
+	run(chromedp.Poll(`(() => { `+host+`return `+sideways+` === 1 })()`, nil))
+	run(chromedp.EmulateViewport(1300, 900),
+		chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-specification'); return `+sideways+` === 0 })()`,
+			nil))
 
 	// The third of four readings is in the middle of the third quarter of the plot.
 	var box []float64
-	run(chromedp.Evaluate(`(() => { const b = document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()`, &box))
+	run(chromedp.Evaluate(`(() => { const b = `+
+		`document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').getBoundingClientRect(); `+
+		`return [b.left, b.top, b.width, b.height] })()`, &box))
 	run(input.DispatchMouseEvent(input.MouseMoved, box[0]+box[2]*5/8, box[1]+20))
 	is("+2.00 [1.00, 3.00], interval above 0. stop: F1.", `$.nodemask.words()`)
 	is("+2.00 [1.00, 3.00]reading 3 of 4stopF1", `find('.card').textContent`)
 
-	run(chromedp.Evaluate(`document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').focus()`, nil), chromedp.KeyEvent(kb.ArrowRight))
-	is("Reading 4 of 4: +3.00 [2.00, 4.00], interval above 0, calibrated, near the paper. stop: loss.", `find('.plot').getAttribute('aria-valuetext')`)
+	run(chromedp.Evaluate(`document.querySelector('.nodemask-specification').shadowRoot.querySelector('.plot').focus()`,
+		nil), chromedp.KeyEvent(kb.ArrowRight))
+	is("Reading 4 of 4: +3.00 [2.00, 4.00], interval above 0, calibrated, near the paper. stop: loss.",
+		`find('.plot').getAttribute('aria-valuetext')`)
 	run(chromedp.KeyEvent(kb.Home))
-	is("Reading 1 of 4: −3.00 [−4.00, −2.00], interval below 0. stop: F1.", `find('.plot').getAttribute('aria-valuetext')`)
+	is("Reading 1 of 4: −3.00 [−4.00, −2.00], interval below 0. stop: F1.",
+		`find('.plot').getAttribute('aria-valuetext')`)
 	run(chromedp.KeyEvent(kb.Escape))
 	is("", `$.nodemask.words()`)
 
-	click := fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => $.shadowRoot.querySelector(s); %s.dispatchEvent(new MouseEvent('click', {bubbles: true})); %[1]s.focus() })()`, label)
+	click := fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-specification'), find = s => `+
+		`$.shadowRoot.querySelector(s); %s.dispatchEvent(new MouseEvent('click', {bubbles: true})); %[1]s.focus() })()`,
+		label)
 	run(chromedp.Evaluate(click, nil))
 	is("2 of 4 readings: median −0.50, 50 % above 0", `find('.count').textContent`)
 	is("true", label+`.getAttribute('aria-pressed')`)
@@ -123,7 +86,9 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 	is("false", label+`.getAttribute('aria-pressed')`)
 
-	run(chromedp.EmulateViewport(800, 900), chromedp.Poll(`document.querySelector('.nodemask-specification').shadowRoot.querySelector('svg').getBoundingClientRect().width < 800`, nil))
+	run(chromedp.EmulateViewport(800, 900),
+		chromedp.Poll(`(() => { `+host+
+			`return $.shadowRoot.querySelector('svg').getBoundingClientRect().width < 800 })()`, nil))
 	is(true, `find('.scroll').scrollWidth <= find('.scroll').clientWidth`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 }

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -19,22 +20,22 @@ const (
 
 // specificationLayout says where things are.
 type specificationLayout struct {
-	width, height            float64
-	title, summary           []string
-	legendTop                float64
-	legend                   []specificationSample
-	left, right, top, bottom float64 // of the curve
-	matrixBottom             float64
-	optionsRight             float64 // where options' names end
-	y                        axis
-	axes                     []specificationRows
+	page         sheet
+	summary      []string
+	legendTop    float64
+	legend       []specificationSample
+	left, right  float64 // of the curve
+	y            axis    // from the curve's bottom to its top
+	axes         []specificationRows
+	matrixBottom float64
+	optionsRight float64 // where options' names end
 }
 
 // specificationRows are the rows of an axis.
 type specificationRows struct {
-	top, bottom float64
-	name        []string
-	options     []specificationRow
+	top     float64
+	name    []string
+	options []specificationRow
 }
 
 type specificationRow struct {
@@ -50,40 +51,28 @@ type specificationSample struct {
 }
 
 func (s Specification) layout() specificationLayout {
-	l := specificationLayout{width: s.Width}
-	if l.width == 0 {
-		l.width = defaultSpecificationWidth
-	}
-	across := l.width - 2*margin
-	l.top = margin
-	if oneLine(s.Title) != "" {
-		l.title = wrap(s.Title, boldSlack*titleSize, across)
-		l.top += float64(len(l.title)) * lineHeight * titleSize
-	}
-	l.summary = wrap(s.summary()+".", labelSize, across)
-	l.top += float64(len(l.summary))*lineHeight*labelSize + margin/2
-	l.placeLegend(s)
-	l.top += tickSize // half of the highest number is above
+	l := specificationLayout{page: sheet{id: s.ID, title: s.Title, description: s.description(), colours: []int{0, 1},
+		width: cmp.Or(s.Width, defaultSpecificationWidth), scrolls: true}}
+	width := l.page.width
+	l.summary = wrap(s.summary()+".", labelSize, width-2*margin)
+	l.legendTop = l.page.top() + float64(len(l.summary))*lineHeight*labelSize + margin/2
+	top := l.placeLegend(s) + tickSize // half of the highest number is above
 
 	names, options := 0.0, 0.0
 	for _, a := range s.Axes {
-		names = max(names, textWidth(a.Name, boldSlack*tickSize))
-		for _, o := range a.Options {
-			options = max(options, textWidth(o, tickSize))
-		}
+		names, options = max(names, textWidth(a.Name, boldSlack*tickSize)), max(options, widest(a.Options, tickSize))
 	}
-	names, options = min(names, 0.14*l.width), min(options, 0.17*l.width)
+	names, options = min(names, 0.14*width), min(options, 0.17*width)
 	low, high := 0.0, 0.0
 	for _, r := range s.Readings {
 		low, high = min(low, r.Low), max(high, r.High)
 	}
 	l.y = newAxis(low, high, curveHeight/stepY, false)
-	l.optionsRight = margin + names + 2*margin + options
+	l.y.start, l.y.end = top+curveHeight, top
 	// The numbers and label of the curve's axis share the columns of names.
-	l.optionsRight = max(l.optionsRight, margin+labelLine+yLabelGap+l.y.widest())
-	l.left, l.right = l.optionsRight+yTickLabel+4, l.width-margin-medianColumn
-	l.bottom = l.top + curveHeight
-	at := l.bottom + 6
+	l.optionsRight = max(margin+names+2*margin+options, margin+labelLine+yLabelGap+l.y.widest())
+	l.left, l.right = l.optionsRight+yTickLabel+4, width-margin-medianColumn
+	at := l.y.start + 6
 	for _, a := range s.Axes {
 		at += axisGap
 		rows := specificationRows{top: at, name: wrap(a.Name, boldSlack*tickSize, names)}
@@ -94,51 +83,37 @@ func (s Specification) layout() specificationLayout {
 			at += height
 		}
 		at = max(at, rows.top+float64(len(rows.name))*optionLine)
-		rows.bottom = at
 		l.axes = append(l.axes, rows)
 	}
 	l.matrixBottom = at
-	l.height = at + margin
+	l.page.height = at + margin
 	return l
 }
 
-// placeLegend lays out the legend's samples from l.top on.
-func (l *specificationLayout) placeLegend(s Specification) {
-	var counts [3]int
-	marked := 0
-	for _, r := range s.Readings {
-		counts[r.bearing()]++
-		if r.Marked {
-			marked++
-		}
-	}
+// placeLegend lays out the legend's samples from l.legendTop on, and returns where they end.
+func (l *specificationLayout) placeLegend(s Specification) float64 {
+	of, marked := s.counts()
 	samples := []specificationSample{
-		{reading: SpecificationReading{Low: 1}, text: fmt.Sprintf("interval above 0: %d", counts[above])},
-		{reading: SpecificationReading{}, text: fmt.Sprintf("includes 0: %d", counts[neither])},
-		{reading: SpecificationReading{High: -1}, text: fmt.Sprintf("below 0: %d", counts[below])},
+		{reading: SpecificationReading{Low: 1}, text: fmt.Sprintf("interval above 0: %d", of[above])},
+		{reading: SpecificationReading{}, text: fmt.Sprintf("includes 0: %d", of[neither])},
+		{reading: SpecificationReading{High: -1}, text: fmt.Sprintf("below 0: %d", of[below])},
 	}
 	if marked > 0 {
-		samples = append(samples, specificationSample{reading: SpecificationReading{Marked: true}, text: fmt.Sprintf("%s: %d", s.markName(), marked)})
+		samples = append(samples, specificationSample{reading: SpecificationReading{Marked: true},
+			text: fmt.Sprintf("%s: %d", s.markName(), marked)})
 	}
-	x := float64(margin)
-	l.legendTop = l.top
-	l.top += optionLine / 2
+	x, y := float64(margin), l.legendTop+optionLine/2
 	for _, sample := range samples {
 		width := 22 + textWidth(sample.text, tickSize) + 10
-		if x > margin && x+width > l.width {
+		if x > margin && x+width > l.page.width {
 			x = margin
-			l.top += optionLine
+			y += optionLine
 		}
-		sample.at = point{x + 8, l.top}
+		sample.at = point{x + 8, y}
 		x += width
 		l.legend = append(l.legend, sample)
 	}
-	l.top += optionLine / 2
-}
-
-// at returns the height of an effect.
-func (l specificationLayout) at(effect float64) float64 {
-	return l.bottom - l.y.part(effect)*(l.bottom-l.top)
+	return y + optionLine/2
 }
 
 // spacing is how far apart n readings are.
@@ -148,75 +123,53 @@ func (l specificationLayout) spacing(n int) float64 { return (l.right - l.left) 
 func (l specificationLayout) x(k, n int) float64 { return l.left + l.spacing(n)*(float64(k)+0.5) }
 
 // SVG returns a drawing of s, as [Chart.SVG] does, but never narrower than it is: its letters stay legible, and a page
-// scrolls. Above, the sorted effects with their intervals; below, a bar for each option that a reading chooses: up if its
-// interval is above 0, down if below, and short if it includes 0. The column at the right has each option's median.
+// scrolls. Above, the sorted effects with their intervals; below, a bar for each option that a reading chooses: up if
+// its interval is above 0, down if below, and short if it includes 0. The column at the right has each option's
+// median.
 func (s Specification) SVG() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	l := s.layout()
-	var d drawing
-	d.start(s.ID, s.Title, s.description(), []int{0, 1}, l.width, l.height)
-	d.keepWidth(l.width)
-	for i, line := range l.title {
-		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
-	}
-	below := margin + float64(len(l.title))*lineHeight*titleSize
-	for i, line := range l.summary {
-		d.text(point{margin, below + labelSize + float64(i)*lineHeight*labelSize}, labelSize, ` class="summary"`, line)
-	}
+	d := l.page.open()
+	d.lines(point{margin, l.page.top() + labelSize}, labelSize, lineHeight*labelSize, ` class="summary"`, l.summary)
 	for _, sample := range l.legend {
 		d.group(sample.reading, "sample", "", sample.at.x)
 		d.path(sample.reading.pointLook(), sample.reading.point(sample.at.y, markerRadius))
 		d.WriteString("</g>\n")
-		d.text(point{sample.at.x + 14, sample.at.y + middle*tickSize}, tickSize, ` class="legend"`, sample.text)
+		d.label(point{sample.at.x + 14, sample.at.y}, ` class="legend"`, []string{sample.text})
 	}
-	l.drawFrame(&d, oneLine(s.YLabel))
-	s.drawRows(&d, l)
-	s.drawReadings(&d, l)
-	d.WriteString("</svg>\n")
-	return d.Bytes(), nil
+	l.drawFrame(d, Plain(s.YLabel))
+	s.drawRows(d, l)
+	s.drawReadings(d, l)
+	return d.close(), nil
 }
 
 // drawFrame draws the axis of effects.
 func (l specificationLayout) drawFrame(d *drawing, label string) {
-	var grid strings.Builder
-	for _, v := range l.y.ticks() {
-		grid.WriteString(polyline([]point{{l.left, l.at(v)}, {l.right, l.at(v)}}))
-	}
-	d.path(`class="grid" `+gridLine, grid.String())
-	d.path(`class="grid" `+axisLine, polyline([]point{{l.left, l.at(0)}, {l.right, l.at(0)}}))
-	for _, v := range l.y.ticks() {
-		d.text(point{l.left - yTickLabel, l.at(v) + middle*tickSize}, tickSize, toTheLeft, l.y.label(v))
-	}
-	beside := l.left - yTickLabel - l.y.widest() - yLabelGap
+	d.path(`class="grid" `+gridLine, l.y.level(l.left, l.right))
+	d.path(`class="grid" `+axisLine, polyline(point{l.left, l.y.at(0)}, point{l.right, l.y.at(0)}))
+	l.y.drawBeside(d, l.left)
 	lines := wrap(label, labelSize, curveHeight)
-	for i, line := range lines {
-		d.upwards(point{beside - float64(len(lines)-1-i)*labelLine, (l.top + l.bottom) / 2}, labelSize, line)
-	}
+	beside := l.left - yTickLabel - l.y.widest() - yLabelGap - float64(len(lines)-1)*labelLine
+	d.upwards(point{beside, (l.y.start + l.y.end) / 2}, lines)
 }
 
 // drawRows draws the names of axes and options, and the medians.
 func (s Specification) drawRows(d *drawing, l specificationLayout) {
 	var rows, rules strings.Builder
-	d.text(point{l.width - margin, l.bottom - 4}, tickSize, toTheLeft+` class="medians"`, "median")
+	end := l.page.width - margin
+	d.text(point{end, l.y.start - 4}, tickSize, toTheLeft+` class="medians"`, "median")
 	for k, a := range l.axes {
-		rules.WriteString(polyline([]point{{margin, a.top - axisGap/2}, {l.width - margin, a.top - axisGap/2}}))
-		for i, line := range a.name {
-			d.text(point{margin, a.top + optionLine*(float64(i)+0.5) + middle*tickSize}, tickSize, bold, line)
-		}
+		rules.WriteString(polyline(point{margin, a.top - axisGap/2}, point{end, a.top - axisGap/2}))
+		d.lines(point{margin, a.top + optionLine/2. + middle*tickSize}, tickSize, optionLine, bold, a.name)
 		for option, row := range a.options {
-			rows.WriteString(polyline([]point{{l.left, row.middle}, {l.right, row.middle}}))
+			rows.WriteString(polyline(point{l.left, row.middle}, point{l.right, row.middle}))
 			which := fmt.Sprintf(` data-axis="%d" data-option="%d"`, k, option)
-			top := row.middle - float64(len(row.lines)-1)*optionLine/2
-			for i, line := range row.lines {
-				d.text(point{l.optionsRight, top + float64(i)*optionLine + middle*tickSize}, tickSize, toTheLeft+` class="option"`+which, line)
-			}
-			median := "–"
-			if effects := s.ofOption(k, option); len(effects) > 0 {
-				median = signedNumber(middleOf(effects))
-			}
-			d.text(point{l.width - margin, row.middle + middle*tickSize}, tickSize, toTheLeft+` class="median"`+which, median)
+			first := row.middle - float64(len(row.lines)-1)*optionLine/2 + middle*tickSize
+			d.lines(point{l.optionsRight, first}, tickSize, optionLine, toTheLeft+` class="option"`+which, row.lines)
+			median := []string{s.medianOf(k, option, "–")}
+			d.label(point{end, row.middle}, toTheLeft+` class="median"`+which, median)
 		}
 	}
 	d.path(`class="grid" `+gridLine, rows.String())
@@ -226,15 +179,12 @@ func (s Specification) drawRows(d *drawing, l specificationLayout) {
 // drawReadings draws every reading as a group of its own, for scripts to move and to hide; marked ones lie on top.
 func (s Specification) drawReadings(d *drawing, l specificationLayout) {
 	readings := s.sorted()
-	n, marked := len(readings), 0
-	for _, r := range readings {
-		if r.Marked {
-			marked++
-		}
-	}
+	n := len(readings)
+	_, marked := s.counts()
 	spacing := l.spacing(n)
-	radius, bar := min(max(0.42*spacing, 1.7), markerRadius), min(max(0.62*spacing, 0.9), 7) // the script does so too, for those shown
-	fmt.Fprintf(d, "<g class=\"readings\" stroke-width=\"%s\">\n", px(bar))
+	// The script does so too, for those shown.
+	radius, bar := min(max(0.42*spacing, 1.7), markerRadius), min(max(0.62*spacing, 0.9), 7)
+	d.printf("<g class=\"readings\" stroke-width=\"%s\">\n", px(bar))
 	for _, top := range []bool{false, true} {
 		for k, r := range readings {
 			if r.Marked != top {
@@ -245,26 +195,27 @@ func (s Specification) drawReadings(d *drawing, l specificationLayout) {
 				class += " marked"
 			}
 			d.group(r, class, fmt.Sprintf(` data-i="%d"`, k), l.x(k, n))
-			radius, interval := radius, fmt.Sprintf(`class="interval" stroke-opacity="%s" stroke-width="%s"`, []string{"0.45", "0.6", "0.6"}[r.bearing()], px(min(max(0.5*spacing, 0.8), 2)))
-			if r.Marked {
-				radius = max(radius, min(max(0.3*spacing, 3.5), 6))
-				interval = `class="interval" stroke-width="2"`
-				if marked <= manyMarked {
-					d.path(`class="guide" stroke="currentColor" stroke-opacity="0.3" stroke-width="1"`, fmt.Sprintf("M0,%sV%s", px(l.at(r.Low)), px(l.matrixBottom)))
-				}
-			}
-			d.path(interval, fmt.Sprintf("M0,%sV%s", px(l.at(r.High)), px(l.at(r.Low))))
-			d.path(r.pointLook(), r.point(l.at(r.Effect), radius))
-			var bars strings.Builder
-			for axis, option := range r.Choices {
-				bars.WriteString(r.bar(l.axes[axis].options[option].middle))
-			}
+			low, high, radius := px(l.y.at(r.Low)), px(l.y.at(r.High)), radius
+			interval := fmt.Sprintf(`class="interval" stroke-opacity="0.6" stroke-width="%s"`, px(min(max(0.5*spacing, 0.8), 2)))
 			look := `class="bars"`
 			switch {
 			case r.Marked:
-				look = fmt.Sprintf(`class="bars" stroke="currentColor" stroke-width="%s"`, px(max(bar, 2.5)))
+				radius = max(radius, min(max(0.3*spacing, 3.5), 6))
+				interval = `class="interval" stroke-width="2"`
+				look += fmt.Sprintf(` stroke="currentColor" stroke-width="%s"`, px(max(bar, 2.5)))
+				if marked <= manyMarked {
+					d.path(`class="guide" stroke="currentColor" stroke-opacity="0.3" stroke-width="1"`,
+						fmt.Sprintf("M0,%sV%s", low, px(l.matrixBottom)))
+				}
 			case r.bearing() == neither:
+				interval = strings.Replace(interval, "0.6", "0.45", 1)
 				look += ` stroke-opacity="0.6"`
+			}
+			d.path(interval, fmt.Sprintf("M0,%sV%s", high, low))
+			d.path(r.pointLook(), r.point(l.y.at(r.Effect), radius))
+			var bars strings.Builder
+			for axis, option := range r.Choices {
+				bars.WriteString(r.bar(l.axes[axis].options[option].middle))
 			}
 			d.path(look, bars.String())
 			d.WriteString("</g>\n")
@@ -282,7 +233,7 @@ func (d *drawing) group(r SpecificationReading, class, attributes string, x floa
 	case below:
 		colour, look = "line1 fill1", fmt.Sprintf(`stroke="%s" fill="%[1]s"`, colours[1].Light)
 	}
-	fmt.Fprintf(d, "<g class=\"%s %s\" %s%s transform=\"translate(%s)\">\n", class, colour, look, attributes, px(x))
+	d.printf("<g class=\"%s %s\" %s%s transform=\"translate(%s)\">\n", class, colour, look, attributes, px(x))
 }
 
 // pointLook returns the attributes of a reading's point.
@@ -299,26 +250,23 @@ func (r SpecificationReading) pointLook() string {
 	}
 }
 
-// point returns the path of a reading's point at a height: a diamond if marked, else a triangle that points away from 0, or a
-// circle.
+// point returns the path of a reading's point at a height: a diamond if marked, else a triangle that points away from
+// 0, or a circle.
 func (r SpecificationReading) point(y, radius float64) string {
-	corners := func(points ...point) string {
-		for i := range points {
-			points[i].x, points[i].y = radius*points[i].x, y-radius*points[i].y
-		}
-		return polyline(points) + "Z"
-	}
+	corners := []point{{0, 1.2}, {1.2, 0}, {0, -1.2}, {-1.2, 0}}
 	switch {
 	case r.Marked:
-		return corners(point{0, 1.2}, point{1.2, 0}, point{0, -1.2}, point{-1.2, 0})
 	case r.bearing() == above:
-		return corners(point{0, 1.3}, point{1.15, -0.8}, point{-1.15, -0.8})
+		corners = []point{{0, 1.3}, {1.15, -0.8}, {-1.15, -0.8}}
 	case r.bearing() == below:
-		return corners(point{0, -1.3}, point{1.15, 0.8}, point{-1.15, 0.8})
+		corners = []point{{0, -1.3}, {1.15, 0.8}, {-1.15, 0.8}}
 	default:
-		ring := 0.8 * radius
-		return fmt.Sprintf("M%[1]s,%[2]sa%[1]s,%[1]s 0 1 1 -%[3]s,0a%[1]s,%[1]s 0 1 1 %[3]s,0Z", px(ring), px(y), px(2*ring))
+		return circle(point{0, y}, 0.8*radius)
 	}
+	for i, c := range corners {
+		corners[i] = point{radius * c.x, y - radius*c.y}
+	}
+	return polygon(corners...)
 }
 
 // bar returns the path of a choice in the row with that middle: up, down, or a short one across it.
@@ -335,12 +283,4 @@ func (r SpecificationReading) bar(middle float64) string {
 		}
 		return fmt.Sprintf("M0,%sv%s", px(middle-half), px(2*half))
 	}
-}
-
-// keepWidth has the drawing scroll where others shrink.
-func (d *drawing) keepWidth(width float64) {
-	const shrinks = `style="max-width:100%;height:auto"`
-	text := strings.Replace(d.String(), shrinks, fmt.Sprintf(`style="width:%spx;max-width:none;height:auto"`, px(width)), 1)
-	d.Reset()
-	d.WriteString(text)
 }

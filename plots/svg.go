@@ -15,173 +15,8 @@ const (
 	lineHeight                     = 1.4  // of the font size
 	middle                         = 0.36 // of the font size: from the middle of the letters to their baseline
 	margin                         = 10
+	minSide, maxSide               = 200, 10_000
 )
-
-// marked tells whether s has markers. A single point always has them: no line shows it.
-func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
-
-// SVG returns a drawing of c. The legend is above the plot, so that it covers no data. The result is an <svg> element
-// that works as a file or inside HTML, in the colour of the text around it, without a background. The same chart always
-// gives the same bytes. The error is that of [Chart.Check].
-func (c Chart) SVG() ([]byte, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	l := c.layout()
-	var d drawing
-	used := make([]int, len(l.looks))
-	for i, look := range l.looks {
-		used[i] = look.colour
-	}
-	d.start(c.ID, c.Title, c.description(), used, l.width, l.height)
-	l.title.draw(&d)
-	l.legend.draw(&d, point{margin, l.legendTop})
-	l.frame.draw(&d)
-	c.drawSeries(&d, l.frame, l.looks)
-	d.WriteString("</svg>\n")
-	return d.Bytes(), nil
-}
-
-// layout says where the parts of a chart are.
-type layout struct {
-	width, height float64
-	title         heading
-	looks         []look
-	legend        legend
-	legendTop     float64
-	frame         frame
-}
-
-func (c Chart) layout() layout {
-	l := layout{width: c.Width, height: c.Height, looks: looks(c.Series)}
-	if l.width == 0 {
-		l.width = defaultWidth
-	}
-	if l.height == 0 {
-		l.height = defaultHeight
-	}
-	l.title = newHeading(c.Title, l.width)
-	above := float64(margin)
-	if len(l.title) > 0 {
-		above += l.title.height() + margin/2
-	}
-	l.legend = newLegend(c.Series, l.looks, l.width-2*margin)
-	l.legendTop = above
-	above += l.legend.height()
-	// Where the words take much of the height, the chart gets higher.
-	l.height = max(l.height, above+0.6*l.height)
-	l.frame = c.newFrame(l.width, l.height, above)
-	return l
-}
-
-// Place is a point of a chart that can be measured anew.
-type Place struct {
-	Left float64 `json:"left"` // in percent of the drawing's width
-	Top  float64 `json:"top"`  // in percent of its height
-	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20"
-	Cell string  `json:"cell"` // what a page's script needs for it
-}
-
-// Places returns the points of the drawing by [Chart.SVG] that have a cell. The error is that of [Chart.Check].
-func (c Chart) Places() ([]Place, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	l := c.layout()
-	var places []Place
-	for _, s := range c.Series {
-		for i, cell := range s.Cells {
-			if cell == "" {
-				continue
-			}
-			at := l.frame.at(s.X[i], s.Y[i])
-			percent := func(part, whole float64) float64 { return math.Round(1e4*part/whole) / 100 }
-			places = append(places, Place{Left: percent(at.x, l.width), Top: percent(at.y, l.height), Cell: cell,
-				Name: fmt.Sprintf("%s, %s: %.2f", oneLine(s.Name), strconv.FormatFloat(s.X[i], 'g', 4, 64), s.Y[i])})
-		}
-	}
-	return places, nil
-}
-
-// drawSeries draws the bands, on them the lines, on them the markers.
-func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
-	for i, s := range c.Series {
-		if s.Low == nil {
-			continue
-		}
-		high, low := f.points(s.X, s.High), f.points(s.X, s.Low)
-		if len(s.X) == 1 { // as wide as the marker
-			high = []point{{high[0].x - markerRadius, high[0].y}, {high[0].x + markerRadius, high[0].y}}
-			low = []point{{high[0].x, low[0].y}, {high[1].x, low[0].y}}
-		}
-		slices.Reverse(low)
-		d.path(looks[i].band(), polyline(slices.Concat(high, low))+"Z")
-	}
-	for i, s := range c.Series {
-		if len(s.X) > 1 && !s.Scattered {
-			d.path(looks[i].line(), polyline(f.points(s.X, s.Y)))
-		}
-	}
-	for i, s := range c.Series {
-		if s.marked() {
-			var markers strings.Builder
-			for _, p := range f.points(s.X, s.Y) {
-				markers.WriteString(looks[i].marker(p))
-			}
-			d.path(looks[i].markers(), markers.String())
-		}
-	}
-}
-
-// description returns the caption, and what the chart shows for those who do not see it.
-func (c Chart) description() string {
-	var parts []string
-	if caption := oneLine(c.Caption); caption != "" {
-		parts = append(parts, caption)
-	}
-	if x, y := oneLine(c.XLabel), oneLine(c.YLabel); x != "" && y != "" {
-		kind := "Line chart"
-		if c.Series[0].Scattered {
-			kind = "Points"
-		}
-		parts = append(parts, fmt.Sprintf("%s of %s over %s.", kind, y, x))
-	}
-	var names []string
-	for _, s := range c.Series {
-		if n := oneLine(s.Name); n != "" {
-			names = append(names, n)
-		}
-	}
-	if len(names) > 0 {
-		parts = append(parts, "Series: "+strings.Join(names, "; ")+".")
-	}
-	return strings.Join(parts, " ")
-}
-
-// heading is what is written above a drawing, in lines; nil: nothing.
-type heading []string
-
-// newHeading breaks a title to fit a drawing of that width.
-func newHeading(text string, width float64) heading {
-	if oneLine(text) == "" {
-		return nil
-	}
-	return wrap(text, boldSlack*titleSize, width-2*margin)
-}
-
-func (h heading) height() float64 { return float64(len(h)) * lineHeight * titleSize }
-
-func (h heading) draw(d *drawing) {
-	for i, line := range h {
-		d.text(point{margin, margin + titleSize + float64(i)*lineHeight*titleSize}, titleSize, bold, line)
-	}
-}
-
-// drawing is an SVG being written.
-type drawing struct{ bytes.Buffer }
-
-// point is a place in a drawing, in CSS pixels from its upper left corner.
-type point struct{ x, y float64 }
 
 // Attributes of the grid, the axes and of texts.
 const (
@@ -192,52 +27,152 @@ const (
 	toTheLeft = ` text-anchor="end"`
 )
 
-// start writes all that comes before the shapes; used are the colours that these have.
-func (d *drawing) start(id, title, description string, used []int, width, height float64) {
-	id, title = name(id), oneLine(title)
+// maxValue bounds numbers: the difference of two such is still finite.
+const maxValue = 1e300
+
+// checkSide returns an error for a side of a drawing that is neither 0 nor from least to maxSide.
+func checkSide(what string, side float64, least int) error {
+	if side != 0 && !(side >= float64(least) && side <= maxSide) {
+		return fmt.Errorf("a %s of %v pixels: expected %d to %d", what, side, least, maxSide)
+	}
+	return nil
+}
+
+// checkFinite returns an error for the first number that cannot be drawn.
+func checkFinite(values ...float64) error {
+	for _, v := range values {
+		if !(math.Abs(v) <= maxValue) {
+			return fmt.Errorf("%v: expected a finite number of at most %g", v, maxValue)
+		}
+	}
+	return nil
+}
+
+// checkInterval returns an error unless low ≤ v ≤ high up to rounding, all finite.
+func checkInterval(v, low, high float64) error {
+	if err := checkFinite(v, low, high); err != nil {
+		return err
+	}
+	if slack := 1e-9 * max(math.Abs(low), math.Abs(high), math.Abs(v)); low > v+slack || v > high+slack {
+		return fmt.Errorf("%v: expected it between %v and %v", v, low, high)
+	}
+	return nil
+}
+
+// sheet is what a drawing has besides its shapes.
+type sheet struct {
+	id, title, description string
+	colours                []int // of its shapes
+	width, height          float64
+	scrolls                bool // where it is too wide, instead of shrinking
+}
+
+// heading returns the lines of the title.
+func (s sheet) heading() []string {
+	if Plain(s.title) == "" {
+		return nil
+	}
+	return wrap(s.title, boldSlack*titleSize, s.width-2*margin)
+}
+
+// top returns the height of the margin and the title.
+func (s sheet) top() float64 { return margin + float64(len(s.heading()))*lineHeight*titleSize }
+
+// open returns a drawing without shapes.
+func (s sheet) open() *drawing {
+	d := new(drawing)
+	id, title, style := name(s.id), Plain(s.title), "max-width:100%"
 	if title == "" {
 		title = "Chart"
 	}
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
-	fmt.Fprintf(d, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `, px(width), px(height))
-	fmt.Fprintf(d, "fill=\"%s\" font-family=\"%s\">\n", ink, FontFamily)
-	fmt.Fprintf(d, "<title id=\"%s-title\">%s</title>\n", id, escape(title))
-	fmt.Fprintf(d, "<desc id=\"%s-desc\">%s</desc>\n", id, escape(description))
+	if s.scrolls {
+		style = fmt.Sprintf("width:%spx;max-width:none", px(s.width))
+	}
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
+	d.printf(`width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.width), px(s.height),
+		style)
+	d.printf("fill=\"%s\" font-family=\"%s\">\n", ink, FontFamily)
+	d.printf("<title id=\"%s-title\">%s</title>\n", id, escape(title))
+	d.printf("<desc id=\"%s-desc\">%s</desc>\n", id, escape(s.description))
 	// By itself the drawing is the root and has no text around it to take the colour from.
-	fmt.Fprintf(d, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", id)
+	d.printf("<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
+	d.printf("@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, colour := range colours {
-		if colour.Dark != ink && slices.Contains(used, i) {
-			fmt.Fprintf(d, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
+		if colour.Dark != ink && slices.Contains(s.colours, i) {
+			d.printf("#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
 		}
 	}
 	d.WriteString("}\n</style>\n")
+	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, s.heading())
+	return d
 }
 
-// path writes a path with the attributes of its look.
+// drawing is an SVG being written.
+type drawing struct{ bytes.Buffer }
+
+// close returns the finished drawing.
+func (d *drawing) close() []byte {
+	d.WriteString("</svg>\n")
+	return d.Bytes()
+}
+
+func (d *drawing) printf(format string, arguments ...any) { fmt.Fprintf(d, format, arguments...) }
+
+// path writes a path with the attributes of its look, unless it is empty.
 func (d *drawing) path(attributes, data string) {
-	fmt.Fprintf(d, "<path %s d=\"%s\"/>\n", attributes, data)
+	if data != "" {
+		d.printf("<path %s d=\"%s\"/>\n", attributes, data)
+	}
 }
 
 // text writes one line with its baseline at a place. An empty line is left out.
 func (d *drawing) text(at point, size int, attributes, line string) {
 	if line != "" {
-		fmt.Fprintf(d, "<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", px(at.x), px(at.y), size, attributes, escape(line))
+		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", px(at.x), px(at.y), size, attributes, escape(line))
 	}
 }
 
-// upwards writes one line centred on a place, to be read from below.
-func (d *drawing) upwards(at point, size int, line string) {
-	d.text(point{}, size, centred+fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, px(at.x), px(at.y)), line)
+// lines writes lines of text, the first with its baseline at a place, the others below it, each a step further.
+func (d *drawing) lines(at point, size int, step float64, attributes string, lines []string) {
+	for i, line := range lines {
+		d.text(point{at.x, at.y + float64(i)*step}, size, attributes, line)
+	}
 }
 
+// label writes lines in the size of ticks, in the middle of which is the place.
+func (d *drawing) label(at point, attributes string, lines []string) {
+	at.y += middle*tickSize - float64(len(lines)-1)/2*legendLine
+	d.lines(at, tickSize, legendLine, attributes, lines)
+}
+
+// upwards writes lines to be read from below, the first centred on a place, the others at its right.
+func (d *drawing) upwards(at point, lines []string) {
+	for i, line := range lines {
+		turned := fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, px(at.x+float64(i)*labelLine), px(at.y))
+		d.text(point{}, labelSize, centred+turned, line)
+	}
+}
+
+// point is a place in a drawing, in CSS pixels from its upper left corner.
+type point struct{ x, y float64 }
+
 // polyline returns the data of a path from point to point.
-func polyline(points []point) string {
+func polyline(points ...point) string {
 	var b strings.Builder
 	for i, p := range points {
 		b.WriteByte("M "[min(i, 1)])
 		b.WriteString(px(p.x) + "," + px(p.y))
 	}
 	return b.String()
+}
+
+// polygon returns the data of a closed path.
+func polygon(points ...point) string { return polyline(points...) + "Z" }
+
+// circle returns the data of a path round a point.
+func circle(at point, radius float64) string {
+	arc := px(radius) + "," + px(radius) + " 0 1 1 "
+	return fmt.Sprintf("M%s,%sa%s-%[4]s,0a%[3]s%[4]s,0Z", px(at.x+radius), px(at.y), arc, px(2*radius))
 }
 
 // px returns a length as SVG writes it, to a hundredth of a pixel.

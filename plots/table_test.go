@@ -14,7 +14,8 @@ import (
 )
 
 // anyText is text with much of what the formats take for markup.
-var anyText = rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("<>&\"'|_%$#{}~^\\*[]`,;\r\n\t\x00\x1b\u0085\ufffe±− "))))
+var anyText = rapid.StringOf(rapid.OneOf(rapid.Rune(),
+	rapid.SampledFrom([]rune("<>&\"'|_%$#{}~^\\*[]`,;\r\n\t\x00\x1b\u0085\ufffe±− "))))
 
 func scores() plots.Table {
 	return plots.Table{
@@ -73,37 +74,52 @@ GAT \textbar{} masked & 1 & $-$0.2 \\
 
 func TestLaTeXMakesNoQuotesOrDashesOfText(t *testing.T) {
 	table := plots.Table{Header: []string{"``a'' --b-- ---c ,,d -e"}}
-	assert.Contains(t, render(t, table, plots.FormatLaTeX), `\textasciigrave{}\textasciigrave{}a'{}'{} -{}-{}b-{}-{} -{}-{}-c ,{},{}d -e \\`)
+	assert.Contains(t, render(t, table, plots.FormatLaTeX), `\textasciigrave{}\textasciigrave{}a'{}'{} -{}-{}b-{}-{} `+
+		`-{}-{}-c ,{},{}d -e \\`)
 }
 
 func TestLaTeXEscapesEverySpecialCharacterOnce(t *testing.T) {
 	table := plots.Table{Header: []string{`a&b%c$d#e_f{g}h~i^j\k`}}
-	assert.Contains(t, render(t, table, plots.FormatLaTeX), `a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
+	assert.Contains(t, render(t, table, plots.FormatLaTeX),
+		`a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\`)
 }
 
 func TestCSVTableIsTheHeaderAndTheRows(t *testing.T) {
-	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\n", render(t, scores(), plots.FormatCSV))
+	assert.Equal(t, "model,keep_rate,macro F1 %\nGIN,0.5,77.3 ± 1.4\nGAT | masked,1,−0.2\n",
+		render(t, scores(), plots.FormatCSV))
+}
+
+// unstyled returns an HTML table with a word for each style of its cells.
+func unstyled(html string) string {
+	return strings.NewReplacer(
+		`style="text-align:left"`, "LEFT", `style="text-align:right"`, "RIGHT", `style="text-align:right;white-space:nowrap"`,
+		"NUMBER",
+		`style="text-align:left;border-top:1px solid"`, "LEFT-RULED",
+		`style="text-align:right;white-space:nowrap;border-top:1px solid"`, "NUMBER-RULED",
+		`<small style="opacity:.8">`, "<small SOFT>",
+	).Replace(html)
 }
 
 func TestHTMLTableHasACaptionScopesAndNotes(t *testing.T) {
 	assert.Equal(t, `<table id="scores">
 <caption><b>Cora &amp; co</b> Macro F1, mean ± std.</caption>
 <thead>
-<tr><th scope="col" style="text-align:left">model</th><th scope="col" style="text-align:right">keep_rate</th><th scope="col" style="text-align:right">macro F1 %</th></tr>
+<tr><th scope="col" LEFT>model</th><th scope="col" RIGHT>keep_rate</th><th scope="col" RIGHT>macro F1 %</th></tr>
 </thead>
 <tbody>
-<tr><th scope="row" style="text-align:left">GIN</th><td style="text-align:right;white-space:nowrap">0.5</td><td style="text-align:right;white-space:nowrap" title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
-<tr><th scope="row" style="text-align:left">GAT | masked</th><td style="text-align:right;white-space:nowrap">1</td><td style="text-align:right;white-space:nowrap">−0.2</td></tr>
+<tr><th scope="row" LEFT>GIN</th><td NUMBER>0.5</td><td NUMBER title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
+<tr><th scope="row" LEFT>GAT | masked</th><td NUMBER>1</td><td NUMBER>−0.2</td></tr>
 </tbody>
 </table>
-`, render(t, scores(), plots.FormatHTML))
+`, unstyled(render(t, scores(), plots.FormatHTML)))
 }
 
 // trials is a table with two groups and a footer.
 func trials() plots.Table {
 	return plots.Table{
 		Header: []string{"seed", "macro F1 %"},
-		Rows:   [][]plots.Field{{{Text: "1"}, {Text: "77.31"}}, {{Text: "2"}, {Text: "76.9", Bold: true}}, {{Text: "3"}, {Text: "–"}}},
+		Rows: [][]plots.Field{{{Text: "1"}, {Text: "77.31"}}, {{Text: "2"}, {Text: "76.9", Bold: true}},
+			{{Text: "3"}, {Text: "–"}}},
 		Footer: []plots.Field{{Text: "mean ± std"}, {Text: "77.1 ± 0.3"}},
 		Groups: []int{1},
 	}
@@ -152,20 +168,20 @@ mean $\pm$ std & 77.1 $\pm$ 0.3 \\
 func TestHTMLTableHasABodyForEachGroupAndAFooter(t *testing.T) {
 	assert.Equal(t, `<table>
 <thead>
-<tr><th scope="col" style="text-align:left">seed</th><th scope="col" style="text-align:right">macro F1 %</th></tr>
+<tr><th scope="col" LEFT>seed</th><th scope="col" RIGHT>macro F1 %</th></tr>
 </thead>
 <tbody>
-<tr><th scope="row" style="text-align:left">1</th><td style="text-align:right;white-space:nowrap">77.31</td></tr>
+<tr><th scope="row" LEFT>1</th><td NUMBER>77.31</td></tr>
 </tbody>
 <tbody>
-<tr><th scope="row" style="text-align:left;border-top:1px solid">2</th><td style="text-align:right;white-space:nowrap;border-top:1px solid"><b>76.9</b></td></tr>
-<tr><th scope="row" style="text-align:left">3</th><td style="text-align:right;white-space:nowrap">–</td></tr>
+<tr><th scope="row" LEFT-RULED>2</th><td NUMBER-RULED><b>76.9</b></td></tr>
+<tr><th scope="row" LEFT>3</th><td NUMBER>–</td></tr>
 </tbody>
 <tfoot>
-<tr><th scope="row" style="text-align:left;border-top:1px solid">mean ± std</th><td style="text-align:right;white-space:nowrap;border-top:1px solid">77.1 ± 0.3</td></tr>
+<tr><th scope="row" LEFT-RULED>mean ± std</th><td NUMBER-RULED>77.1 ± 0.3</td></tr>
 </tfoot>
 </table>
-`, render(t, trials(), plots.FormatHTML))
+`, unstyled(render(t, trials(), plots.FormatHTML)))
 }
 
 func TestCSVHasNoFooterThatCouldBeTakenForData(t *testing.T) {
@@ -266,7 +282,8 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 		require.Len(t, records, len(texts))
 		for i, row := range texts {
 			for k, text := range row {
-				require.Equal(t, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), records[i][k], "CSV, row %d, column %d", i, k)
+				require.Equal(t, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), records[i][k],
+					"CSV, row %d, column %d", i, k)
 			}
 		}
 
@@ -303,7 +320,8 @@ func inXML(s string) string {
 }
 
 func TestAFieldTellsAPageWhichCellItIsInEveryKindOfTable(t *testing.T) {
-	table := plots.Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"}, Rows: [][]plots.Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
+	table := plots.Table{ID: "t", Title: "T", Header: []string{"train", "GIN", "paper"},
+		Rows: [][]plots.Field{{{Text: "10 %"}, {Text: "79", Note: "ten", Cell: `{"data":"cora"}`}, {Text: "78"}}}}
 	for name, under := range map[string][]int{"a table": nil, "a figure of tables": {2}} {
 		table.Under = under
 		text, err := table.Render(plots.FormatHTML)

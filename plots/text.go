@@ -15,9 +15,10 @@ func (t Table) text() string {
 	header := make(table.Row, len(t.Header))
 	var columns []table.ColumnConfig
 	for i, name := range t.Header {
-		header[i] = oneLine(name)
+		header[i] = Plain(name)
 		if !t.isText(i) {
-			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+			columns = append(columns, table.ColumnConfig{Number: i + 1,
+				Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
 		}
 	}
 	w.AppendHeader(header)
@@ -25,7 +26,7 @@ func (t Table) text() string {
 	line := func(cells []Field) table.Row {
 		row := make(table.Row, len(cells))
 		for i, c := range cells {
-			s := oneLine(c.Text)
+			s := Plain(c.Text)
 			if c.Bold {
 				s += "*"
 			}
@@ -43,7 +44,7 @@ func (t Table) text() string {
 		w.AppendFooter(line(t.Footer))
 	}
 	var b strings.Builder
-	for _, part := range []string{oneLine(t.Title), w.Render(), oneLine(t.Caption)} {
+	for _, part := range []string{Plain(t.Title), w.Render(), Plain(t.Caption)} {
 		if part != "" {
 			b.WriteString(part + "\n")
 		}

@@ -56,7 +56,7 @@ func wrap(s string, size, width float64) []string {
 	fits := func(s string) bool { return textWidth(s, size) <= width }
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(oneLine(s)) {
+	for _, word := range strings.Fields(Plain(s)) {
 		if line != "" && fits(line+" "+word) {
 			line += " " + word
 			continue

@@ -22,21 +22,23 @@ type Variance struct {
 	Additive float64     // R² of the additive model of all axes; the rest is how they work together, and noise
 }
 
-// Explained says how much of the variance of y each axis explains. y has n responses; factors [n][axes] has the option that
-// each response has on each axis, by any numbers that tell options apart. With n_o responses of mean ȳ_o for option o:
+// Explained says how much of the variance of y each axis explains. y has n responses; factors [n][axes] has the option
+// that each response has on each axis, by any numbers that tell options apart. With n_o responses of mean ȳ_o for
+// option o:
 //
 //	Alone = Σ_o n_o·(ȳ_o - ȳ)² / Σ_i (y_i - ȳ)²
 //	Lost  = R²(y on all axes) - R²(y on all axes but this)
 //
-// where R² is that of least squares with an indicator of each option. If every combination of options is there equally often,
-// the two are equal. Otherwise axes hang together: Alone may count what another axis does, Lost leaves out what either could.
-// Options that come along with another's are no trouble: their columns add nothing.
+// where R² is that of least squares with an indicator of each option. If every combination of options is there equally
+// often, the two are equal. Otherwise axes hang together: Alone may count what another axis does, Lost leaves out what
+// either could. Options that come along with another's are no trouble: their columns add nothing.
 //
-// It is an error if there are no responses or no axes, if factors is not [n][axes], if a response is not finite, or if all
-// are equal: then there is nothing to explain.
+// It is an error if there are no responses or no axes, if factors is not [n][axes], if a response is not finite, or if
+// all are equal: then there is nothing to explain.
 func Explained(y []float64, factors [][]int) (Variance, error) {
 	if len(factors) != len(y) {
-		return Variance{}, fmt.Errorf("stats: explained variance: %d responses with factors of %d: expected equally many", len(y), len(factors))
+		return Variance{}, fmt.Errorf("stats: explained variance: %d responses with factors of %d: expected equally many",
+			len(y), len(factors))
 	}
 	_, sd, err := meanStdDev(y)
 	if err == nil && sd == 0 {
@@ -51,7 +53,8 @@ func Explained(y []float64, factors [][]int) (Variance, error) {
 	axes := len(factors[0])
 	for i, options := range factors {
 		if len(options) != axes {
-			return Variance{}, fmt.Errorf("stats: explained variance: response %d has options on %d axes, the first on %d: expected equally many", i, len(options), axes)
+			return Variance{}, fmt.Errorf("stats: explained variance: response %d has options on %d axes, the first on %d: "+
+				"expected equally many", i, len(options), axes)
 		}
 	}
 	// In units of the standard deviation, so that no square leaves the range of float64.
@@ -102,8 +105,8 @@ func indicators(factors [][]int, axis int) [][]float64 {
 	return columns
 }
 
-// rSquared is the share of |y|² that least squares on the columns of all axes but one explains; without -1: of all axes.
-// All have mean 0.
+// rSquared is the share of |y|² that least squares on the columns of all axes but one explains; without -1: of all
+// axes. All have mean 0.
 func rSquared(y []float64, axes [][][]float64, without int) (float64, error) {
 	var data []float64
 	count := 0
@@ -119,7 +122,8 @@ func rSquared(y []float64, axes [][][]float64, without int) (float64, error) {
 	if count == 0 {
 		return 0, nil
 	}
-	// Columns depend on each other, at least an axis's last on its others: of the singular vectors, those of 0 are left out.
+	// Columns depend on each other, at least an axis's last on its others: of the singular vectors, those of 0 are left
+	// out.
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(count, len(y), data), mat.SVDThinV) {
 		return 0, errors.New("stats: explained variance: no singular values were found")

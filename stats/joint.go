@@ -38,21 +38,22 @@ const (
 	significance    = 0.05
 )
 
-// JointTest asks whether there is an effect at all in many readings of one experiment, which share their splits and so are
-// far from independent. effects[reading][split] is a paired difference. If there is no effect, the differences of a split
-// are as likely with all signs turned: of all readings at once, which keeps how they hang together (Simonsohn, Simmons and
-// Nelson 2020, "Specification curve analysis", do so by shuffling). With signs s ∈ {-1, 1}^splits and differences d_rj:
+// JointTest asks whether there is an effect at all in many readings of one experiment, which share their splits and so
+// are far from independent. effects[reading][split] is a paired difference. If there is no effect, the differences of
+// a split are as likely with all signs turned: of all readings at once, which keeps how they hang together (Simonsohn,
+// Simmons and Nelson 2020, "Specification curve analysis", do so by shuffling). With signs s ∈ {-1, 1}^splits and
+// differences d_rj:
 //
 //	m_r(s)   = Σ_j s_j·d_rj / splits
 //	p-value  = |{s : statistic(s) at least as extreme as statistic(1, …, 1)}| / |{s}|
 //
-// Up to 13 splits, s goes through all 2^splits patterns and the p-values are exact. Beyond, s is the observed pattern and
-// o.Flips drawn ones. The observed pattern always counts: no p-value is 0, and with few splits none is small: 2/2^splits is
-// the least of the median's, 1/2^splits of the shares'. Medians are compared to within 1e-9 of the largest difference, so
-// that patterns that tie on paper tie in floating point too.
+// Up to 13 splits, s goes through all 2^splits patterns and the p-values are exact. Beyond, s is the observed pattern
+// and o.Flips drawn ones. The observed pattern always counts: no p-value is 0, and with few splits none is small:
+// 2/2^splits is the least of the median's, 1/2^splits of the shares'. Medians are compared to within 1e-9 of the
+// largest difference, so that patterns that tie on paper tie in floating point too.
 //
-// It is an error if there are no readings or fewer than 2 splits, if readings differ in splits, or if a difference is not
-// finite or so large that its square is not.
+// It is an error if there are no readings or fewer than 2 splits, if readings differ in splits, or if a difference is
+// not finite or so large that its square is not.
 func JointTest(effects [][]float64, o JointOptions) (Joint, error) {
 	t, err := newSignTest(effects)
 	if err != nil {
@@ -146,7 +147,8 @@ func newSignTest(effects [][]float64) (*signTest, error) {
 	largest := 0.0
 	for r, differences := range effects {
 		if len(differences) != splits {
-			return nil, fmt.Errorf("reading %d has %d splits, the first has %d: expected equally many", r, len(differences), splits)
+			return nil, fmt.Errorf("reading %d has %d splits, the first has %d: expected equally many", r, len(differences),
+				splits)
 		}
 		squares := 0.0
 		for j, d := range differences {

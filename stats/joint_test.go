@@ -64,14 +64,16 @@ func TestTheJointTestIsThatOfAllSignPatternsInExactFractions(t *testing.T) {
 }
 
 func TestTheJointTestOfThreeSplitsByHand(t *testing.T) {
-	// One reading 1, 2, 4. Sums over the 8 patterns: ±7, ±5, ±3, ±1, so only two are as far from 0 as 7. The mean is 7/3,
-	// v = 7/3, t = (7/3)/√(7/9) = 2.65 < 4.30: not significant, and every pattern has as many significant readings.
+	// One reading 1, 2, 4. Sums over the 8 patterns: ±7, ±5, ±3, ±1, so only two are as far from 0 as 7. The mean is
+	// 7/3, v = 7/3, t = (7/3)/√(7/9) = 2.65 < 4.30: not significant, and every pattern has as many significant
+	// readings.
 	r, err := JointTest([][]float64{{1, 2, 4}}, JointOptions{})
 	require.NoError(t, err)
-	require.Equal(t, Joint{Readings: 1, Splits: 3, Median: 7.0 / 3, MedianP: 0.25, PositiveP: 1, NegativeP: 1, Patterns: 8, Exact: true}, r)
+	require.Equal(t, Joint{Readings: 1, Splits: 3, Median: 7.0 / 3, MedianP: 0.25, PositiveP: 1, NegativeP: 1, Patterns: 8,
+		Exact: true}, r)
 }
 
-func TestOfManySplitsTheJointTestDrawsPatternsAndCountsTheObservedOne(t *testing.T) {
+func TestTheJointTestOfManySplitsDrawsPatterns(t *testing.T) {
 	effects := make([][]float64, 3)
 	for r := range effects {
 		for j := range 20 {
@@ -94,8 +96,8 @@ func TestOfManySplitsTheJointTestDrawsPatternsAndCountsTheObservedOne(t *testing
 }
 
 func TestDrawnPatternsAgreeWithAllOfThem(t *testing.T) {
-	// 14 splits are one too many to go through; a last split without differences leaves the statistics of 13 as they are, but
-	// for the number of splits. Of 40,000 draws, a p-value of 0.1 is off by 0.0015 (one standard error).
+	// 14 splits are one too many to go through; a last split without differences leaves the statistics of 13 as they are,
+	// but for the number of splits. Of 40,000 draws, a p-value of 0.1 is off by 0.0015 (one standard error).
 	random := rand.New(rand.NewPCG(5, 0))
 	var of13, of14 [][]float64
 	for range 7 {
@@ -128,17 +130,21 @@ func TestTurningAllSignsSwapsTheShares(t *testing.T) {
 	require.NoError(t, err)
 	b, err := JointTest(turned, JointOptions{})
 	require.NoError(t, err)
-	b.Median, b.Positive, b.Negative, b.PositiveP, b.NegativeP = -b.Median, b.Negative, b.Positive, b.NegativeP, b.PositiveP
+	b.Median, b.Positive, b.Negative, b.PositiveP, b.NegativeP = -b.Median, b.Negative, b.Positive, b.NegativeP,
+		b.PositiveP
 	require.Equal(t, a, b)
 }
 
 func TestTheJointTestRefusesWhatHasNoAnswer(t *testing.T) {
 	for message, effects := range map[string][][]float64{
-		"stats: joint test: no readings: expected at least 1":                                                    nil,
-		"stats: joint test: 1 splits: expected at least 2":                                                       {{1}},
-		"stats: joint test: reading 1 has 3 splits, the first has 2: expected equally many":                      {{1, 2}, {1, 2, 3}},
-		"stats: joint test: reading 0, split 1 is NaN: expected a finite number":                                 {{1, math.NaN()}},
-		"stats: joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200, 1}},
+		"stats: joint test: no readings: expected at least 1": nil,
+		"stats: joint test: 1 splits: expected at least 2":    {{1}},
+		"stats: joint test: reading 1 has 3 splits, the first has 2: expected equally many": {{1, 2},
+			{1, 2, 3}},
+		"stats: joint test: reading 0, split 1 is NaN: expected a finite number": {{1,
+			math.NaN()}},
+		"stats: joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200,
+			1}},
 	} {
 		_, err := JointTest(effects, JointOptions{})
 		require.EqualError(t, err, message)
@@ -176,8 +182,8 @@ func TestExplainedVarianceIsThatOfNumPy(t *testing.T) {
 }
 
 func TestExplainedVarianceOfABalancedTableByHand(t *testing.T) {
-	// Mean 3.5. First axis: means 1.5 and 5.5, 4·2² = 16. Second: 2.5 and 4.5, 4·1² = 4. Total 6.25+2.25+0.25+12.25 = 21;
-	// the 1 that is left is how they work together.
+	// Mean 3.5. First axis: means 1.5 and 5.5, 4·2² = 16. Second: 2.5 and 4.5, 4·1² = 4. Total 6.25+2.25+0.25+12.25 =
+	// 21; the 1 that is left is how they work together.
 	v, err := Explained([]float64{1, 2, 4, 7}, [][]int{{0, 0}, {0, 1}, {1, 0}, {1, 1}})
 	require.NoError(t, err)
 	for axis, want := range []float64{16.0 / 21, 4.0 / 21} {
@@ -192,12 +198,17 @@ func TestExplainedVarianceRefusesWhatHasNoAnswer(t *testing.T) {
 		y       []float64
 		factors [][]int
 	}{
-		"stats: explained variance: 2 responses with factors of 1: expected equally many":                    {[]float64{1, 2}, [][]int{{0}}},
-		"stats: explained variance: 0 values: expected at least 2":                                           {nil, nil},
-		"stats: explained variance: all 2 responses are 3: expected some that differ":                        {[]float64{3, 3}, [][]int{{0}, {1}}},
-		"stats: explained variance: no axes: expected at least 1":                                            {[]float64{1, 2}, [][]int{{}, {}}},
-		"stats: explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1, 2}, [][]int{{0}, {0, 1}}},
-		"stats: explained variance: value 1 is +Inf: expected a finite number":                               {[]float64{1, math.Inf(1)}, [][]int{{0}, {1}}},
+		"stats: explained variance: 2 responses with factors of 1: expected equally many": {[]float64{1,
+			2}, [][]int{{0}}},
+		"stats: explained variance: 0 values: expected at least 2": {nil, nil},
+		"stats: explained variance: all 2 responses are 3: expected some that differ": {[]float64{3,
+			3}, [][]int{{0}, {1}}},
+		"stats: explained variance: no axes: expected at least 1": {[]float64{1,
+			2}, [][]int{{}, {}}},
+		"stats: explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1,
+			2}, [][]int{{0}, {0, 1}}},
+		"stats: explained variance: value 1 is +Inf: expected a finite number": {[]float64{1,
+			math.Inf(1)}, [][]int{{0}, {1}}},
 	} {
 		_, err := Explained(c.y, c.factors)
 		require.EqualError(t, err, message)

@@ -21,28 +21,29 @@ const madZeroChord = 0x1p-23
 // madBlock is how many directions a goroutine takes at a time: few enough to stay in its core's first cache.
 const madBlock = 32
 
-// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point the
-// same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem for Graph
-// Neural Networks from the Topological View", with a mask of ones:
+// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all
+// point the same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem
+// for Graph Neural Networks from the Topological View", with a mask of ones:
 //
 //	D_ij = 1 - h_i·h_j / (|h_i| |h_j|)     cosine distance, i ≠ j
 //	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
 //	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
 //
-// What counts as zero decides by how much D̄_i is divided: with two bundles of rows at a distance of 1 from each other,
-// MAD is 1, but about 1/2 if rounding within the bundles counts as distance. So distances up to 2^-47 ≈ 7e-15 are taken
-// as zero: float32 sets parallel rows that far apart. A row of zeros is at a distance of 1 from every other row, other
-// rows of zeros included, as in scikit-learn and so in the paper's code.
+// What counts as zero decides by how much D̄_i is divided: with two bundles of rows at a distance of 1 from each
+// other, MAD is 1, but about 1/2 if rounding within the bundles counts as distance. So distances up to 2^-47 ≈ 7e-15
+// are taken as zero: float32 sets parallel rows that far apart. A row of zeros is at a distance of 1 from every other
+// row, other rows of zeros included, as in scikit-learn and so in the paper's code.
 //
-// The result is that of all pairs, in float64, and the same to the last bit on any number of cores. No matrix of pairs is
-// made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ while their
-// projections on one line agree within rounding: at worst, with all rows there, n²·width/2.
+// The result is that of all pairs, in float64, and the same to the last bit on any number of cores. No matrix of pairs
+// is made. With n nodes this takes n·width + n·log n steps, and width more for each pair of rows that differ while
+// their projections on one line agree within rounding: at worst, with all rows there, n²·width/2.
 //
 // One node or none has MAD 0. It is an error if h is not nodes×width long, if an entry is not finite (the error names
 // its row and column), or if ctx is done before the result is.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
-		return 0, fmt.Errorf("stats: MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h), nodes, width)
+		return 0, fmt.Errorf("stats: MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
+			nodes, width)
 	}
 	units, zeros, err := unitRows(h, width)
 	if err != nil || nodes < 2 {
@@ -54,7 +55,8 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros is at 1 from all others. For the rest, Σ_j D_ij = Σ_j |u_i-u_j|²/2 less what is near enough to be 0.
+	// A row of zeros is at 1 from all others. For the rest, Σ_j D_ij = Σ_j |u_i-u_j|²/2 less what is near enough to be
+	// 0.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -169,7 +171,8 @@ func directions(units []float64, width int) []direction {
 		for end = start + 1; end < n && compare(rows[start], rows[end]) == 0; end++ {
 		}
 		sorted = append(sorted, unit(rows[start])...)
-		found = append(found, direction{rows: rows[start:end], unit: sorted[len(sorted)-width:], shadow: shadows[rows[start]]})
+		found = append(found, direction{rows: rows[start:end], unit: sorted[len(sorted)-width:],
+			shadow: shadows[rows[start]]})
 	}
 	return found
 }

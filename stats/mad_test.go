@@ -69,7 +69,8 @@ func TestMADAveragesRowsThenNodes(t *testing.T) {
 func TestMADLeavesOutNodesThatDifferFromNone(t *testing.T) {
 	require.Zero(t, madOf(t, []float32{1, 2, 1, 2, 1, 2}, 2), "identical rows")
 	require.Zero(t, madOf(t, []float32{0.1, 0.2, 0.3, 0.6, 0.7, 1.4}, 2), "parallel rows")
-	require.Equal(t, 1.0, madOf(t, []float32{1, 0, 1, 0, 1, 0, 0, 1}, 2), "1 for each row, whatever the size of its bundle")
+	require.Equal(t, 1.0, madOf(t, []float32{1, 0, 1, 0, 1, 0, 0, 1}, 2),
+		"1 for each row, whatever the size of its bundle")
 }
 
 func TestMADOfOppositeRowsIsTwo(t *testing.T) {

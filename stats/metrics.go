@@ -1,9 +1,8 @@
-// Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries. It knows nothing of graphs.
+// Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries. It knows nothing of
+// graphs.
 package stats
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Metrics says how well classes were predicted on a set of nodes. Shares are between 0 and 1.
 type Metrics struct {
@@ -14,8 +13,8 @@ type Metrics struct {
 	Confusion [][]int
 }
 
-// Constant returns the macro F1 that predicting the most frequent class for every node would have, and how many classes there are; 0 of
-// no nodes.
+// Constant returns the macro F1 of predicting the most frequent class for every node, and how many classes there are;
+// 0 of no nodes.
 func (m Metrics) Constant() (f1 float64, classes int) {
 	total, most := 0, 0
 	for _, row := range m.Confusion {
@@ -34,7 +33,8 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
-// collapseMargin is how far above a constant prediction's macro F1 a model may lie and still have learnt nothing to speak of.
+// collapseMargin is how far above a constant prediction's macro F1 a model may lie and still have learnt nothing to
+// speak of.
 const collapseMargin = 0.03
 
 // Collapsed reports whether the predictions are hardly better than the same class for every node.
@@ -56,14 +56,15 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	for i, label := range labels {
 		p := predictions[i]
 		if label < 0 || int(label) >= classes || p < 0 || int(p) >= classes {
-			return Metrics{}, fmt.Errorf("stats: node %d has label %d and prediction %d: expected both in 0 to %d", i, label, p, classes-1)
+			return Metrics{}, fmt.Errorf("stats: node %d has label %d and prediction %d: expected both in 0 to %d", i, label, p,
+				classes-1)
 		}
 		m.Confusion[label][p]++
 	}
 	if len(labels) == 0 {
 		return m, nil
 	}
-	var correct, falsePositives, falseNegatives, seen int
+	var correct, seen int
 	for c := range classes {
 		truePositives, actual, predicted := m.Confusion[c][c], 0, 0
 		for o := range classes {
@@ -71,8 +72,6 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 			predicted += m.Confusion[o][c]
 		}
 		correct += truePositives
-		falsePositives += predicted - truePositives
-		falseNegatives += actual - truePositives
 		if actual+predicted == 0 {
 			continue
 		}
@@ -80,7 +79,7 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 		m.MacroF1 += 2 * float64(truePositives) / float64(actual+predicted)
 	}
 	m.MacroF1 /= float64(seen)
-	m.MicroF1 = 2 * float64(correct) / float64(2*correct+falsePositives+falseNegatives)
 	m.Accuracy = float64(correct) / float64(len(labels))
+	m.MicroF1 = m.Accuracy // a false positive of one class is a false negative of another
 	return m, nil
 }

@@ -63,7 +63,8 @@ func TestAPredictionOfOneClassAloneIsCalledCollapsed(t *testing.T) {
 	for _, c := range []struct {
 		predictions []int32
 		collapsed   bool
-	}{{[]int32{0, 0, 0, 0, 0, 0}, true}, {[]int32{1, 1, 1, 1, 1, 1}, true}, {[]int32{0, 0, 0, 0, 1, 0}, false}, {labels, false}} {
+	}{{[]int32{0, 0, 0, 0, 0, 0}, true}, {[]int32{1, 1, 1, 1, 1, 1}, true}, {[]int32{0, 0, 0, 0, 1, 0}, false},
+		{labels, false}} {
 		m, err := Evaluate(c.predictions, labels, 4)
 		require.NoError(t, err)
 		constant, classes := m.Constant()

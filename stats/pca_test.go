@@ -8,7 +8,8 @@ import (
 )
 
 func TestPrincipalComponentsAreTheAxesOfACross(t *testing.T) {
-	// Four points on a cross in the first two of three columns, turned by 45°: √2·4 along (1, 1), √2·1 along (1, −1).
+	// Four points on a cross in the first two of three columns, turned by 45°: √2·4 along (1, 1), √2·1 along (1,
+	// −1).
 	x, y, explained, err := PCA([]float32{
 		4, 4, 7,
 		-4, -4, 7,

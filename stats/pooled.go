@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance a size
-// of the train set, on a split; all cells are on the same splits. The differences of a split hang together, so each split
-// counts once, by its mean over the cells:
+// Pooled tests the mean of several cells' paired differences. differences[cell][split] is that of a cell, for instance
+// a size of the train set, on a split; all cells are on the same splits. The differences of a split hang together, so
+// each split counts once, by its mean over the cells:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //
-// The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are no
-// cells or if cells differ in splits; other errors are those of [PairedTTest].
+// The result is the paired t-test of the d_j against 0, with its interval over the splits. It is an error if there are
+// no cells or if cells differ in splits; other errors are those of [PairedTTest].
 func Pooled(differences [][]float64) (TTest, error) {
 	if len(differences) == 0 {
 		return TTest{}, fmt.Errorf("stats: pooled effect of no cells: expected at least 1")
@@ -24,7 +24,8 @@ func Pooled(differences [][]float64) (TTest, error) {
 	means := make([]float64, splits)
 	for c, cell := range differences {
 		if len(cell) != splits {
-			return TTest{}, fmt.Errorf("stats: pooled effect: cell %d has %d splits, the first has %d: expected equally many", c, len(cell), splits)
+			return TTest{}, fmt.Errorf("stats: pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
+				len(cell), splits)
 		}
 		for j, d := range cell {
 			means[j] += d / float64(len(differences))
@@ -40,9 +41,9 @@ func Pooled(differences [][]float64) (TTest, error) {
 // detectPower is the power at which [Detectable] calls a difference detectable.
 const detectPower = 0.8
 
-// Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds with a
-// probability of 0.8, if differences have the standard deviation sd. It is the exact one, by the noncentral t distribution
-// with n-1 degrees of freedom: for δ = Detectable, λ = δ·√n/sd and the critical value c,
+// Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds
+// with a probability of 0.8, if differences have the standard deviation sd. It is the exact one, by the noncentral t
+// distribution with n-1 degrees of freedom: for δ = Detectable, λ = δ·√n/sd and the critical value c,
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
 //
@@ -80,7 +81,8 @@ func tTestPower(lambda, nu float64) float64 {
 		density := math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
 		return density * (phi(lambda-c*s) + phi(-lambda-c*s))
 	}
-	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it needs.
+	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
+	// needs.
 	spread := 10 / math.Sqrt(nu)
 	return quad.Fixed(integrand, max(0, 1-spread), 1+spread, 300, quad.Legendre{}, 0)
 }

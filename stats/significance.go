@@ -22,12 +22,12 @@ type TTest struct {
 	Low, High      float64 // 95 % confidence interval of the mean difference
 }
 
-// PairedTTest asks whether a and b differ in mean, where a[i] and b[i] belong together: two models' scores with the same
-// split and seed. It assumes that the differences are normally distributed, or that there are many.
+// PairedTTest asks whether a and b differ in mean, where a[i] and b[i] belong together: two models' scores with the
+// same split and seed. It assumes that the differences are normally distributed, or that there are many.
 //
-// If all differences are exactly equal, the interval has no width; T is 0 and P is 1 if they are 0, otherwise T is ±Inf
-// and P is 0. It is an error if a and b differ in length, have fewer than 2 values, have one that is NaN or infinite, or
-// if their differences are so large or so small that their variance leaves the range of float64.
+// If all differences are exactly equal, the interval has no width; T is 0 and P is 1 if they are 0, otherwise T is
+// ±Inf and P is 0. It is an error if a and b differ in length, have fewer than 2 values, have one that is NaN or
+// infinite, or if their differences are so large or so small that their variance leaves the range of float64.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
 		return TTest{}, fmt.Errorf("stats: t-test of %d values paired with %d: expected equally many", len(a), len(b))
@@ -70,8 +70,8 @@ func ProbabilityText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// ConfidenceInterval95 returns the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of freedom.
-// If all values are equal, the interval has no width. Errors are those of [PairedTTest].
+// ConfidenceInterval95 returns the mean of x and its 95 % confidence interval by Student's t, with len(x)-1 degrees of
+// freedom. If all values are equal, the interval has no width. Errors are those of [PairedTTest].
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	mean, sd, err := meanStdDev(x)
 	if err != nil {
@@ -82,7 +82,8 @@ func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 }
 
 // Holm adjusts the p-values of several tests, so that the chance of one false alarm among all of them stays below the
-// level that the adjusted values are held against (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values p_k:
+// level that the adjusted values are held against (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values
+// p_k:
 //
 //	adjusted_k = min(1, max_{l ≤ k} (m-l+1)·p_l)
 //

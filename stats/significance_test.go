@@ -146,8 +146,10 @@ func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
 		{[]float64{1, math.NaN()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},
 		{[]float64{1, 2}, []float64{math.Inf(1), 2}, "stats: t-test: pair 0 is 1 and +Inf: expected finite numbers"},
 		{[]float64{1e308, 2}, []float64{-1e308, 2}, "stats: t-test: value 0 is +Inf: expected a finite number"},
-		{[]float64{1e200, 2}, []float64{1, 2}, "stats: t-test: the values' variance is not within the range of float64: scale them"},
-		{[]float64{1e-200, 0}, []float64{0, 0}, "stats: t-test: the values' variance is not within the range of float64: scale them"},
+		{[]float64{1e200, 2}, []float64{1, 2}, "stats: t-test: the values' variance is not within the range of float64: " +
+			"scale them"},
+		{[]float64{1e-200, 0}, []float64{0, 0}, "stats: t-test: the values' variance is not within the range of float64: " +
+			"scale them"},
 	} {
 		_, err := PairedTTest(c.a, c.b)
 		require.EqualError(t, err, c.want)
@@ -168,7 +170,8 @@ func TestConfidenceInterval95IsThatOfThePairedDifferences(t *testing.T) {
 
 func TestConfidenceInterval95TakesStudentsQuantiles(t *testing.T) {
 	// 0.975 quantiles from the usual tables. Half of the values -1, half 1: standard error √(n/(n-1))/√n = 1/√(n-1).
-	for n, quantile := range map[int]float64{2: 12.7062, 4: 3.1824, 6: 2.5706, 10: 2.2622, 20: 2.0930, 30: 2.0452, 100: 1.9842, 1000: 1.9623} {
+	for n, quantile := range map[int]float64{2: 12.7062, 4: 3.1824, 6: 2.5706, 10: 2.2622, 20: 2.0930, 30: 2.0452,
+		100: 1.9842, 1000: 1.9623} {
 		x := make([]float64, n)
 		for i := range x {
 			x[i] = []float64{-1, 1}[i%2]
@@ -251,7 +254,8 @@ func ExamplePairedTTest() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%+.2f points (%.2f to %.2f), t = %.2f with %v degrees of freedom, p = %.3f\n", r.MeanDifference, r.Low, r.High, r.T, r.DF, r.P)
+	fmt.Printf("%+.2f points (%.2f to %.2f), t = %.2f with %v degrees of freedom, p = %.3f\n", r.MeanDifference, r.Low,
+		r.High, r.T, r.DF, r.P)
 	// Output: +0.88 points (0.18 to 1.58), t = 3.47 with 4 degrees of freedom, p = 0.026
 }
 

@@ -1,6 +1,5 @@
-// Package draw draws aggregation trees: [Write] writes one as lines of text, SVG, DOT or JSON. Of a large tree
-// it draws a part and says how much it leaves out. [PaperFigures] returns the paper's figures 1 to 7, drawn anew, and
-// [Layout] the coordinates of a tree's nodes, for drawings of one's own.
+// Package draw draws aggregation trees: [Write] writes one as lines of text, SVG or JSON. Of a large tree it draws
+// a part and says how much it leaves out. [PaperFigures] returns the paper's figures 1 to 7, drawn anew.
 package draw
 
 import (
@@ -21,24 +20,13 @@ type Format string
 const (
 	Text Format = "text" // lines for a terminal
 	SVG  Format = "svg"  // a drawing for a page
-	DOT  Format = "dot"  // for Graphviz
 	JSON Format = "json" // for programs
 )
 
 // Formats returns the formats of [Write].
 func Formats() []Format {
-	return []Format{Text, SVG, DOT, JSON}
+	return []Format{Text, SVG, JSON}
 }
-
-// Direction says where a drawing's root lies.
-type Direction int
-
-// The directions of [Options].
-const (
-	Automatic Direction = iota // Down, unless that is too wide for a page
-	Down                       // the root at the top
-	Across                     // the root at the left
-)
 
 // Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.
 type Options struct {
@@ -56,22 +44,17 @@ type Options struct {
 	Ghosts bool
 	// BaseGraph draws the graph round the root beside the tree (SVG only).
 	BaseGraph bool
-	// Children limits the children drawn of a node, including one that stands for the rest; 0: 12, and at least 2. JSON
-	// has all.
-	Children int
-	// Nodes limits the tree nodes drawn; 0: 150, and at least 2. JSON has all.
-	Nodes int
-	// Direction says where the root lies (SVG and DOT).
-	Direction Direction
 	// ID is the id of the SVG element, and the ids inside it begin with it, so each drawing on a page needs its own.
 	// Characters other than letters, digits, - and _ become _. "": aggtree.
 	ID string
-	// Title is what a screen reader calls the drawing. "": for instance, "The 2-aggregation tree of node a".
-	Title string
+
+	// Limits of what is drawn, but for JSON, which has all; for tests.
+	children int // of a node, including one that stands for the rest; 0: 12, and at least 2
+	nodes    int // of the tree; 0: 150, and at least 2
 }
 
-// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each node
-// of Graph it returns o as it is.
+// ByClass returns o with each node coloured by its label, the number of one of the classes. Without a label for each
+// node of Graph it returns o as it is.
 func (o Options) ByClass(labels []int32, classes []string) Options {
 	if o.Graph == nil || len(labels) != o.Graph.NumNodes() {
 		return o
@@ -95,8 +78,6 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 		writeText(out, t, o)
 	case SVG:
 		writeSVG(out, t, o)
-	case DOT:
-		writeDOT(out, t, o)
 	case JSON:
 		if err := writeJSON(out, t, o); err != nil {
 			return fmt.Errorf("draw: %w", err)
@@ -107,11 +88,8 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 	return out.Flush()
 }
 
-// title returns what the drawing is called.
+// title is what a screen reader calls the drawing.
 func (o Options) title(t *aggtree.Tree) string {
-	if o.Title != "" {
-		return o.Title
-	}
 	from := ""
 	if t.Group != nil {
 		from = ", from a cache"

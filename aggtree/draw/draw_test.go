@@ -19,7 +19,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/graph/formats/dot"
 	"pgregory.net/rapid"
 
 	"nodemask/aggtree"
@@ -52,11 +51,13 @@ func paperDrawings(t require.TestingT) []drawing {
 		}
 		tree, err := aggtree.Build(context.Background(), g, 0, 2, aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		all = append(all, drawing{c.name, tree, Options{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true, ID: c.name}})
+		all = append(all, drawing{c.name, tree, Options{Names: names, Graph: g, Mask: mask, Ghosts: true, BaseGraph: true,
+			ID: c.name}})
 	}
 	tree, err := aggtree.BuildCached(context.Background(), g, []int32{0, 4}, 3, aggtree.Options{})
 	require.NoError(t, err)
-	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true, ID: "cached",
+	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), Graph: g, BaseGraph: true,
+		ID:      "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
 }
 
@@ -90,15 +91,15 @@ func golden(t *testing.T, name, text string) {
 	assert.Equal(t, string(want), text)
 }
 
-func TestThePapersTreesAreTheGoldenFilesByteForByte(t *testing.T) {
-	extension := map[Format]string{Text: "txt", SVG: "svg", DOT: "dot", JSON: "json"}
+func TestTreesAreTheGoldenFiles(t *testing.T) {
+	extension := map[Format]string{Text: "txt", SVG: "svg", JSON: "json"}
 	for _, d := range paperDrawings(t) {
 		for _, format := range Formats() {
-			t.Run(d.name+" "+string(format), func(t *testing.T) {
-				text := write(t, d.tree, format, d.options)
-				assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
+			text := write(t, d.tree, format, d.options)
+			assert.Equal(t, text, write(t, d.tree, format, d.options), "drawn twice, the tree differs")
+			if !strings.HasSuffix(d.name, "-masked") || d.name == "a-f-masked" { // figure 7 has the others
 				golden(t, d.name+"."+extension[format], text)
-			})
+			}
 		}
 	}
 }
@@ -110,7 +111,8 @@ func TestTheInferredGraphHasWhatThePaperSaysOfItsTrees(t *testing.T) {
 	require.NoError(t, err)
 	first, end := tree.AtDepth(2)
 	leaves := tree.Base[first:end]
-	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })), "a is also two of the leaves")
+	assert.Equal(t, 2, len(slices.DeleteFunc(slices.Clone(leaves), func(base int32) bool { return base != 0 })),
+		"a is also two of the leaves")
 	assert.Contains(t, leaves, int32(5), "masking f makes a difference")
 }
 
@@ -118,8 +120,10 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	d := paperDrawings(t)[2]
 	text := write(t, d.tree, SVG, d.options)
 	for _, part := range []string{
-		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title a-masked-desc" width="`,
-		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`, `<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
+		`<svg xmlns="http://www.w3.org/2000/svg" id="a-masked" role="img" aria-labelledby="a-masked-title ` +
+			`a-masked-desc" width="`,
+		`<title id="a-masked-title">The 2-aggregation tree of node a</title>`,
+		`<desc id="a-masked-desc">6 tree nodes: 1 at depth 0, 2 at depth 1, 3 at depth 2. The root is masked.</desc>`,
 		"viewBox=", "max-width:100%", "@media (prefers-color-scheme:dark)", "currentColor",
 	} {
 		assert.Contains(t, text, part)
@@ -132,10 +136,12 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 
 func TestHiddenNeighboursAreDrawnAsGhosts(t *testing.T) {
 	d := paperDrawings(t)[3]
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a (masked)\n   └─ e\n",
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  ├╌ a (masked)\n│  ├─ c\n│  └╌ f (masked)\n└─ d\n   ├╌ a "+
+		"(masked)\n   └─ e\n",
 		write(t, d.tree, Text, d.options))
 	d.options.Ghosts = false
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n", write(t, d.tree, Text, d.options))
+	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n",
+		write(t, d.tree, Text, d.options))
 }
 
 func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
@@ -151,7 +157,7 @@ func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
 
 func TestJSONHasTheWholeTree(t *testing.T) {
 	d := paperDrawings(t)[4]
-	d.options.Nodes = 3
+	d.options.nodes = 3
 	var got struct {
 		Root  int32
 		Hops  int
@@ -162,14 +168,17 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 	assert.Equal(t, 3, got.Hops)
 	require.Len(t, got.Nodes, d.tree.NumNodes())
 	for i, n := range got.Nodes {
-		assert.Equal(t, jsonNode{ID: int32(i), Base: d.tree.Base[i], Name: d.options.Names[d.tree.Base[i]], Parent: d.tree.Parent[i], Depth: d.tree.Depth(int32(i)), Cached: i > 0}, n)
+		assert.Equal(t, jsonNode{ID: int32(i), Base: d.tree.Base[i], Name: d.options.Names[d.tree.Base[i]],
+			Parent: d.tree.Parent[i], Depth: d.tree.Depth(int32(i)), Cached: i > 0}, n)
 	}
 }
 
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
-	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options), `draw: unknown format "png": expected one of [text svg dot json]`)
-	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options), "draw: the tree is empty: every tree has a root, see aggtree.Build")
+	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options),
+		`draw: unknown format "png": expected one of [text svg json]`)
+	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options),
+		"draw: the tree is empty: every tree has a root, see aggtree.Build")
 	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
 
@@ -183,14 +192,14 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask := testgraph.AnyMask(t, g)
-		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 4).Draw(t, "hops"), aggtree.Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"),
+			rapid.IntRange(0, 4).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
 		n := g.NumNodes()
 		o := Options{
-			Names: rapid.SliceOfN(rapid.String(), 0, n).Draw(t, "names"), Title: rapid.String().Draw(t, "title"),
+			Names: rapid.SliceOfN(rapid.String(), 0, n).Draw(t, "names"), ID: rapid.String().Draw(t, "id"),
 			Graph: g, Mask: mask, Ghosts: rapid.Bool().Draw(t, "ghosts"), BaseGraph: rapid.Bool().Draw(t, "graph"),
-			Children: rapid.IntRange(0, 4).Draw(t, "children"), Nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
-			Direction: Direction(rapid.IntRange(0, 2).Draw(t, "direction")), ID: rapid.String().Draw(t, "id"),
+			children: rapid.IntRange(0, 4).Draw(t, "children"), nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
 		}
 		if rapid.Bool().Draw(t, "coloured") {
 			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
@@ -199,15 +208,11 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 		drawing := write(t, tree, SVG, o)
 		wellFormed(t, drawing)
 		apart(t, drawing)
-		_, err = dot.ParseString(write(t, tree, DOT, o))
-		require.NoError(t, err)
 		require.True(t, json.Valid([]byte(write(t, tree, JSON, o))))
 		f := o.fold(tree)
 		assert.Equal(t, f.Tree.NumNodes(), strings.Count(write(t, tree, Text, o), "\n"))
-		for _, format := range []Format{Text, DOT} {
-			for _, r := range write(t, tree, format, o) {
-				assert.False(t, r != '\n' && (r < ' ' || r == 0x7f || r == 0x202e || r == 0x9b), "%s has %U", format, r)
-			}
+		for _, r := range write(t, tree, Text, o) {
+			assert.False(t, r != '\n' && (r < ' ' || r == 0x7f || r == 0x202e || r == 0x9b), "text has %U", r)
 		}
 	})
 }
@@ -215,7 +220,9 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 // pills returns the rectangles of the nodes that an SVG draws, the graph's and the tree's.
 func pills(t require.TestingT, text string) (all [][4]float64) {
 	text = regexp.MustCompile(`(?s)<mask .*?</mask>`).ReplaceAllString(text, "")
-	for _, m := range regexp.MustCompile(`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(
+		`<rect x="([^"]+)" y="([^"]+)" width="([^"]+)" height="24" rx="(?:12" [^/]*fill="none"|3")`).FindAllStringSubmatch(
+		text, -1) {
 		var r [4]float64
 		for k, number := range m[1:] {
 			var err error
@@ -233,12 +240,13 @@ func apart(t require.TestingT, text string) {
 	all := pills(t, text)
 	for i, a := range all {
 		for _, b := range all[:i] {
-			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3], "nodes at %v and %v overlap", a, b)
+			assert.False(t, a[0] < b[0]+b[2] && b[0] < a[0]+a[2] && a[1] < b[1]+b[3] && b[1] < a[1]+a[3],
+				"nodes at %v and %v overlap", a, b)
 		}
 	}
 }
 
-func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *testing.T) {
+func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 	var edges []csr.Edge
 	for v := range int32(30) {
 		for u := range v {
@@ -249,7 +257,8 @@ func TestNodesOfTheGraphDoNotOverlapWhereLabelsOfWhatIsLeftOutAreTheWidest(t *te
 	tree, err := aggtree.Build(context.Background(), g, 0, 3, aggtree.Options{})
 	require.NoError(t, err)
 	text := write(t, tree, SVG, Options{Graph: g, BaseGraph: true})
-	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + 29·29 nodes")
+	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + "+
+		"29·29 nodes")
 	require.Greater(t, len(pills(t, text)), 30)
 	apart(t, text)
 }
@@ -259,7 +268,7 @@ func TestATreeOfAThousandHopsIsDrawn(t *testing.T) {
 	tree, err := aggtree.Build(context.Background(), g, 0, 1000, aggtree.Options{})
 	require.NoError(t, err)
 	for _, format := range Formats() {
-		assert.NotEmpty(t, write(t, tree, format, Options{Graph: g, BaseGraph: true, Nodes: 2000}))
+		assert.NotEmpty(t, write(t, tree, format, Options{Graph: g, BaseGraph: true, nodes: 2000}))
 	}
 }
 
@@ -274,7 +283,7 @@ func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 		}
 		tree, err := aggtree.BuildCached(context.Background(), g, neighbours, 3, aggtree.Options{})
 		require.NoError(t, err)
-		points := Layout(tree, LayoutOptions{Apart: 2.5})
+		points := layout(tree, spacing{sibling: 1, cousin: 1, level: 1, apart: 2.5})
 		first, end := tree.Children(0)
 		right := -10.0
 		for u := first; u < end; u++ {
@@ -290,17 +299,20 @@ func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 	})
 }
 
-func TestThePapersFiguresAreTheGoldenFilesByteForByte(t *testing.T) {
+func TestThePapersFiguresAreTheGoldenFiles(t *testing.T) {
 	seen := map[int]bool{}
 	for _, f := range PaperFigures() {
-		t.Run(f.ID, func(t *testing.T) {
-			var b, again bytes.Buffer
-			require.NoError(t, f.WriteSVG(&b, f.ID))
-			require.NoError(t, f.WriteSVG(&again, f.ID))
-			assert.Equal(t, b.String(), again.String())
-			wellFormed(t, b.String())
+		var b, again bytes.Buffer
+		require.NoError(t, f.WriteSVG(&b, f.ID))
+		require.NoError(t, f.WriteSVG(&again, f.ID))
+		assert.Equal(t, b.String(), again.String())
+		wellFormed(t, b.String())
+		for _, p := range f.Panels {
+			assert.Contains(t, b.String(), ">"+xmlText(p.Caption)+"</text>", f.ID)
+		}
+		if slices.Contains([]string{"inductive", "invalid", "cached", "masked"}, f.ID) { // the others have no other shapes
 			golden(t, "figure-"+f.ID+".svg", b.String())
-		})
+		}
 		seen[f.Number] = true
 	}
 	assert.Len(t, seen, 7, "figures 1 to 7")
@@ -325,7 +337,9 @@ func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 		assert.NoError(t, valid(maskedFigure().Panels[i].Tree, mask), masked)
 	}
 	cached := cachedFigure().Panels[0].Tree
-	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base), func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
+	assert.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(cached.Base),
+		func(base int32) bool { return base != cached.Base[0] })), "v appears as the root only")
 	again := newNodeFigure().Panels[1].Tree
-	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base), func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
+	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base),
+		func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
 }

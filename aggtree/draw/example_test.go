@@ -13,7 +13,8 @@ import (
 
 func ExampleWrite() {
 	// Ann, Bob and Cy know each other, and Dot knows Cy.
-	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 0, Neighbour: 2}, {Node: 2, Neighbour: 3}}, csr.Options{})
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 0, Neighbour: 2},
+		{Node: 2, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -21,7 +22,8 @@ func ExampleWrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := draw.Write(os.Stdout, tree, draw.Text, draw.Options{Names: []string{"ann", "bob", "cy", "dot"}}); err != nil {
+	if err := draw.Write(os.Stdout, tree, draw.Text,
+		draw.Options{Names: []string{"ann", "bob", "cy", "dot"}}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -25,19 +25,21 @@ type Figure struct {
 type Panel struct {
 	Caption string
 	Tree    *aggtree.Tree // nil if the panel shows something else
-	draw    func(s *svg, at Point) (size Point)
+	draw    func(s *svg, at point) (size point)
 }
 
 // PaperFigures returns the paper's figures 1 to 7.
 func PaperFigures() []Figure {
-	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(), cachedFigure(), maskedFigure()}
+	return []Figure{transductiveFigure(), inductiveFigure(), treesFigure(), invalidFigure(), newNodeFigure(),
+		cachedFigure(), maskedFigure()}
 }
 
 // transductiveFigure is figure 1: the nodes to be predicted, marked "?", are part of the graph during training.
 func transductiveFigure() Figure {
 	g, names := PaperGraph()
 	return Figure{"transductive", 1, "The transductive setting", []Panel{
-		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(g, names, []int32{2, 4}, false)),
+		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)",
+			settingSketch(g, names, []int32{2, 4}, false)),
 	}}
 }
 
@@ -53,9 +55,11 @@ func inductiveFigure() Figure {
 // treesFigure is figure 3: a graph and the aggregation trees of a for 0, 1 and 2 hops.
 func treesFigure() Figure {
 	g, names := PaperGraph()
-	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a", []Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+	f := Figure{"trees", 3, "A graph and the aggregation trees of its node a",
+		[]Panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
 	for hops := range 3 {
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops]), built(g, 0, hops, nil), Options{Names: names}))
+		caption := fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops])
+		f.Panels = append(f.Panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
 	}
 	return f
 }
@@ -64,18 +68,21 @@ func treesFigure() Figure {
 func invalidFigure() Figure {
 	_, names := PaperGraph()
 	// The leaves of b and d, with one a for both in the middle.
-	at := func(column float64, depth int) Point {
-		return Point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
+	at := func(column float64, depth int) point {
+		return point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
 	}
 	plain := look{fill: -1, ring: -1}
 	root := look{fill: 0, ring: 0, root: true}
 	shared := sketch{
-		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain}, {label: "d", at: at(2.5, 1), look: plain},
-			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain}, {label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
+		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain},
+			{label: "d", at: at(2.5, 1), look: plain},
+			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain},
+			{label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
 		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
 	}
 	// b twice, each with a share of the children.
-	split := fromChildren([][][]int32{{{0}}, {{1, 1, 3}}, {{0, 2}, {5}, {0, 4}}})
+	split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
+		Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
 	return Figure{"invalid", 4, "Not the 2-aggregation tree of a, although the paths are right", []Panel{
 		sketchPanel("(a) Not an arborescence: a has two parents", shared),
 		treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
@@ -99,7 +106,8 @@ func cachedFigure() Figure {
 	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
 	must(err)
 	return Figure{"cached", 6, "The tree of v as computed from the cache", []Panel{
-		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: append(slices.Clone(names[1:]), "v")}),
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree,
+			Options{Names: append(slices.Clone(names[1:]), "v")}),
 	}}
 }
 
@@ -107,20 +115,41 @@ func cachedFigure() Figure {
 func maskedFigure() Figure {
 	g, names := PaperGraph()
 	f := Figure{ID: "masked", Number: 7, Title: "2-aggregation trees of a, by the nodes that are masked"}
-	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"}, {"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
+	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
+		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
 		mask := make([]bool, g.NumNodes())
 		for v, name := range names {
 			mask[v] = strings.Contains(c.masked, name)
 		}
-		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask), Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
+		f.Panels = append(f.Panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
+			Options{Names: names, Graph: g, Mask: mask, Ghosts: true}))
 	}
 	return f
+}
+
+// PaperGraph returns the graph of the paper's figure 3 (a) and the names of its nodes, a to f.
+//
+// The figures are not part of the text that we have, so this is inferred. The text says that a is "the root and also
+// … two of the leaves" of its 2-aggregation tree: a has two neighbours. Figure 7 masks d, a, and both a and f:
+// masking d halves the width of the tree, as if d were one of the two, and masking f as well as a changes it less, as
+// if f were a neighbour of the other. The widths at which the trees are set fit five leaves: two below d and three
+// below the other, which we call b. That leaves c and e for their other neighbours. Edges among c, e and f show in
+// none of the paper's trees; e-f is ours.
+func PaperGraph() (g *csr.Graph, names []string) {
+	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
+	g, _, err := csr.FromEdges(6, []csr.Edge{
+		{Node: a, Neighbour: b}, {Node: a, Neighbour: d}, {Node: b, Neighbour: c}, {Node: b, Neighbour: f},
+		{Node: d, Neighbour: e}, {Node: e, Neighbour: f},
+	}, csr.Options{})
+	must(err)
+	return g, []string{"a", "b", "c", "d", "e", "f"}
 }
 
 // newNodeGraph returns a graph that v, node 0, has entered beside its neighbours u and w.
 func newNodeGraph() (g *csr.Graph, names []string) {
 	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
-	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x}, {Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
+	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x},
+		{Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
 	must(err)
 	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
@@ -139,32 +168,6 @@ func must(err error) {
 	}
 }
 
-// fromChildren returns the tree, right or wrong, in which nodes have children of these bases, level by level.
-func fromChildren(levels [][][]int32) *aggtree.Tree {
-	t := &aggtree.Tree{Hops: len(levels) - 1, Level: []int32{0}, FirstChild: []int32{1}}
-	for depth, groups := range levels {
-		above := int32(0)
-		if depth > 0 {
-			above = t.Level[depth-1]
-		}
-		for i, group := range groups {
-			for _, base := range group {
-				t.Base = append(t.Base, base)
-				t.Parent = append(t.Parent, above+int32(i))
-			}
-			if depth > 0 {
-				t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
-			}
-		}
-		t.Level = append(t.Level, int32(len(t.Base)))
-	}
-	t.Parent[0] = -1
-	for len(t.FirstChild) <= len(t.Base) {
-		t.FirstChild = append(t.FirstChild, int32(len(t.Base)))
-	}
-	return t
-}
-
 // WriteSVG draws the panels side by side. id is the id of the SVG element, so each drawing on a page needs its own. The
 // same figure gives the same bytes. It returns the writer's error.
 func (f Figure) WriteSVG(w io.Writer, id string) error {
@@ -176,15 +179,16 @@ func (f Figure) WriteSVG(w io.Writer, id string) error {
 		captions[i] = p.Caption
 		room := columns(p.Caption) * 6.6
 		// Drawn once to see how large it is, then in its place, centred over its caption.
-		size := p.draw(&svg{id: s.id, width: leastWidth}, Point{})
+		size := p.draw(&svg{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
-		p.draw(s, Point{x + (wide-size.X)/2, margin})
+		p.draw(s, point{x + (wide-size.X)/2, margin})
 		bottom = max(bottom, margin+size.Y)
 		centres[i] = x + wide/2
 		x += wide + 2*margin
 	}
 	for i, caption := range captions {
-		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize), xmlText(caption))
+		s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">%s</text>\n", px(centres[i]), px(bottom+margin+fontSize),
+			xmlText(caption))
 	}
 	out := bufio.NewWriter(w)
 	s.write(out, x-margin, bottom+2*margin+fontSize, f.Title, strings.Join(captions, "; ")+".")

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -65,14 +66,8 @@ func (f *folded) members(u int32, depth int) []int32 {
 // fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
 // first children, as many of each as there is room for, and puts one node in the place of the rest and all below them.
 func (o Options) fold(t *aggtree.Tree) *folded {
-	if o.Children == 0 {
-		o.Children = 12
-	}
-	if o.Nodes == 0 {
-		o.Nodes = 150
-	}
-	o.Nodes = max(o.Nodes, 2)
-	o.Children = min(max(o.Children, 2), o.Nodes)
+	o.nodes = max(cmp.Or(o.nodes, 150), 2)
+	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
 	f := &folder{Tree: t, o: o, below: make([]int, t.NumNodes()), out: &folded{
 		Tree:   &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)},
 		Cached: t.Group != nil,
@@ -124,14 +119,15 @@ func (f *folder) run() {
 func (f *folder) add(d drawn, parent int32) {
 	t := f.out.Tree
 	t.Base, t.Parent = append(t.Base, d.base), append(t.Parent, parent)
-	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more), append(f.out.Ghost, d.ghost)
+	f.out.Node, f.out.More, f.out.Ghost = append(f.out.Node, d.node), append(f.out.More, d.more),
+		append(f.out.Ghost, d.ghost)
 }
 
 // most returns the largest number of children of each node of a level that leaves room for all of them, and for one
 // node below each child that has children of its own.
 func (f *folder) most(first, end int32) int {
-	for most := f.o.Children; most > 0; most-- {
-		room := f.o.Nodes - len(f.out.Node)
+	for most := f.o.children; most > 0; most-- {
+		room := f.o.nodes - len(f.out.Node)
 		for i := first; i < end && room >= 0; i++ {
 			for _, d := range f.children(f.out.Node[i], most) {
 				if room--; d.node >= 0 && f.hasBelow(d.node) {
@@ -152,7 +148,8 @@ func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)
 // ghosts returns the neighbours that the mask keeps out of the child set of node i.
 func (f *folder) ghosts(i int32) []int32 {
 	base := int(f.Base[i])
-	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 || base >= f.o.Graph.NumNodes() {
+	if !f.o.Ghosts || f.o.Graph == nil || f.o.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
+		base >= f.o.Graph.NumNodes() {
 		return nil
 	}
 	var hidden []int32
@@ -178,7 +175,8 @@ func (f *folder) children(node int32, most int) []drawn {
 		return nil
 	case nodes == 0:
 		keepGhosts = most - 1
-	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0: // it takes no more room than what would stand for it
+	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0:
+		// It takes no more room than what would stand for it.
 	case most < 2:
 		keep, keepGhosts, ghosts = 0, 0, nil
 	case keepGhosts > 0 && nodes+1 <= most:

@@ -26,7 +26,8 @@ func writeJSON(w *bufio.Writer, t *aggtree.Tree, o Options) error {
 	for depth := range t.Hops + 1 {
 		first, end := t.AtDepth(depth)
 		for i := first; i < end; i++ {
-			n := jsonNode{ID: i, Base: t.Base[i], Parent: t.Parent[i], Depth: depth, Masked: i == 0 && t.RootMasked, Cached: t.Group != nil && i > 0}
+			n := jsonNode{ID: i, Base: t.Base[i], Parent: t.Parent[i], Depth: depth, Masked: i == 0 && t.RootMasked,
+				Cached: t.Group != nil && i > 0}
 			if int(n.Base) < len(o.Names) {
 				n.Name = o.Names[n.Base]
 			}

@@ -4,45 +4,31 @@ import (
 	"nodemask/aggtree"
 )
 
-// Point says where a node is drawn: X to the right, Y down.
-type Point struct{ X, Y float64 }
+// point says where a node is drawn: X to the right, Y down.
+type point struct{ X, Y float64 }
 
-// LayoutOptions says how far apart nodes are drawn. In the zero value neighbours on a level are 1 apart, and so are
-// levels.
-type LayoutOptions struct {
-	// Sibling is the least distance between nodes next to each other at a depth that have the same parent; 0: 1.
-	Sibling float64
-	// Cousin is the same for nodes with different parents; 0: as Sibling.
-	Cousin float64
-	// Level is the distance from one depth to the next; 0: 1.
-	Level float64
-	// Apart is the least distance between nodes of different subtrees of the root's children, whatever their depths:
-	// each subtree then has a box of its own. 0: a small subtree may lie in a bay of a large one.
-	Apart float64
-	// Across puts the root at the left instead of at the top.
-	Across bool
+// spacing says how far apart nodes are drawn.
+type spacing struct {
+	sibling float64 // least distance between nodes next to each other at a depth that have the same parent
+	cousin  float64 // the same for nodes with different parents
+	level   float64 // distance from one depth to the next
+	// apart is the least distance between nodes of different subtrees of the root's children, whatever their depths: each
+	// subtree then has a box of its own. 0: a small subtree may lie in a bay of a large one.
+	apart  float64
+	across bool // the root is at the left instead of at the top
 }
 
-// Layout returns the place of each node of a tree, in linear time and without recursion. It reads nothing but the
+// layout returns the place of each node of a tree, in linear time and without recursion. It reads nothing but the
 // tree's shape and the options. The smallest coordinates are 0.
 //
 // The drawing is the tidy one of Buchheim, Jünger and Leipert, "Improving Walker's Algorithm to Run in Linear Time"
 // (2002): nodes of a depth are on one line, parents are centred over their first and last child, subtrees of the same
-// shape are drawn alike (unless Apart moves them), and small subtrees are spread evenly between large ones. The
-// algorithm runs from the left and from the right, and Layout takes the mean, so that a mirrored tree has the mirrored
+// shape are drawn alike (unless apart moves them), and small subtrees are spread evenly between large ones. The
+// algorithm runs from the left and from the right, and layout takes the mean, so that a mirrored tree has the mirrored
 // drawing. Distances hold in both runs, and so in the mean.
-func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
+func layout(t *aggtree.Tree, o spacing) []point {
 	if t.NumNodes() == 0 {
 		return nil
-	}
-	if o.Sibling == 0 {
-		o.Sibling = 1
-	}
-	if o.Cousin == 0 {
-		o.Cousin = o.Sibling
-	}
-	if o.Level == 0 {
-		o.Level = 1
 	}
 	fromLeft := newTidy(t, o, false).place()
 	fromRight := newTidy(t, o, true).place()
@@ -50,20 +36,20 @@ func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
 	for i := range x {
 		x[i] = (fromLeft[i] - fromRight[i]) / 2 // the root is at 0 in both
 	}
-	if o.Apart > 0 {
-		setApart(t, x, o.Apart)
+	if o.apart > 0 {
+		setApart(t, x, o.apart)
 	}
 	least := x[0]
 	for _, at := range x {
 		least = min(least, at)
 	}
-	points := make([]Point, len(x))
+	points := make([]point, len(x))
 	for depth := range t.Hops + 1 {
 		first, end := t.AtDepth(depth)
 		for i := first; i < end; i++ {
-			points[i] = Point{x[i] - least, float64(depth) * o.Level}
-			if o.Across {
-				points[i] = Point{points[i].Y, points[i].X}
+			points[i] = point{x[i] - least, float64(depth) * o.level}
+			if o.across {
+				points[i] = point{points[i].Y, points[i].X}
 			}
 		}
 	}
@@ -73,16 +59,16 @@ func Layout(t *aggtree.Tree, o LayoutOptions) []Point {
 // tidy is one run of the algorithm, with the names of its paper. In a mirrored run first and last change places.
 type tidy struct {
 	*aggtree.Tree
-	LayoutOptions
+	spacing
 	mirrored                    bool
 	prelim, mod, shift, change  []float64
 	thread, ancestor, preferred []int32 // preferred is the paper's defaultAncestor, of each parent
 }
 
-func newTidy(t *aggtree.Tree, o LayoutOptions, mirrored bool) *tidy {
+func newTidy(t *aggtree.Tree, o spacing, mirrored bool) *tidy {
 	n := t.NumNodes()
 	numbers, nodes := make([]float64, 4*n), make([]int32, 3*n)
-	d := &tidy{Tree: t, LayoutOptions: o, mirrored: mirrored,
+	d := &tidy{Tree: t, spacing: o, mirrored: mirrored,
 		prelim: numbers[:n:n], mod: numbers[n : 2*n : 2*n], shift: numbers[2*n : 3*n : 3*n], change: numbers[3*n:],
 		thread: nodes[:n:n], ancestor: nodes[n : 2*n : 2*n], preferred: nodes[2*n:]}
 	for i := range int32(n) {
@@ -159,9 +145,9 @@ func (d *tidy) nextRight(v int32) int32 {
 
 func (d *tidy) distance(v, w int32) float64 {
 	if d.Parent[v] == d.Parent[w] {
-		return d.Sibling
+		return d.sibling
 	}
-	return d.Cousin
+	return d.cousin
 }
 
 func (d *tidy) firstWalk(v int32) {
@@ -175,7 +161,7 @@ func (d *tidy) firstWalk(v int32) {
 		d.prelim[v] = middle
 		return
 	}
-	d.prelim[v] = d.prelim[left] + d.Sibling
+	d.prelim[v] = d.prelim[left] + d.sibling
 	d.mod[v] = d.prelim[v] - middle
 	d.apportion(v, left)
 }
@@ -203,7 +189,8 @@ func (d *tidy) apportion(v, left int32) {
 	inRight, outRight, inLeft, outLeft := v, v, left, d.firstOf(parent)
 	sumInRight, sumOutRight, sumInLeft, sumOutLeft := d.mod[inRight], d.mod[outRight], d.mod[inLeft], d.mod[outLeft]
 	for d.nextRight(inLeft) >= 0 && d.nextLeft(inRight) >= 0 {
-		inLeft, inRight, outLeft, outRight = d.nextRight(inLeft), d.nextLeft(inRight), d.nextLeft(outLeft), d.nextRight(outRight)
+		inLeft, inRight, outLeft, outRight = d.nextRight(inLeft), d.nextLeft(inRight), d.nextLeft(outLeft),
+			d.nextRight(outRight)
 		d.ancestor[outRight] = v
 		if shift := d.prelim[inLeft] + sumInLeft - d.prelim[inRight] - sumInRight + d.distance(inLeft, inRight); shift > 0 {
 			from := d.ancestor[inLeft]

@@ -41,7 +41,8 @@ func drawnTree(t *rapid.T) *aggtree.Tree {
 	var children [][]int
 	width := 1
 	for depth := range rapid.IntRange(0, 8).Draw(t, "hops") {
-		level := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 7}), width, width).Draw(t, fmt.Sprint("level", depth))
+		level := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 7}), width, width).Draw(t,
+			fmt.Sprint("level", depth))
 		width = 0
 		for k := range level {
 			if width > 60 {
@@ -77,7 +78,7 @@ func mirror(t *aggtree.Tree) (*aggtree.Tree, []int32) {
 	return fromParents(children), at
 }
 
-func x(points []Point) []float64 {
+func x(points []point) []float64 {
 	var all []float64
 	for _, p := range points {
 		all = append(all, p.X)
@@ -87,29 +88,32 @@ func x(points []Point) []float64 {
 
 func TestTheLayoutOfASmallTreeByHand(t *testing.T) {
 	// The root has three children; the first has two, the last three. 1.5 apart, the children would have the outer two's
-	// own children at 0, 1 and 2.5, 3.5, 4.5 at the least: so the first is at 0.5, the last at 3.5, the second in the middle.
+	// own children at 0, 1 and 2.5, 3.5, 4.5 at the least: so the first is at 0.5, the last at 3.5, the second in the
+	// middle.
 	tree := fromParents([][]int{{3}, {2, 0, 3}})
-	points := Layout(tree, LayoutOptions{Cousin: 1.5, Level: 2})
+	o := spacing{sibling: 1, cousin: 1.5, level: 2}
+	points := layout(tree, o)
 	assert.InDeltaSlice(t, []float64{2, 0.5, 2, 3.5, 0, 1, 2.5, 3.5, 4.5}, x(points), 1e-9)
 	assert.Equal(t, 4.0, points[8].Y)
-	for i, p := range Layout(tree, LayoutOptions{Cousin: 1.5, Level: 2, Across: true}) {
-		assert.Equal(t, Point{points[i].Y, points[i].X}, p)
+	o.across = true
+	for i, p := range layout(tree, o) {
+		assert.Equal(t, point{points[i].Y, points[i].X}, p)
 	}
-	assert.Equal(t, []Point{{}}, Layout(fromParents(nil), LayoutOptions{}))
-	assert.Nil(t, Layout(&aggtree.Tree{}, LayoutOptions{}))
+	assert.Equal(t, []point{{}}, layout(fromParents(nil), o))
+	assert.Nil(t, layout(&aggtree.Tree{}, o))
 }
 
 func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := LayoutOptions{Sibling: rapid.Float64Range(0.5, 2).Draw(t, "sibling"), Cousin: rapid.Float64Range(0.5, 3).Draw(t, "cousin")}
-		points := Layout(tree, o)
+		o := spacing{rapid.Float64Range(0.5, 2).Draw(t, "sibling"), rapid.Float64Range(0.5, 3).Draw(t, "cousin"), 1, 0, false}
+		points := layout(tree, o)
 		for depth := range tree.Hops + 1 {
 			first, end := tree.AtDepth(depth)
 			for i := first + 1; i < end; i++ {
-				least := o.Cousin
+				least := o.cousin
 				if tree.Parent[i] == tree.Parent[i-1] {
-					least = o.Sibling
+					least = o.sibling
 				}
 				require.GreaterOrEqual(t, points[i].X-points[i-1].X, least-1e-6)
 				require.Equal(t, float64(depth), points[i].Y)
@@ -122,7 +126,7 @@ func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
 func TestParentsAreCentredOverTheirChildren(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		points := Layout(tree, LayoutOptions{Apart: rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart")})
+		points := layout(tree, spacing{1, 1, 1, rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart"), false})
 		for i := range int32(tree.NumNodes()) {
 			if first, end := tree.Children(i); first < end {
 				require.InDelta(t, (points[first].X+points[end-1].X)/2, points[i].X, 1e-6)
@@ -134,7 +138,7 @@ func TestParentsAreCentredOverTheirChildren(t *testing.T) {
 func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		points := Layout(tree, LayoutOptions{})
+		points := layout(tree, spacing{1, 1, 1, 0, false})
 		shape := make([]string, tree.NumNodes())
 		seen := map[string]int32{}
 		for i := int32(tree.NumNodes()) - 1; i >= 0; i-- {
@@ -161,10 +165,10 @@ func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
 func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := LayoutOptions{Cousin: 1.5, Apart: rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart")}
-		points := Layout(tree, o)
+		o := spacing{1, 1.5, 1, rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart"), false}
+		points := layout(tree, o)
 		turned, at := mirror(tree)
-		other := Layout(turned, o)
+		other := layout(turned, o)
 		right := slices.Max(x(points))
 		for i, p := range points {
 			require.InDelta(t, right-p.X, other[at[i]].X, 1e-6)
@@ -175,14 +179,14 @@ func TestAMirroredTreeHasTheMirroredDrawing(t *testing.T) {
 func TestFoldedTreesKeepToTheirLimitsAndCountWhatTheyLeaveOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := Options{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
+		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
 		f := o.fold(tree)
 		require.Equal(t, f, o.fold(tree))
-		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
+		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {
 			first, end := f.Tree.Children(i)
-			require.LessOrEqual(t, int(end-first), o.Children)
+			require.LessOrEqual(t, int(end-first), o.children)
 			if f.Node[i] >= 0 {
 				require.Equal(t, tree.Base[f.Node[i]], f.Tree.Base[i])
 				require.Equal(t, tree.Depth(f.Node[i]), f.Tree.Depth(i))
@@ -211,15 +215,17 @@ func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := testgraph.Any(t, 6)
 		mask := testgraph.AnyMask(t, g)
-		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
+		tree, err := aggtree.Build(context.Background(), g, testgraph.AnyNode(t, g, "root"),
+			rapid.IntRange(0, 3).Draw(t, "hops"), aggtree.Options{Mask: mask})
 		require.NoError(t, err)
-		o := Options{Children: rapid.IntRange(2, 9).Draw(t, "children"), Nodes: rapid.IntRange(2, 80).Draw(t, "nodes"), Graph: g, Mask: mask, Ghosts: true}
+		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"),
+			Graph: g, Mask: mask, Ghosts: true}
 		f := o.fold(tree)
-		require.LessOrEqual(t, f.Tree.NumNodes(), o.Nodes)
+		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {
 			first, end := f.Tree.Children(i)
-			require.LessOrEqual(t, int(end-first), o.Children)
+			require.LessOrEqual(t, int(end-first), o.children)
 			if f.Node[i] >= 0 {
 				total++
 			}

@@ -1,13 +1,20 @@
 package draw
 
 import (
+	"cmp"
 	"slices"
 
 	"nodemask/aggtree"
+	"nodemask/plots"
 )
 
-// ringStyles is the number of times that rings go through the palette: solid, dashed, dotted.
-const ringStyles = 3
+// palette has the colours of all drawings of this project, for light and for dark pages.
+var palette = plots.Palette()
+
+const (
+	ringStyles = 3   // how often rings go through the palette: solid, dashed, dotted
+	rootRing   = 3.5 // width of the root's ring
+)
 
 // look says how all replicas of a base are drawn. Fill and ring are numbers of colours, or -1 for none; a ring beyond
 // the palette is dashed or dotted.
@@ -36,12 +43,7 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 			bases = append(bases, base)
 		}
 	}
-	slices.SortFunc(bases, func(a, b int32) int {
-		if times[a] != times[b] {
-			return times[b] - times[a]
-		}
-		return int(a) - int(b)
-	})
+	slices.SortFunc(bases, func(a, b int32) int { return cmp.Or(times[b]-times[a], int(a-b)) })
 	l := looks{colours: o.Colours, ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}
 	for i, base := range bases[:min(len(bases), ringStyles*len(palette)-1)] {
 		l.ring[base] = i + 1

@@ -7,13 +7,31 @@ import (
 	"nodemask/aggtree/internal/labels"
 )
 
+// Attributes of shapes without a colour of their own.
+const (
+	captured = `fill="none" stroke="currentColor" stroke-opacity="0.75" stroke-width="1.5" ` +
+		`stroke-dasharray="0.1 4.5" stroke-linecap="round"`
+	outline = `stroke="currentColor" stroke-opacity="0.7"`
+	masked  = outline + ` stroke-dasharray="4 3"`
+	folding = `fill="currentColor" fill-opacity="0.1"`
+)
+
+// filling returns the attributes of a fill in one of the colours, and ringing those of a ring.
+func filling(k int) string {
+	return fmt.Sprintf(`class="f%d" fill="%s" fill-opacity="0.28"`, k, palette[k].Light)
+}
+
+func ringing(k int, width float64) string {
+	return fmt.Sprintf(`class="s%d" fill="none" stroke="%s" stroke-width="%s"`, k, palette[k].Light, px(width))
+}
+
 func (s *svg) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
 // boxes draws what cached representations captured as the paper does: a dotted box round each subtree of depth 1 and
 // more.
-func (s *svg) boxes(points []Point) {
+func (s *svg) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {
 		if !s.isCached(u) {
@@ -22,18 +40,18 @@ func (s *svg) boxes(points []Point) {
 		for depth := s.full.Hops - 1; depth > 0 && s.pad(depth) > 0; depth-- {
 			low, high := points[u], points[u]
 			for _, i := range s.members(u, depth) {
-				low = Point{min(low.X, points[i].X), min(low.Y, points[i].Y)}
-				high = Point{max(high.X, points[i].X), max(high.Y, points[i].Y)}
+				low = point{min(low.X, points[i].X), min(low.Y, points[i].Y)}
+				high = point{max(high.X, points[i].X), max(high.Y, points[i].Y)}
 			}
 			x, y := s.width/2+s.pad(depth), boxHeight/2+s.pad(depth)
-			s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"10\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.75\" stroke-width=\"1.5\" stroke-dasharray=\"0.1 4.5\" stroke-linecap=\"round\"/>\n",
-				px(low.X-x), px(low.Y-y), px(high.X-low.X+2*x), px(high.Y-low.Y+2*y))
+			s.rect(low.X-x, low.Y-y, high.X-low.X+2*x, high.Y-low.Y+2*y, 10, captured)
+			s.b.WriteByte('\n')
 		}
 	}
 }
 
 // edges draws the tree's edges: straight ones down, curves across.
-func (s *svg) edges(points []Point, across bool) {
+func (s *svg) edges(points []point, across bool) {
 	var plain, dashed strings.Builder
 	for i, parent := range s.Tree.Parent {
 		if parent < 0 {
@@ -46,7 +64,7 @@ func (s *svg) edges(points []Point, across bool) {
 		from, to := points[parent], points[i]
 		if across {
 			x, y := from.X+s.width/2, to.X-s.width/2
-			fmt.Fprintf(b, "M%s,%sC%s,%s %[3]s,%[5]s %[6]s,%[5]s", px(x), px(from.Y), px((x+y)/2), px(from.Y), px(to.Y), px(y))
+			fmt.Fprintf(b, "M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
 		} else {
 			fmt.Fprintf(b, "M%s,%sL%s,%s", px(from.X), px(from.Y+boxHeight/2), px(to.X), px(to.Y-boxHeight/2))
 		}
@@ -58,13 +76,14 @@ func (s *svg) edges(points []Point, across bool) {
 func (s *svg) lines(plain, dashed, attributes string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
-			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash, attributes)
+			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash,
+				attributes)
 		}
 	}
 }
 
 // node draws a tree node as what it is.
-func (s *svg) node(i int32, at Point) {
+func (s *svg) node(i int32, at point) {
 	base := s.Tree.Base[i]
 	label := s.text(i, s.o.Names)
 	switch {
@@ -78,37 +97,36 @@ func (s *svg) node(i int32, at Point) {
 }
 
 // more draws a node that stands for others.
-func (s *svg) more(at Point, label string, ghost bool) {
-	dash := ""
+func (s *svg) more(at point, label string, ghost bool) {
+	attributes := folding
 	if ghost {
-		dash = ` stroke="currentColor" stroke-opacity="0.7" stroke-dasharray="4 3"`
+		attributes += " " + masked
 	}
-	s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"3\" fill=\"currentColor\" fill-opacity=\"0.1\"%s/>", px(at.X-s.width/2), px(at.Y-boxHeight/2), px(s.width), px(boxHeight), dash)
+	s.rect(at.X-s.width/2, at.Y-boxHeight/2, s.width, boxHeight, 3, attributes)
 	s.label(at, label, ` font-style="italic"`)
 }
 
 // pill draws a node of the graph or a replica. Its fill lies a little inside its ring, so that nobody takes one for the
 // other.
-func (s *svg) pill(at Point, label string, l look, dashed bool) {
+func (s *svg) pill(at point, label string, l look, dashed bool) {
 	rect := func(inset float64, attributes string) {
-		s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"%s\" %s/>", px(at.X-s.width/2+inset), px(at.Y-boxHeight/2+inset), px(s.width-2*inset), px(boxHeight-2*inset), px(boxHeight/2-inset), attributes)
+		s.rect(at.X-s.width/2+inset, at.Y-boxHeight/2+inset, s.width-2*inset, boxHeight-2*inset, boxHeight/2-inset,
+			attributes)
 	}
 	if l.fill >= 0 {
 		inset := 0.0
 		if s.o.Colours != nil {
 			inset = 3
 		}
-		rect(inset, fmt.Sprintf(`class="f%d" fill="%s" fill-opacity="0.28"`, l.fill, palette[l.fill].Light))
+		rect(inset, filling(l.fill))
 	}
-	ring := `fill="none" stroke="currentColor" stroke-opacity="0.7"`
-	dash := ""
+	ring, dash := `fill="none" `+outline, ""
 	if l.ring >= 0 {
 		width := 2.0
 		if l.root {
-			width = 3.5
+			width = rootRing
 		}
-		k := l.ring % len(palette)
-		ring = fmt.Sprintf(`class="s%d" fill="none" stroke="%s" stroke-width="%s"`, k, palette[k].Light, px(width))
+		ring = ringing(l.ring%len(palette), width)
 		dash = []string{"", "8 3", "2 3"}[l.ring/len(palette)%ringStyles]
 	}
 	if dashed {
@@ -129,10 +147,11 @@ func (s *svg) pill(at Point, label string, l look, dashed bool) {
 }
 
 // label writes a label into a node. If it has to be cut, the whole is a tooltip.
-func (s *svg) label(at Point, label, attributes string) {
+func (s *svg) label(at point, label, attributes string) {
 	short, tooltip := cut(label), ""
 	if short != labels.Printable(label) {
 		tooltip = "<title>" + xmlText(label) + "</title>"
 	}
-	s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\"%s>%s%s</text>\n", px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, xmlEscapes.Replace(short))
+	s.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"middle\"%s>%s%s</text>\n",
+		px(at.X), px(at.Y+0.35*fontSize), attributes, tooltip, xmlEscapes.Replace(short))
 }

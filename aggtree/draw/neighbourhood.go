@@ -16,7 +16,7 @@ const mostNear = 60
 // from it are on one circle, each in the middle of the sector of the nodes that were found from it.
 type neighbourhood struct {
 	nodes         []int32 // by hops from the root
-	points        []Point
+	points        []point
 	edges         [][2]int32
 	more          int // nodes left out
 	width, height float64
@@ -41,7 +41,8 @@ func (s *svg) near() neighbourhood {
 		}
 		return nil
 	}
-	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(labels.Of(root, s.o.Names)))}
+	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
+		cut(labels.Of(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
 	left := map[int32]bool{}
 	for i := 0; i < len(n.nodes); i++ {
@@ -94,7 +95,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	}
 	// Each circle is as far out as its nodes need so as not to touch each other or those further in.
 	radius := 0.0
-	n.points = make([]Point, count)
+	n.points = make([]point, count)
 	for first := 1; first < count; {
 		end := first
 		for end < count && level[end] == level[first] {
@@ -102,7 +103,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		}
 		for radius += boxHeight + 34; ; radius += 6 {
 			for i := first; i < end; i++ {
-				n.points[i] = Point{radius * math.Sin(angle[i]), -radius * math.Cos(angle[i])}
+				n.points[i] = point{radius * math.Sin(angle[i]), -radius * math.Cos(angle[i])}
 			}
 			if radius > 4000 || n.clear(first, end, width) {
 				break
@@ -110,10 +111,10 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		}
 		first = end
 	}
-	low, high := Point{}, Point{}
+	low, high := point{}, point{}
 	for _, p := range n.points {
-		low = Point{min(low.X, p.X), min(low.Y, p.Y)}
-		high = Point{max(high.X, p.X), max(high.Y, p.Y)}
+		low = point{min(low.X, p.X), min(low.Y, p.Y)}
+		high = point{max(high.X, p.X), max(high.Y, p.Y)}
 	}
 	for i := range n.points {
 		n.points[i].X += width/2 + 2 - low.X
@@ -139,12 +140,12 @@ func (s *svg) base(n neighbourhood, x, y float64) {
 	s.b.WriteString("<g class=\"graph\">\n")
 	s.heading(x, y, n.heading)
 	y += headingHeight
-	place := make(map[int32]Point, len(n.nodes))
-	s.printf("<mask id=\"%s-nodes\" maskUnits=\"userSpaceOnUse\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><rect x=\"%[2]s\" y=\"%[3]s\" width=\"%[4]s\" height=\"%[5]s\" fill=\"#fff\"/>",
-		s.id, px(x), px(y), px(n.width), px(n.height))
+	place := make(map[int32]point, len(n.nodes))
+	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(x), px(y), px(n.width), px(n.height))
+	s.printf(`<mask id="%s-nodes" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`, s.id, area)
 	for i, v := range n.nodes {
-		place[v] = Point{x + n.points[i].X, y + n.points[i].Y}
-		s.printf("<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"%s\"/>", px(place[v].X-s.width/2), px(place[v].Y-boxHeight/2), px(s.width), px(boxHeight), px(boxHeight/2))
+		place[v] = point{x + n.points[i].X, y + n.points[i].Y}
+		s.rect(place[v].X-s.width/2, place[v].Y-boxHeight/2, s.width, boxHeight, boxHeight/2, "")
 	}
 	s.b.WriteString("</mask>\n")
 	var plain, dashed strings.Builder

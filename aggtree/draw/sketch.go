@@ -18,7 +18,7 @@ type sketch struct {
 
 type sketched struct {
 	label  string
-	at     Point
+	at     point
 	look   look
 	hidden bool // not drawn, nor its edges
 	open   bool // its label is to be predicted
@@ -58,7 +58,7 @@ func settingSketch(g *csr.Graph, names []string, predict []int32, areNew bool) s
 
 // sketchPanel is a panel that shows a sketch.
 func sketchPanel(caption string, k sketch) Panel {
-	return Panel{Caption: caption, draw: func(s *svg, at Point) (size Point) {
+	return Panel{Caption: caption, draw: func(s *svg, at point) (size point) {
 		var path strings.Builder
 		for _, e := range k.edges {
 			a, b := k.nodes[e[0]], k.nodes[e[1]]
@@ -72,7 +72,7 @@ func sketchPanel(caption string, k sketch) Panel {
 		for _, n := range k.nodes {
 			size.X, size.Y = max(size.X, n.at.X+leastWidth/2+2), max(size.Y, n.at.Y+boxHeight/2+4)
 			if !n.hidden {
-				s.pill(Point{at.X + n.at.X, at.Y + n.at.Y}, n.label, n.look, n.open)
+				s.pill(point{at.X + n.at.X, at.Y + n.at.Y}, n.label, n.look, n.open)
 			}
 		}
 		return size
@@ -80,16 +80,17 @@ func sketchPanel(caption string, k sketch) Panel {
 }
 
 // rim returns where the line from a node to another leaves the first.
-func rim(from, to Point) Point {
+func rim(from, to point) point {
 	dx, dy := to.X-from.X, to.Y-from.Y
 	share := 1 / math.Hypot(dx/(leastWidth/2), dy/(boxHeight/2))
-	return Point{from.X + dx*share, from.Y + dy*share}
+	return point{from.X + dx*share, from.Y + dy*share}
 }
 
 // treePanel is a panel that shows a tree.
 func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
-	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at Point) Point {
-		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}, width: leastWidth}
+	return Panel{Caption: caption, Tree: t, draw: func(s *svg, at point) point {
+		part := &svg{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
+			root: t.Base[0]}, width: leastWidth}
 		points, across, width, height := part.places()
 		for i := range points {
 			points[i].X += at.X
@@ -101,6 +102,6 @@ func treePanel(caption string, t *aggtree.Tree, o Options) Panel {
 			part.node(int32(i), p)
 		}
 		s.b.WriteString(part.b.String())
-		return Point{width, height}
+		return point{width, height}
 	}}
 }

@@ -75,33 +75,29 @@ func writeSVG(w *bufio.Writer, t *aggtree.Tree, o Options) {
 }
 
 // places lays the tree out. It returns the centres of its nodes, whether it grows from left to right, and its size.
-func (s *svg) places() (points []Point, across bool, width, height float64) {
+func (s *svg) places() (points []point, across bool, width, height float64) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)
-	down := LayoutOptions{Sibling: s.width + 10, Cousin: s.width + 20, Level: level}
-	side := LayoutOptions{Sibling: boxHeight + 6, Cousin: boxHeight + 12, Level: s.width + level, Across: true}
+	down := spacing{sibling: s.width + 10, cousin: s.width + 20, level: level}
+	side := spacing{sibling: boxHeight + 6, cousin: boxHeight + 12, level: s.width + level, across: true}
 	if pad > 0 {
-		down.Apart, side.Apart = s.width+2*pad+12, boxHeight+2*pad+10
+		down.apart, side.apart = s.width+2*pad+12, boxHeight+2*pad+10
 	}
-	o := down
-	if s.o.Direction == Across {
-		o = side
-	}
-	points = Layout(s.Tree, o)
-	if s.o.Direction == Automatic && extent(points).X > widestDown {
-		o = side
-		points = Layout(s.Tree, o)
+	points = layout(s.Tree, down)
+	if extent(points).X > widestDown {
+		across = true
+		points = layout(s.Tree, side)
 	}
 	size := extent(points)
 	for i := range points {
 		points[i].X += s.width/2 + pad
 		points[i].Y += boxHeight/2 + pad + 2
 	}
-	return points, o.Across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
+	return points, across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
 }
 
 // extent returns the largest coordinates.
-func extent(points []Point) (size Point) {
+func extent(points []point) (size point) {
 	for _, p := range points {
 		size.X, size.Y = max(size.X, p.X), max(size.Y, p.Y)
 	}
@@ -119,24 +115,22 @@ func (s *svg) pad(depth int) float64 {
 // widen makes nodes wide enough for a label.
 func (s *svg) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
 
-// write writes the file, with the elements drawn so far.
+// write writes the file. The drawing takes its colours from the page, or where it is a page of its own, from the
+// reader's choice of light or dark.
 func (s *svg) write(w *bufio.Writer, width, height float64, title, description string) {
-	s.open(w, width, height, title, description)
-	w.WriteString(s.b.String())
-	w.WriteString("</svg>\n")
-}
-
-// open writes the beginning of the file. The drawing takes its colours from the page, or where it is a page of its own,
-// from the reader's choice of light or dark.
-func (s *svg) open(w *bufio.Writer, width, height float64, title, description string) {
-	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%s\" role=\"img\" aria-labelledby=\"%[1]s-title %[1]s-desc\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[2]s %[3]s\" style=\"max-width:100%%;height:auto\" fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n",
-		s.id, px(math.Ceil(width)), px(math.Ceil(height)), fontSize, plots.FontFamily)
-	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n", s.id, xmlText(title), xmlText(description))
-	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n@media (prefers-color-scheme:dark){\n#%[1]s:root{color:#e6e6e6;background:#121212}\n", s.id)
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
+		s.id)
+	fmt.Fprintf(w, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `,
+		px(math.Ceil(width)), px(math.Ceil(height)))
+	fmt.Fprintf(w, "fill=\"currentColor\" font-size=\"%d\" font-family=\"%s\">\n", fontSize, plots.FontFamily)
+	fmt.Fprintf(w, "<title id=\"%s-title\">%s</title>\n<desc id=\"%[1]s-desc\">%[3]s</desc>\n",
+		s.id, xmlText(title), xmlText(description))
+	fmt.Fprintf(w, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", s.id)
+	fmt.Fprintf(w, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", s.id)
 	for k, colour := range palette {
 		fmt.Fprintf(w, "#%s .s%d{stroke:%s}#%[1]s .f%[2]d{fill:%[3]s}\n", s.id, k, colour.Dark)
 	}
-	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", s.id)
+	fmt.Fprintf(w, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n%s</svg>\n", s.id, s.b.String())
 }
 
 // description says in words what the drawing shows.
@@ -172,6 +166,15 @@ func (s *svg) description() string {
 		text += fmt.Sprintf(" %d are drawn.", shown)
 	}
 	return text
+}
+
+// rect draws a rectangle.
+func (s *svg) rect(x, y, width, height, radius float64, attributes string) {
+	if attributes != "" {
+		attributes = " " + attributes
+	}
+	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s"%s/>`,
+		px(x), px(y), px(width), px(height), px(radius), attributes)
 }
 
 func (s *svg) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }

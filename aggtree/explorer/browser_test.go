@@ -38,7 +38,9 @@ func open(t *testing.T, ctx context.Context, text string, before ...chromedp.Act
 func (b tab) js(expression string, result any) {
 	b.Helper()
 	var text string
-	b.Run(chromedp.Evaluate(fmt.Sprintf(`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); return JSON.stringify((%s) ?? null) })()`, expression), &text))
+	b.Run(chromedp.Evaluate(fmt.Sprintf(
+		`(() => { const $ = document.querySelector('.nodemask-explorer'), find = s => $.shadowRoot.querySelector(s); `+
+			`return JSON.stringify((%s) ?? null) })()`, expression), &text))
 	require.NoError(b, json.Unmarshal([]byte(text), result))
 }
 
@@ -55,13 +57,15 @@ func (b tab) is(want any, expression string) {
 func (b tab) click(selector string, keys ...input.Modifier) {
 	b.Helper()
 	var at struct{ X, Y float64 }
-	b.js(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(find(%q))`, selector), &at)
+	b.js(fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = `+
+		`e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(find(%q))`, selector), &at)
 	b.Run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ButtonModifiers(keys...)))
 }
 
 func (b tab) until(expression string) {
 	b.Helper()
-	b.Run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil, chromedp.WithPollingTimeout(30*time.Second)))
+	b.Run(chromedp.Poll(`(() => { const $ = document.querySelector('.nodemask-explorer'); return `+expression+` })()`, nil,
+		chromedp.WithPollingTimeout(30*time.Second)))
 }
 
 // shows checks the tree on the page, node by node, and the one that the page hands out, against Build.
@@ -75,7 +79,8 @@ func (b tab) shows(g *csr.Graph, root int32, hops int, masked ...int32) {
 		Walks []string
 		Tree  *plainTree
 	}
-	b.js(`{walks: [...$.shadowRoot.querySelectorAll('.tree [data-walk]')].map(e => e.dataset.walk), tree: $.nodemask.tree()}`, &got)
+	b.js(`{walks: [...$.shadowRoot.querySelectorAll('.tree [data-walk]')].map(e => e.dataset.walk), tree: `+
+		`$.nodemask.tree()}`, &got)
 	var want []string
 	for _, walk := range walksOf(b, g, root, hops, mask) {
 		want = append(want, strings.ReplaceAll(strings.Trim(walk, "[]"), " ", "-"))
@@ -122,7 +127,8 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 
 	t.Run("keys do what the mouse does", func(t *testing.T) {
 		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: names}))
-		p.Run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph .node[tabindex="0"]').focus()`, nil))
+		p.Run(chromedp.Evaluate(`document.querySelector('.nodemask-explorer').shadowRoot.querySelector('.graph `+
+			`.node[tabindex="0"]').focus()`, nil))
 		p.Run(chromedp.KeyEvent("m"))
 		p.shows(g, a, 2, a)
 		p.Run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierShift)))
@@ -138,7 +144,8 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		p.shows(g, a, 2)
 		p.Run(chromedp.KeyEvent("r"))
 		p.shows(g, d, 2)
-		p.is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at depth 1, 4 at depth 2.')`)
+		p.is(true, `find('[role=status]').textContent.startsWith('2-aggregation tree of d: 7 nodes; 1 at depth 0, 2 at `+
+			`depth 1, 4 at depth 2.')`)
 	})
 
 	t.Run("epochs draw, play and pause, and the keep rate nests their masks", func(t *testing.T) {
@@ -148,7 +155,8 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 		var masked, fewer []int32
 		p.js(`$.nodemask.masked()`, &masked)
 		p.shows(g, a, 3, masked...)
-		p.js(`(r => { r.value = 0.8; r.dispatchEvent(new Event('input')); return $.nodemask.masked() })(find('#rate'))`, &fewer)
+		p.js(`(r => { r.value = 0.8; r.dispatchEvent(new Event('input')); return $.nodemask.masked() })(find('#rate'))`,
+			&fewer)
 		assert.Subset(t, masked, fewer)
 		p.click(".play")
 		p.until(`$.nodemask.epoch() >= 3`)
@@ -201,17 +209,19 @@ func TestTheInteractiveDrawingWorksInABrowser(t *testing.T) {
 	})
 
 	t.Run("two fragments on a page leave each other alone", func(t *testing.T) {
-		p := open(t, chrome, "<!DOCTYPE html><body>"+writeHTML(t, g, a, 2, Options{Names: names})+writeHTML(t, g, b, 1, Options{Names: names, Title: "Second"}))
+		p := open(t, chrome, "<!DOCTYPE html><body>"+writeHTML(t, g, a, 2, Options{Names: names})+writeHTML(t, g, b, 1,
+			Options{Names: names, Title: "Second"}))
 		p.click(node(c))
 		p.shows(g, c, 2)
 		p.is([]int{1, 1}, `(e => [e.root(), e.hops()])(document.querySelectorAll('.nodemask-explorer')[1].nodemask)`)
 	})
 
-	t.Run("a fragment starts where scripts are copied into a page, as in JupyterLab, and follows its theme", func(t *testing.T) {
-		p := open(t, chrome, "<!DOCTYPE html><body></body>")
-		text, err := json.Marshal(writeHTML(t, g, a, 2, Options{Names: names}))
-		require.NoError(t, err)
-		p.Run(chromedp.Evaluate(`{
+	t.Run("a fragment starts where scripts are copied into a page, as in JupyterLab, and follows its theme",
+		func(t *testing.T) {
+			p := open(t, chrome, "<!DOCTYPE html><body></body>")
+			text, err := json.Marshal(writeHTML(t, g, a, 2, Options{Names: names}))
+			require.NoError(t, err)
+			p.Run(chromedp.Evaluate(`{
 const host = document.createElement('div')
 host.innerHTML = `+string(text)+`
 for (const script of host.querySelectorAll('script')) {
@@ -223,30 +233,33 @@ for (const script of host.querySelectorAll('script')) {
 document.body.setAttribute('data-jp-theme-light', 'true')
 document.body.append(host)
 0}`, nil))
-		p.shows(g, a, 2)
-		p.is(false, `find('.explorer').classList.contains('dark')`)
-		p.Run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
-		p.until(`$.shadowRoot.querySelector('.explorer').classList.contains('dark')`)
-		p.is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
-	})
+			p.shows(g, a, 2)
+			p.is(false, `find('.explorer').classList.contains('dark')`)
+			p.Run(chromedp.Evaluate(`document.body.setAttribute('data-jp-theme-light', 'false')`, nil))
+			p.until(`$.shadowRoot.querySelector('.explorer').classList.contains('dark')`)
+			p.is("true", `$.getAttribute('data-lm-suppress-shortcuts')`)
+		})
 
 	t.Run("without scripts the image of the tree is seen, with them it is not", func(t *testing.T) {
 		text := pageOf(t, g, a, 2, Options{Names: names})
 		p := open(t, chrome, text)
 		p.is(0, `$.querySelector('img').getClientRects().length`)
 		p = open(t, chrome, text, emulation.SetScriptExecutionDisabled(true))
-		p.is(true, `$.shadowRoot === null && $.querySelector('img').naturalWidth > 200 && $.querySelector('img').getClientRects().length === 1`)
+		p.is(true, `$.shadowRoot === null && $.querySelector('img').naturalWidth > 200 && `+
+			`$.querySelector('img').getClientRects().length === 1`)
 	})
 
 	t.Run("hostile names are text", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Title: hostile[0]}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
+			Title: hostile[0]}))
 		p.shows(g, a, 2)
 		p.is(hostile[0], `document.title`)
 		p.is("2-aggregation tree of "+hostile[0], `find('#tree-head').textContent.trim()`)
 	})
 
 	t.Run("the saved SVG is well-formed and stands alone", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Mask: []bool{true, true, false, false, false, false}}))
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
+			Mask: []bool{true, true, false, false, false, false}}))
 		var text string
 		p.js(`$.nodemask.svg()`, &text)
 		isXML(t, text)

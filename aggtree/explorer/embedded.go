@@ -27,7 +27,8 @@ type embedded struct {
 // embed returns what the script reads of a graph, of which it embeds a part.
 func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
-		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops, MostHops: max(offeredHops, hops),
+		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete(), Root: part.place(root), Hops: hops,
+		MostHops: max(offeredHops, hops),
 		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: labels.Printable(o.Title),
 	}
 	for v := range part.nodes() {

@@ -46,9 +46,6 @@ type Options struct {
 	Seed uint64
 	// Title stands above the drawing. "": nothing does, and a page is called after its first tree.
 	Title string
-	// ID is the id of the element, for scripts and style sheets. Characters other than letters, digits, - and _ become
-	// _. "": it has none.
-	ID string
 }
 
 // WriteFragment writes the interactive drawing of the aggregation trees of a graph as a piece of HTML, for a notebook's
@@ -82,8 +79,8 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return out.Flush()
 }
 
-// Data returns what the script of a drawing reads, as JSON: for a page that has the script already and draws graphs as they come.
-// It returns an error for a graph, root, hops or options that cannot be drawn.
+// Data returns what the script of a drawing reads, as JSON: for a page that has the script already and draws graphs as
+// they come. It returns an error for a graph, root, hops or options that cannot be drawn.
 func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	p, err := o.piece(g, root, hops)
 	if err != nil {
@@ -129,7 +126,6 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 
 // piece is what a fragment is written from.
 type piece struct {
-	id    string // "": none
 	image []byte // an SVG, for pages without scripts
 	alt   string
 	data  []byte // an embedded, as JSON
@@ -141,7 +137,8 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	case hops > MaxHops:
 		return nil, fmt.Errorf("explorer: %d hops: expected at most %d", hops, MaxHops)
 	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
-		return nil, fmt.Errorf("explorer: Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1", o.KeepRate)
+		return nil, fmt.Errorf("explorer: Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1",
+			o.KeepRate)
 	case o.KeepRate == 0:
 		o.KeepRate = 1
 	}
@@ -150,14 +147,12 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 		return nil, err
 	}
 	p := &piece{alt: altText(tree, o.Names)}
-	if o.ID != "" {
-		p.id = labels.ID(o.ID)
-	}
 	if p.image, err = o.image(g, tree); err != nil {
 		return nil, err
 	}
 	// Marshal escapes <, > and &, so that no name can end the element.
-	if p.data, err = json.Marshal(o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries))); err != nil {
+	part := newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
+	if p.data, err = json.Marshal(o.embed(g, root, hops, part)); err != nil {
 		return nil, fmt.Errorf("explorer: %w", err)
 	}
 	return p, nil
@@ -165,11 +160,9 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 
 // write writes the piece; the writer keeps its first error.
 func (p *piece) write(w *bufio.Writer) {
-	id := ""
-	if p.id != "" {
-		id = fmt.Sprintf(" id=\"%s\"", p.id)
-	}
-	fmt.Fprintf(w, "<div class=\"nodemask-explorer\"%s>\n", id)
-	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image), html.EscapeString(p.alt))
+	w.WriteString("<div class=\"nodemask-explorer\">\n")
+	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+
+		"style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image),
+		html.EscapeString(p.alt))
 	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, bundle)
 }

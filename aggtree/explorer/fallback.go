@@ -33,14 +33,16 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 func (o Options) image(g *csr.Graph, tree *aggtree.Tree) ([]byte, error) {
 	var b bytes.Buffer
 	err := draw.Write(&b, tree, draw.SVG, draw.Options{
-		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil, BaseGraph: true,
+		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Graph: g, Mask: o.Mask, Ghosts: o.Mask != nil,
+		BaseGraph: true,
 	})
 	return b.Bytes(), err
 }
 
 // altText describes the image.
 func altText(tree *aggtree.Tree, names []string) string {
-	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, labels.Of(tree.Base[0], names), tree.NumNodes())
+	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, labels.Of(tree.Base[0], names),
+		tree.NumNodes())
 	for depth := range tree.Hops + 1 {
 		first, end := tree.AtDepth(depth)
 		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)

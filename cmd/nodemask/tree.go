@@ -69,7 +69,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate, and of the networks of --check")
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive), dot or json")
+	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive) or json")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")

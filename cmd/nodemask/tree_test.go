@@ -58,7 +58,7 @@ func TestTreeWritesJSONWithEveryNodeAndItsParent(t *testing.T) {
 }
 
 func TestTreeWritesEveryFormatToAFile(t *testing.T) {
-	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg ", "dot": "digraph ", "json": `{"root":0,`} {
+	for format, begins := range map[string]string{"text": "0\n", "svg": "<svg ", "json": `{"root":0,`} {
 		file := filepath.Join(t.TempDir(), "tree")
 		code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--format", format, "-o", file)
 		require.Zero(t, code, stderr)

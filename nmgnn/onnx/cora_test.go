@@ -19,8 +19,8 @@ import (
 	"nodemask/stats"
 )
 
-// otherCora is Cora as no model has seen it: a fifth of the edges gone, others new, 100 nodes without any, and some nodes with
-// the words of others.
+// otherCora is Cora as no model has seen it: a fifth of the edges gone, others new, 100 nodes without any, and some
+// nodes with the words of others.
 func otherCora(t *testing.T, cora *datasets.Graph) testGraph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -97,13 +97,15 @@ func BenchmarkPredictingCora(b *testing.B) {
 	require.NoError(b, err)
 	view, err := datasets.NewView(cora, split, datasets.Transductive, datasets.AllEdges)
 	require.NoError(b, err)
-	for name, open := range map[string]func(testing.TB) *backend.Backend{"xla:cpu": gnntest.XLA, "go": gnntest.Go} { // in WebAssembly there is Go alone
+	// in WebAssembly there is Go alone
+	for name, open := range map[string]func(testing.TB) *backend.Backend{"xla:cpu": gnntest.XLA, "go": gnntest.Go} {
 		for _, model := range []string{"gin", "gat"} {
 			b.Run(name+"/"+model, func(b *testing.B) {
 				on := open(b)
 				p, err := hyper.For(model)
 				require.NoError(b, err)
-				trainer, err := train.New(on, nmgnn.Build(p, cora.NumClasses()), cora, view, train.Options{NormalizeFeatures: p.NormalizeFeatures, LearningRate: p.LearningRate, MaxEpochs: 1})
+				trainer, err := train.New(on, nmgnn.Build(p, cora.NumClasses()), cora, view,
+					train.Options{NormalizeFeatures: p.NormalizeFeatures, LearningRate: p.LearningRate, MaxEpochs: 1})
 				require.NoError(b, err)
 				defer trainer.Close()
 				_, err = trainer.Train(b.Context(), 1, nil)

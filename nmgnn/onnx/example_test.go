@@ -21,7 +21,8 @@ func untrained() *cached.Model {
 	check(err)
 	network, err := infer.Untrained(b, nmgnn.Build(gin, 2), 100, 1)
 	check(err)
-	return &cached.Model{Settings: gin, Classes: []string{"cat", "dog"}, Features: 100, Data: "pets", Weights: network.Weights}
+	return &cached.Model{Settings: gin, Classes: []string{"cat", "dog"}, Features: 100, Data: "pets",
+		Weights: network.Weights}
 }
 
 // ExampleSave writes a model for other programs.

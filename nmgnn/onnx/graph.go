@@ -47,7 +47,8 @@ func (b *builder) add(op string, inputs []string, attributes ...attribute) strin
 	if b.used[name]++; b.used[name] > 1 {
 		name = fmt.Sprintf("%s_%d", name, b.used[name])
 	}
-	b.graph.nodes = append(b.graph.nodes, nodeProto{op: op, name: name, inputs: inputs, output: name, attributes: attributes})
+	b.graph.nodes = append(b.graph.nodes, nodeProto{op: op, name: name, inputs: inputs, output: name,
+		attributes: attributes})
 	return name
 }
 
@@ -93,7 +94,8 @@ func (b *builder) weight(name string, dims ...int) []float32 {
 	case !found:
 		b.fail("the model has no weights %s: expected dimensions %v by its settings", path, dims)
 	case !slices.Equal(w.Dimensions, dims) || len(w.Values) != size:
-		b.fail("weights %s: %d numbers of dimensions %v: expected %v by the model's settings", path, len(w.Values), w.Dimensions, dims)
+		b.fail("weights %s: %d numbers of dimensions %v: expected %v by the model's settings", path, len(w.Values),
+			w.Dimensions, dims)
 	}
 	if b.err != nil {
 		return nil
@@ -108,12 +110,14 @@ func (b *builder) weight(name string, dims ...int) []float32 {
 
 // matrix is an initializer with a weight of the scope in hand.
 func (b *builder) matrix(name string, rows, columns int) string {
-	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(rows), int64(columns)}, floats: b.weight(name, rows, columns)})
+	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(rows), int64(columns)},
+		floats: b.weight(name, rows, columns)})
 }
 
 // vector is a weight [1, width] as an initializer [width].
 func (b *builder) vector(name string, width int) string {
-	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(width)}, floats: b.weight(name, 1, width)})
+	return b.constant(tensorProto{name: b.scope + "/" + name, dims: []int64{int64(width)},
+		floats: b.weight(name, 1, width)})
 }
 
 // times returns h·W for a weight W [h.width, out].
@@ -133,8 +137,8 @@ func (b *builder) linear(h value, name string, out int) value {
 
 // filled returns a number for each node and column.
 func (b *builder) filled(x float32, width int) value {
-	nodes := b.add("Shape", []string{inputFeatures}, attribute{name: "end", kind: intAttribute, int: 1})
-	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, attribute{name: "axis", kind: intAttribute})
+	nodes := b.add("Shape", []string{inputFeatures}, integer("end", 1))
+	shape := b.add("Concat", []string{nodes, b.ints(int64(width))}, integer("axis", 0))
 	return value{b.add("ConstantOfShape", []string{shape}, attribute{name: "value", kind: tensorAttribute,
 		tensor: tensorProto{dims: []int64{1}, floats: []float32{x}}}), width}
 }
@@ -143,10 +147,11 @@ func (b *builder) filled(x float32, width int) value {
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
-		return b.add("Gather", []string{from, b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})}, attribute{name: "axis", kind: intAttribute})
+		return b.add("Gather", []string{from,
+			b.constant(tensorProto{name: fmt.Sprint("int ", number), ints: []int64{number}})}, integer("axis", 0))
 	}
 	loops := b.add("Equal", []string{row(inputEdges, 0), row(inputEdges, 1)})
-	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})}, attribute{name: "axis", kind: intAttribute, int: 1})
+	kept := b.add("Compress", []string{inputEdges, b.add("Not", []string{loops})}, integer("axis", 1))
 	b.source, b.target = row(kept, 0), row(kept, 1)
 	b.targets = b.add("Unsqueeze", []string{b.target, b.ints(1)})
 }
@@ -158,12 +163,12 @@ func (b *builder) sources(h value) value { return b.gather(h, b.source) }
 func (b *builder) atTargets(h value) value { return b.gather(h, b.target) }
 
 func (b *builder) gather(h value, index string) value {
-	return value{b.add("Gather", []string{h.name, index}, attribute{name: "axis", kind: intAttribute}), h.width}
+	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter reduces into each row v of first [nodes, width] the rows of the edges [edges, width] that end in v, by "add" or "max".
-// ScatterND would say the same in fewer numbers, but ONNX Runtime's adds from several threads at once and loses terms;
-// its ScatterElements does not.
+// scatter reduces into each row v of first [nodes, width] the rows of the edges [edges, width] that end in v, by "add"
+// or "max". ScatterND would say the same in fewer numbers, but ONNX Runtime's adds from several threads at once and
+// loses terms; its ScatterElements does not.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {
@@ -172,7 +177,7 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 		}
 		index = b.repeated[edges.width]
 	}
-	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, attribute{name: "axis", kind: intAttribute},
+	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, integer("axis", 0),
 		attribute{name: "reduction", kind: stringAttribute, text: reduction}), first.width}
 }
 
@@ -206,5 +211,5 @@ func (b *builder) perHead(op string, v, w value) value {
 // headProducts returns a·x for each head's share of the columns, for a weight a [heads, width/heads]: [rows, heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
-	return value{b.add("ReduceSum", []string{each, b.ints(2)}, attribute{name: "keepdims", kind: intAttribute}), heads}
+	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}
 }

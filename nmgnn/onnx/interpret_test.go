@@ -226,7 +226,8 @@ func run(t *testing.T, n nodeProto, in []*array) *array {
 	case "ScatterElements":
 		only("axis", "reduction")
 		require.Zero(t, axis)
-		reduce := map[string]func(x, y float64) float64{"add": ofTwo["Add"], "max": ofTwo["Max"]}[attributes["reduction"].text]
+		reduce := map[string]func(x, y float64) float64{"add": ofTwo["Add"],
+			"max": ofTwo["Max"]}[attributes["reduction"].text]
 		require.Equal(t, in[1].dims, in[2].dims, n.name)
 		require.Equal(t, in[0].dims[1:], in[2].dims[1:], n.name)
 		y := &array{in[0].dims, slices.Clone(in[0].data)}
@@ -241,7 +242,8 @@ func run(t *testing.T, n nodeProto, in []*array) *array {
 		y, width := newArray(in[0].dims...), in[0].dims[1]
 		for i, x := range in[0].data {
 			c := i % width
-			y.data[i] = (x-in[3].data[c])/math.Sqrt(in[4].data[c]+float64(attributes["epsilon"].float))*in[1].data[c] + in[2].data[c]
+			y.data[i] = (x-in[3].data[c])/math.Sqrt(in[4].data[c]+float64(attributes["epsilon"].float))*in[1].data[c] +
+				in[2].data[c]
 		}
 		return y
 	}

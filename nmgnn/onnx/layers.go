@@ -124,11 +124,12 @@ func (b *builder) gatv2(l nmgnn.GATv2, h value) value {
 }
 
 func (b *builder) leaky(x value) value {
-	return value{b.add("LeakyRelu", []string{x.name}, attribute{name: "alpha", kind: floatAttribute, float: leak}), x.width}
+	return value{b.add("LeakyRelu", []string{x.name}, attribute{name: "alpha", kind: floatAttribute, float: leak}),
+		x.width}
 }
 
-// attend sums h over v ∪ N_v, weighed by the softmax of scores: of v itself, own [nodes, heads], and of the edges [edges,
-// heads]. The greatest score is taken off first, so that exp stays in range; the sum is then at least 1.
+// attend sums h over v ∪ N_v, weighed by the softmax of scores: of v itself, own [nodes, heads], and of the edges
+// [edges, heads]. The greatest score is taken off first, so that exp stays in range; the sum is then at least 1.
 func (b *builder) attend(own, edges, h value) value {
 	top := b.scatter("max", own, edges)
 	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))
@@ -145,7 +146,8 @@ func (b *builder) norm(h value, name string) value {
 			b.fail("weights %s: number %d is %v: expected a variance from 0 up", b.path(name+"/running_variance"), i, x)
 		}
 	}
-	return value{b.add("BatchNormalization", []string{h.name, b.vector(name+"/gamma", h.width), b.vector(name+"/beta", h.width),
+	return value{b.add("BatchNormalization", []string{h.name, b.vector(name+"/gamma", h.width),
+		b.vector(name+"/beta", h.width),
 		b.vector(name+"/running_mean", h.width), b.vector(name+"/running_variance", h.width)},
 		attribute{name: "epsilon", kind: floatAttribute, float: normEpsilon}), h.width}
 }
@@ -153,7 +155,7 @@ func (b *builder) norm(h value, name string) value {
 // rowNormalized divides each row by the sum of its absolute values; a row of zeros stays as it is.
 func (b *builder) rowNormalized(x value) value {
 	b.scope = "features"
-	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, attribute{name: "keepdims", kind: intAttribute, int: 1})
+	sum := b.add("ReduceSum", []string{b.add("Abs", []string{x.name}), b.ints(1)}, integer("keepdims", 1))
 	empty := b.add("Equal", []string{sum, b.scalar(0)})
 	return b.elementwise("Div", x, b.add("Where", []string{empty, b.scalar(1), sum}))
 }

@@ -1,23 +1,24 @@
 // Package onnx writes trained models as ONNX files, which other programs and languages run without this project.
 //
-// The graph of a file computes what the model does outside training: nothing is masked or dropped, and batch normalisation
-// takes its running statistics. Features are divided by their rows' sums in the graph, if the model was trained on such. Inputs:
+// The graph of a file computes what the model does outside training: nothing is masked or dropped, and batch
+// normalisation takes its running statistics. Features are divided by their rows' sums in the graph, if the model was
+// trained on such. Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
-//	edge_index  int64 [2, edges]: row 0 has the sources u, row 1 the targets v of edges along which v aggregates from u, as in
-//	            PyTorch Geometric. An undirected edge is listed in both directions. Self-loops are left out; an edge that is
-//	            listed twice counts twice.
+//	edge_index  int64 [2, edges]: row 0 has the sources u, row 1 the targets v of edges along which v aggregates
+//	            from u, as in PyTorch Geometric. An undirected edge is listed in both directions. Self-loops are
+//	            left out; an edge that is listed twice counts twice.
 //
 // Output:
 //
 //	logits      float32 [nodes, classes]
 //
-// Nodes and edges may be as many as one likes, and no edges at all. Class names (a JSON list), settings (JSON), data, seed
-// and version stand in the file's metadata.
+// Nodes and edges may be as many as one likes, and no edges at all. Class names (a JSON list), settings (JSON), data,
+// seed and version stand in the file's metadata.
 //
 // The few messages of ONNX that this takes are encoded here, by the functions of google.golang.org/protobuf that write
-// single fields. That module is linked anyway; code generated from onnx.proto would be thousands of lines, to be generated anew
-// with each release of protobuf, for field numbers that never change.
+// single fields. That module is linked anyway; code generated from onnx.proto would be thousands of lines, to be
+// generated anew with each release of protobuf, for field numbers that never change.
 package onnx
 
 import (
@@ -40,8 +41,8 @@ type Options struct {
 	Version string // of the program that writes it
 }
 
-// Export returns the model as an ONNX file. Equal models make equal files. It returns an error that names the setting or weight
-// which is missing or invalid, or says that the file would be larger than ONNX allows, 2 GiB.
+// Export returns the model as an ONNX file. Equal models make equal files. It returns an error that names the setting
+// or weight which is missing or invalid, or says that the file would be larger than ONNX allows, 2 GiB.
 func Export(m *cached.Model, o Options) ([]byte, error) {
 	file, err := export(m, o, maxBytes)
 	if err != nil {
@@ -98,7 +99,8 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{weights: weights, used: map[string]int{}, known: map[string]bool{}, repeated: map[int]string{}, degrees: map[bool]value{}}
+	b := &builder{weights: weights, used: map[string]int{}, known: map[string]bool{}, repeated: map[int]string{},
+		degrees: map[bool]value{}}
 	network := m.Network()
 	x := value{inputFeatures, m.Features}
 	b.edges()
@@ -114,16 +116,20 @@ func convert(m *cached.Model, o Options) (*modelProto, error) {
 	b.graph.name = m.Settings.Model
 	nodes, edges := dimension{param: "nodes"}, dimension{param: "edges"}
 	b.graph.inputs = []valueInfo{
-		{name: inputFeatures, element: float32s, dims: []dimension{nodes, {value: int64(m.Features)}}, doc: "features of the nodes"},
-		{name: inputEdges, element: int64s, dims: []dimension{{value: 2}, edges}, doc: "sources and targets of directed edges; an undirected one is listed in both directions"},
+		{name: inputFeatures, element: float32s, dims: []dimension{nodes, {value: int64(m.Features)}},
+			doc: "features of the nodes"},
+		{name: inputEdges, element: int64s, dims: []dimension{{value: 2}, edges},
+			doc: "sources and targets of directed edges; an undirected one is listed in both directions"},
 	}
-	b.graph.outputs = []valueInfo{{name: outputLogits, element: float32s, dims: []dimension{nodes, {value: int64(len(m.Classes))}}, doc: "scores of the classes, before a softmax"}}
+	b.graph.outputs = []valueInfo{{name: outputLogits, element: float32s,
+		dims: []dimension{nodes, {value: int64(len(m.Classes))}}, doc: "scores of the classes, before a softmax"}}
 	return &modelProto{producer: "nodemask", version: o.Version, doc: describe(m), metadata: metadata, graph: b.graph}, nil
 }
 
 // describe says what the model is, in a sentence.
 func describe(m *cached.Model) string {
-	return fmt.Sprintf("A graph neural network (%s, %d layers) that sorts the nodes of a graph, each with %d features, into %d classes, as trained on %s. It reads the features x and the edges edge_index, and returns logits.",
+	return fmt.Sprintf("A graph neural network (%s, %d layers) that sorts the nodes of a graph, each with %d features, "+
+		"into %d classes, as trained on %s. It reads the features x and the edges edge_index, and returns logits.",
 		hyper.Title(m.Settings.Model), m.Settings.Layers, m.Features, len(m.Classes), strconv.QuoteToGraphic(m.Data))
 }
 

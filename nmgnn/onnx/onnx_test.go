@@ -46,19 +46,28 @@ func testCases() (all []testCase) {
 		add(model, func(p *hyper.Parameters) {})
 		add(model+", 1 layer", func(p *hyper.Parameters) { p.Layers = 1 })
 		add(model+", 3 layers, readout last", func(p *hyper.Parameters) { p.Layers, p.Readout = 3, hyper.ReadoutLast })
-		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) { p.Layers, p.Readout, p.Residual = 3, hyper.ReadoutAll, true })
+		add(model+", 3 layers, readout all, residual", func(p *hyper.Parameters) {
+			p.Layers, p.Readout, p.Residual = 3,
+				hyper.ReadoutAll, true
+		})
 		add(model+", residual from features, raw", func(p *hyper.Parameters) {
 			p.Layers, p.Hidden, p.Residual, p.NormalizeFeatures = 3, testFeatures, true, false
 		})
 	}
 	add("gin, epsilon", func(p *hyper.Parameters) { p.Epsilon = 0.3 })
-	add("gin, learned epsilon, 2 linear layers", func(p *hyper.Parameters) { p.LearnEpsilon, p.Epsilon, p.MLPLayers = true, -0.25, 2 })
+	add("gin, learned epsilon, 2 linear layers", func(p *hyper.Parameters) {
+		p.LearnEpsilon, p.Epsilon, p.MLPLayers = true,
+			-0.25, 2
+	})
 	add("gin, norm inside, 3 linear layers", func(p *hyper.Parameters) { p.Norm, p.MLPLayers = hyper.NormInside, 3 })
 	add("gin, norm both, 2 linear layers, readout all, residual", func(p *hyper.Parameters) {
 		p.Norm, p.MLPLayers, p.Readout, p.Residual, p.Layers = hyper.NormBoth, 2, hyper.ReadoutAll, true, 3
 	})
 	for _, model := range []string{"gat", "gatv2", "sgat"} {
-		add(model+", 3 heads, self kept, masked", func(p *hyper.Parameters) { p.Heads, p.SelfTerm, p.KeepRate = 3, hyper.SelfKept, 0.5 })
+		add(model+", 3 heads, self kept, masked", func(p *hyper.Parameters) {
+			p.Heads, p.SelfTerm, p.KeepRate = 3,
+				hyper.SelfKept, 0.5
+		})
 		add(model+", 1 head", func(p *hyper.Parameters) { p.Heads = 1 })
 	}
 	add("gin, masked, rescaled, dropnode", func(p *hyper.Parameters) {
@@ -79,7 +88,8 @@ func (c testCase) trained(t *testing.T) *cached.Model {
 	require.NoError(t, err)
 	c.change(&p)
 	require.NoError(t, p.Check(), c.name)
-	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", `"blue"`}, Features: testFeatures, Data: "a test", Seed: 7}
+	m := &cached.Model{Settings: p, Classes: []string{"red", "grün", `"blue"`}, Features: testFeatures, Data: "a test",
+		Seed: 7}
 	network, err := infer.Untrained(gnntest.Go(t), nmgnn.Build(p, len(m.Classes)), m.Features, 1)
 	require.NoError(t, err)
 	for i, w := range network.Weights {
@@ -250,7 +260,8 @@ func TestASmallModelIsTheCommittedFile(t *testing.T) {
 	}
 	have, err := os.ReadFile("testdata/gin.onnx")
 	require.NoError(t, err)
-	require.Equal(t, have, file, "'go test ./nmgnn/onnx -update' writes it anew; then check it with testdata/check_onnx.py")
+	require.Equal(t, have, file, "'go test ./nmgnn/onnx -update' writes it anew; then check it with "+
+		"testdata/check_onnx.py")
 }
 
 func TestAFileSaysWhatItIsAndTakesGraphsOfAnySize(t *testing.T) {
@@ -258,7 +269,9 @@ func TestAFileSaysWhatItIsAndTakesGraphsOfAnySize(t *testing.T) {
 	p := decode(t, exported(t, m))
 	require.Equal(t, "nodemask", p.producer)
 	require.Equal(t, testVersion, p.version)
-	require.Equal(t, `A graph neural network (GIN, 2 layers) that sorts the nodes of a graph, each with 6 features, into 3 classes, as trained on "a test". It reads the features x and the edges edge_index, and returns logits.`, p.doc)
+	require.Equal(t, `A graph neural network (GIN, 2 layers) that sorts the nodes of a graph, each with 6 features, `+
+		`into 3 classes, as trained on "a test". It reads the features x and the edges edge_index, and returns logits.`,
+		p.doc)
 	values := map[string]string{}
 	for _, e := range p.metadata {
 		values[e.key] = e.value
@@ -286,12 +299,13 @@ func weighted(t *testing.T, model string, weights map[string]float32) graphProto
 	p.Layers, p.NormalizeFeatures = 1, false
 	m := &cached.Model{Settings: p, Classes: []string{"only"}, Features: 1}
 	for path, x := range weights {
-		m.Weights = append(m.Weights, infer.Weight{Path: "/model/layer0/" + path, Dimensions: []int{1, 1}, Values: []float32{x}})
+		m.Weights = append(m.Weights, infer.Weight{Path: "/model/layer0/" + path, Dimensions: []int{1, 1},
+			Values: []float32{x}})
 	}
 	return decode(t, exported(t, m)).graph
 }
 
-func TestSelfLoopsAreLeftOutAndRepeatedEdgesCountAsOftenAsTheyAreListed(t *testing.T) {
+func TestSelfLoopsAreLeftOutAndRepeatedEdgesCount(t *testing.T) {
 	gin := weighted(t, "gin", map[string]float32{"linear0/weights": 1, "linear0/biases": 0})
 	sgat := weighted(t, "sgat", map[string]float32{"weights": 1, "biases": 0})
 	x := datasets.Features{Rows: 3, Width: 1, Dense: []float32{1, 2, 4}}
@@ -331,21 +345,60 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	}
 	normed := testCase{"gin", func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
 	for want, spoil := range map[string]func(m *cached.Model){
-		`onnx: settings: no model "transformer": expected one of gin, gat, sgat, gcn, sage, gatv2`:                            func(m *cached.Model) { m.Settings.Model = "transformer" },
-		"onnx: settings: layers: 0: expected 1 to 128":                                                                        func(m *cached.Model) { m.Settings.Layers = 0 },
-		"onnx: 6 features and 0 classes: expected at least one of each":                                                       func(m *cached.Model) { m.Classes = nil },
-		"onnx: 0 features and 3 classes: expected at least one of each":                                                       func(m *cached.Model) { m.Features = 0 },
-		`onnx: classes: name 1 is "\xff": expected UTF-8`:                                                                     func(m *cached.Model) { m.Classes[1] = "\xff" },
-		`onnx: data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`:                                                  func(m *cached.Model) { m.Data = "\xff" },
-		"onnx: the model has no weights /model/layer0/linear0/weights: expected dimensions [6 4] by its settings":             func(m *cached.Model) { weight(m, "/model/layer0/linear0/weights").Path = "/model/w" },
-		"onnx: weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: expected [5 4] by the model's settings": func(m *cached.Model) { m.Features = 5 },
-		"onnx: weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: expected [1 3] by the model's settings":   func(m *cached.Model) { w := weight(m, "/model/layer1/linear1/biases"); w.Values = w.Values[:2] },
-		"onnx: weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one":                                     func(m *cached.Model) { weight(m, "/model/layer0/norm0/gamma").Values[2] = float32(math.NaN()) },
-		"onnx: weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up":                   func(m *cached.Model) { weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1 },
-		"onnx: the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings":                     func(m *cached.Model) { m.Settings.LearnEpsilon = true },
-		"onnx: settings: epsilon 1e+300: expected one that float32 holds":                                                     func(m *cached.Model) { m.Settings.Epsilon = 1e300 },
-		"onnx: the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings":                    func(m *cached.Model) { m.Settings.Readout = hyper.ReadoutLast; m.Settings.Layers = 1 },
-		"onnx: the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings":       func(m *cached.Model) { m.Settings.Norm = hyper.NormBoth },
+		`onnx: settings: no model "transformer": expected one of gin, gat, sgat, gcn, sage, gatv2`: func(m *cached.Model) {
+			m.Settings.Model = "transformer"
+		},
+		"onnx: settings: layers: 0: expected 1 to 128": func(m *cached.Model) {
+			m.Settings.Layers = 0
+		},
+		"onnx: 6 features and 0 classes: expected at least one of each": func(m *cached.Model) {
+			m.Classes = nil
+		},
+		"onnx: 0 features and 3 classes: expected at least one of each": func(m *cached.Model) {
+			m.Features = 0
+		},
+		`onnx: classes: name 1 is "\xff": expected UTF-8`: func(m *cached.Model) {
+			m.Classes[1] = "\xff"
+		},
+		`onnx: data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`: func(m *cached.Model) {
+			m.Data = "\xff"
+		},
+		"onnx: the model has no weights /model/layer0/linear0/weights: expected dimensions [6 4] by its settings": func(
+			m *cached.Model) {
+			weight(m, "/model/layer0/linear0/weights").Path = "/model/w"
+		},
+		"onnx: weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: " +
+			"expected [5 4] by the model's settings": func(m *cached.Model) {
+			m.Features = 5
+		},
+		"onnx: weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: " +
+			"expected [1 3] by the model's settings": func(m *cached.Model) {
+			w := weight(m, "/model/layer1/linear1/biases")
+			w.Values = w.Values[:2]
+		},
+		"onnx: weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one": func(m *cached.Model) {
+			weight(m, "/model/layer0/norm0/gamma").Values[2] = float32(math.NaN())
+		},
+		"onnx: weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up": func(
+			m *cached.Model) {
+			weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1
+		},
+		"onnx: the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings": func(
+			m *cached.Model) {
+			m.Settings.LearnEpsilon = true
+		},
+		"onnx: settings: epsilon 1e+300: expected one that float32 holds": func(m *cached.Model) {
+			m.Settings.Epsilon = 1e300
+		},
+		"onnx: the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings": func(
+			m *cached.Model) {
+			m.Settings.Readout = hyper.ReadoutLast
+			m.Settings.Layers = 1
+		},
+		"onnx: the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings": func(
+			m *cached.Model) {
+			m.Settings.Norm = hyper.NormBoth
+		},
 	} {
 		m := normed.trained(t)
 		spoil(m)
@@ -383,13 +436,15 @@ func TestSavingReplacesAFileAsAWholeOrLeavesIt(t *testing.T) {
 	have, err = os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, exported(t, m), have)
-	require.ErrorContains(t, Save(filepath.Join(folder, "nowhere", "model.onnx"), m, Options{}), "model.onnx: the model cannot be written: ")
+	require.ErrorContains(t, Save(filepath.Join(folder, "nowhere", "model.onnx"), m, Options{}),
+		"model.onnx: the model cannot be written: ")
 	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, files, 1, "nothing else is left")
 }
 
-// collection is what check_onnx.py reads, if $NODEMASK_ONNX names a folder for it: models, graphs and our logits on them.
+// collection is what check_onnx.py reads, if $NODEMASK_ONNX names a folder for it: models, graphs and our logits on
+// them.
 type collection struct {
 	folder string
 	models map[string]*collectedModel

@@ -7,10 +7,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of ONNX's onnx.proto that a model needs, with the field numbers of that file in their encoders. Unset fields are
-// left out, as protobuf has it. Fields are written in the order of their numbers, so equal models give equal bytes.
+// The messages of ONNX's onnx.proto that a model needs, with the field numbers of that file in their encoders. Unset
+// fields are left out, as protobuf has it. Fields are written in the order of their numbers, so equal models give
+// equal bytes.
 
-// Versions of the format and of its operators. Version 18 of the operators is the first whose ScatterElements reduces by max.
+// Versions of the format and of its operators. Version 18 of the operators is the first whose ScatterElements reduces
+// by max.
 const (
 	irVersion    = 8
 	opsetVersion = 18
@@ -68,6 +70,11 @@ type attribute struct {
 	int    int64
 	text   string
 	tensor tensorProto
+}
+
+// integer returns an attribute of a whole number.
+func integer(name string, x int64) attribute {
+	return attribute{name: name, kind: intAttribute, int: x}
 }
 
 // tensorProto is a TensorProto: of floats, or of ints if that is set. No dimensions make a scalar.

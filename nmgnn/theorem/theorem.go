@@ -50,11 +50,12 @@ func Memory(nodes float64, features int, p hyper.Parameters) float64 {
 }
 
 // Check runs the model on a graph and on the k-aggregation tree of root, as a graph whose edges point to the parent,
-// and compares the root's representations. Replicas get the features, and the mask, of their base. They get its degree too:
-// GCN reads it, SAGE and SGAT divide by it, and leaves of the tree have lost it.
+// and compares the root's representations. Replicas get the features, and the mask, of their base. They get its degree
+// too: GCN reads it, SAGE and SGAT divide by it, and leaves of the tree have lost it.
 //
 // It returns an [*aggtree.TooLargeError] for a tree above the limit.
-func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result, error) {
+func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,
+	error) {
 	check := Result{Root: root, Hops: len(m.Layers)}
 	build := aggtree.Options{Limit: o.Limit}
 	if o.Pruned {

@@ -82,7 +82,8 @@ func TestTheorem1HoldsForEveryModelGraphDepthAndMask(t *testing.T) {
 					for _, o := range options {
 						check, err := Check(context.Background(), b, m, g, root, o)
 						require.NoError(t, err)
-						assert.True(t, check.Holds(), "graph %d, root %d, %+v: %v on the graph, %v on the tree", seed, root, o, check.OnGraph, check.OnTree)
+						assert.True(t, check.Holds(), "graph %d, root %d, %+v: %v on the graph, %v on the tree", seed, root, o,
+							check.OnGraph, check.OnTree)
 						assert.Len(t, check.OnGraph, 2)
 					}
 				}

@@ -17,7 +17,8 @@ func Undirected(t require.TestingT, nodes int, edges ...csr.Edge) *csr.Graph {
 
 // Triangle returns the triangle 0-1-2 with node 3 at 2, and node 4 alone.
 func Triangle(t require.TestingT) *csr.Graph {
-	return Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2}, csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
+	return Undirected(t, 5, csr.Edge{Node: 0, Neighbour: 1}, csr.Edge{Node: 1, Neighbour: 2},
+		csr.Edge{Node: 0, Neighbour: 2}, csr.Edge{Node: 2, Neighbour: 3})
 }
 
 // Any draws a graph, directed or not, of 1 to most nodes.
