@@ -54,9 +54,9 @@ func find(folder, name string) (all []string, err error) {
 	return checked(all)
 }
 
-// Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns an
-// error if there is none, if one is neither CSV nor Parquet, and if shards whose names say how many there are, such as
-// edges-00000-of-00003.csv, are not all there, or copies of one another.
+// Expand returns the files that a pattern names, such as nodes-*.csv, in their order and with whole paths. It returns
+// an error if there is none, if one is neither CSV nor Parquet, and if shards whose names say how many there are, such
+// as edges-00000-of-00003.csv, are not all there, or copies of one another.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
