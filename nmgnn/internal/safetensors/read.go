@@ -21,9 +21,6 @@ type Kind struct {
 	Remedy string // what to do if the file is damaged
 }
 
-// oldMagic is what files begin with that nodemask 0.3 and older wrote.
-const oldMagic = "NODEMASK"
-
 // File is a file that was opened and checked. Where the system can, it is mapped: what its tensors hold is read from the disk
 // when it is needed, and what was read is let go of when memory is short.
 type File struct {
@@ -116,9 +113,6 @@ func parse(whole []byte, path string, kind Kind) (*File, error) {
 // layout finds the tensors, and holds what the header claims against the size of the file.
 func layout(whole []byte, path string, kind Kind) (f *File, header []byte, err error) {
 	f = &File{path: path, kind: kind, metadata: map[string]string{}, byName: map[string]int{}}
-	if bytes.HasPrefix(whole, []byte(oldMagic)) {
-		return nil, nil, f.errorf(0, "nodemask 0.3 or older wrote this: run 'nodemask convert %s NEW.safetensors' once and name the new file", path)
-	}
 	if len(whole) < lengthSize {
 		return nil, nil, f.errorf(0, "this is not a nodemask %s: the file has %d bytes, less than its header's length takes. Name another file", kind.Name, len(whole))
 	}
