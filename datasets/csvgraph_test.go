@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,9 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -26,16 +25,21 @@ const (
 )
 
 func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
-	n, err := csvtable.New(t.Context(), input.Bytes(csvNodesFile, []byte(nodes)))
-	if err != nil {
-		return nil, err
+	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
+}
+
+// rows returns a collector of rows of features alone, and what makes them features; ids are numbers.
+func rows(width int) (add func(row []float32), finish func() Features) {
+	r := graphfile.NewRows(graphfile.Columns{Label: -1, Masks: [3]int{-1, -1, -1}, Features: make([]int, width)})
+	n := 0
+	add = func(row []float32) {
+		_, err := r.Add(strconv.AppendInt(nil, int64(n), 10), nil, [3][]byte{}, row)
+		n++
+		if err != nil {
+			panic(err)
+		}
 	}
-	e, err := csvtable.New(t.Context(), input.Bytes(csvEdgesFile, []byte(edges)))
-	if err != nil {
-		return nil, err
-	}
-	g := &Graph{}
-	return g, g.readCSV(n, e)
+	return add, func() Features { r.Finish("", nil); return Features(r.Graph.Features).compact() }
 }
 
 func sameGraph(t testing.TB, want, got *Graph) {
@@ -134,11 +138,11 @@ func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
-			b := NewFeatureBuilder(10)
+			add, finish := rows(10)
 			var want []float32
-			rows := 1000
-			for v := range rows {
-				at := float64(v) / float64(rows)
+			const nodes = 1000
+			for v := range nodes {
+				at := float64(v) / nodes
 				if !ascending {
 					at = 1 - at
 				}
@@ -149,9 +153,9 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 					}
 				}
 				want = append(want, row...)
-				b.Add(row)
+				add(row)
 			}
-			f := b.Finish()
+			f := finish()
 			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
 			if f.IsSparse() {
 				f = f.Stored(false)
@@ -173,15 +177,15 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		var err error
 		g.Edges, g.Report, err = csr.FromEdges(n, edges, csr.Options{})
 		require.NoError(rt, err)
-		var index classes.Index
+		var index graphfile.Classes
 		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		features := NewFeatureBuilder(2)
+		add, finish := rows(2)
 		for v := range n {
 			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			features.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
+			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
 		g.Classes = index.Finish(g.Labels)
-		g.Features = features.Finish()
+		g.Features = finish()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)
 		again, err := ReadCSV(context.Background(), dir)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Features holds a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may
@@ -95,7 +96,8 @@ func (f Features) Stored(sparse bool) Features {
 	case sparse:
 		return f.toSparse()
 	}
-	return f.toDense()
+	listed := graphfile.Features(f)
+	return Features(listed.ToDense())
 }
 
 func (f Features) toSparse() Features {
@@ -110,14 +112,6 @@ func (f Features) toSparse() Features {
 		s.Offsets = append(s.Offsets, int64(len(s.Values)))
 	}
 	return s
-}
-
-func (f Features) toDense() Features {
-	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
-	for v := range f.Rows {
-		f.Row(v, d.Dense[v*f.Width:(v+1)*f.Width])
-	}
-	return d
 }
 
 // Matrix returns the features as a sparse matrix. It shares the memory of sparse features, and is a copy of dense ones.
@@ -263,47 +257,3 @@ func (f Features) checkShape() error {
 
 // finite reports whether x is neither infinite nor NaN.
 func finite(x float32) bool { return x-x == 0 }
-
-// sparseLimit is the share of nonzeros up to which features are stored sparse: half the memory of dense ones, as a
-// nonzero takes a column and a value.
-const sparseLimit = 0.25
-
-// FeatureBuilder collects rows in the form that suits them: it starts sparse, and turns dense when the rows so far are
-// mostly not zero.
-type FeatureBuilder struct{ f Features }
-
-// NewFeatureBuilder returns a builder of rows of a width.
-func NewFeatureBuilder(width int) *FeatureBuilder {
-	return &FeatureBuilder{Features{Width: width, Offsets: []int64{0}}}
-}
-
-// Add copies a row of the builder's width, and returns about how many bytes it takes.
-func (b *FeatureBuilder) Add(row []float32) (bytes int64) {
-	f := &b.f
-	f.Rows++
-	if !f.IsSparse() {
-		f.Dense = append(f.Dense, row...)
-		return 4 * int64(f.Width)
-	}
-	before := len(f.Values)
-	for j, v := range row {
-		if v != 0 {
-			f.Columns = append(f.Columns, int32(j))
-			f.Values = append(f.Values, v)
-		}
-	}
-	f.Offsets = append(f.Offsets, int64(len(f.Values)))
-	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit: rows near it should not be turned to and fro.
-	if f.Rows >= 64 && float64(len(f.Values)) > 2*sparseLimit*float64(f.Rows)*float64(f.Width) {
-		*f = f.toDense()
-	}
-	return bytes
-}
-
-// Finish returns the rows, sparse if at most sparseLimit of them is not zero.
-func (b *FeatureBuilder) Finish() Features {
-	f := b.f
-	b.f = Features{}
-	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width))
-}

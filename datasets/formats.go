@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/graphml"
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/ogb"
 	"nodemask/datasets/internal/torch"
@@ -29,7 +29,7 @@ type Reader interface {
 }
 
 // single are the formats of one file, by how its name ends.
-var single = map[string]func(ctx context.Context, in *input.File) (*listing.Graph, error){
+var single = map[string]func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error){
 	".graphml": graphml.Read, ".json": nodelink.Read, ".pt": torch.Read,
 }
 
@@ -58,7 +58,7 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 	}
 	if !info.IsDir() {
 		if single[extension(path)] != nil {
-			f, err := input.Open(path)
+			f, err := graphfile.Open(path)
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		if err != nil {
 			return nil, err
 		}
-		return fromListing(listed, base(path), path)
+		return FromFile(listed, "", path)
 	case has(csvNodesFile):
 		return nil, &NameError{Name: path, Problem: "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
 	case has(csvEdgesFile):
@@ -92,7 +92,7 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 
 // isZip reports whether a file begins as a zip does, such as an npz of another name.
 func isZip(path string) bool {
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return true // whoever reads it says why not
 	}
@@ -111,17 +111,22 @@ func base(path string) string {
 }
 
 // readSingle reads a file of one of the formats of [single], and closes it.
-func readSingle(ctx context.Context, f *input.File) (*Graph, error) {
+func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	listed, err := single[extension(f.Name)](ctx, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return fromListing(listed, strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name)), f.Name)
+	return FromFile(listed, strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name)), f.Name)
 }
 
-// fromListing returns the graph that a file lists.
-func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
-	g := &Graph{Name: name, Source: source, Format: l.Format, NodeIDs: l.IDs, Labels: l.Labels, Classes: l.Classes, Directed: l.Directed}
+// FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it was
+// read from, if name is "".
+func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
+	if name == "" {
+		name = base(source)
+	}
+	g := &Graph{Name: name, Source: source, Format: l.Format, NodeIDs: l.IDs, Labels: l.Labels, Classes: l.Classes,
+		Directed: l.Directed, Features: Features{Rows: l.Nodes}}
 	if err := g.setEdges(l); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
@@ -129,11 +134,10 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 	if g.Labels == nil {
 		g.Labels = slices.Repeat([]int32{Unlabelled}, l.Nodes)
 	}
-	f := Features{Rows: l.Nodes, Width: l.Features.Width, Dense: l.Features.Dense, Offsets: l.Features.Offsets, Columns: l.Features.Columns, Values: l.Features.Values}
-	if f.Width == 0 {
-		f = Features{Rows: l.Nodes}
+	if l.Features.Width > 0 {
+		l.Features.Rows = l.Nodes
+		g.Features = Features(l.Features).compact()
 	}
-	g.Features = f.compact()
 	if l.Train != nil {
 		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
 	}
@@ -141,24 +145,49 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// setEdges makes a listing's pairs edges.
-func (g *Graph) setEdges(l *listing.Graph) error {
-	if !l.Both && !l.Directed { // of directed edges, the other direction is another edge and no repeat
-		return g.SetPairs(l.Nodes, l.Pairs)
-	}
-	pairs := func(yield func(int32, int32) bool) {
-		for _, e := range l.Pairs {
-			if !yield(e.Node, e.Neighbour) {
-				return
+// setEdges makes a file's pairs edges.
+func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
+	if l.Both || l.Directed { // of directed edges, the other direction is another edge and no repeat
+		return g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
+			for _, e := range l.Pairs {
+				if !yield(e.Node, e.Neighbour) {
+					return
+				}
 			}
+		})
+	}
+	if g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
+		return err
+	}
+	g.countReverses(l.Pairs)
+	// The arrays behind the rows still have room for the repeats: give that back.
+	if g.Report.Duplicates > g.Report.Edges/4 {
+		g.Edges.Indices = slices.Clone(g.Edges.Indices)
+	}
+	return nil
+}
+
+// countReverses counts the edges that pairs list in both directions, which are no repeats to a reader of the report.
+func (g *Graph) countReverses(pairs []csr.Edge) {
+	listed := make([]bool, len(g.Edges.Indices))
+	for _, p := range pairs {
+		if p.Node != p.Neighbour {
+			at, _ := slices.BinarySearch(g.Edges.Neighbours(p.Node), p.Neighbour)
+			listed[g.Edges.Offsets[p.Node]+int64(at)] = true
 		}
 	}
-	return g.setBothWays(l.Nodes, pairs)
+	g.Reverses = -g.Report.Edges
+	for _, is := range listed {
+		if is {
+			g.Reverses++
+		}
+	}
 }
 
 // compact returns features as they are best stored: sparse if at most a quarter is not zero.
 func (f Features) compact() Features {
-	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width) && f.Width > 0)
+	most := graphfile.SparseLimit * float64(f.Rows) * float64(f.Width)
+	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
 // Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and that edges with a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -40,7 +40,7 @@ func FuzzNPZ(f *testing.F) {
 		}
 		scipy := members{"row": indptr, "col": indices, "shape": shape}
 		for _, b := range [][]byte{raw, tiny().With(changed).Zip(zip.Store), scipy.Zip(zip.Store)} {
-			file, err := numpy.New(t.Context(), input.Bytes("fuzz.npz", b))
+			file, err := numpy.New(t.Context(), graphfile.Bytes("fuzz.npz", b))
 			if err != nil {
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to each
@@ -30,11 +30,9 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	if err != nil {
 		return nil, err
 	}
-	var arrived Graph
-	nodes.Finish(&arrived)
-	n := &Newcomers{IDs: arrived.NodeIDs, Features: arrived.Features}
+	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
-	if err := withCSV(ctx, edgesFile, func(edges *csvtable.Table) error {
+	if err := withCSV(ctx, graphfile.Open, edgesFile, func(edges *graphfile.Table) error {
 		number := func(id []byte) (v int32, isNew bool, err error) {
 			if v, isNew = nodes.Find(id); isNew {
 				return v, true, nil
@@ -45,7 +43,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 			}
 			return v, false, err
 		}
-		return readCSVPairs(edges, func(source, target []byte) error {
+		return readCSVPairs(edges, nodes.Graph, func(source, target []byte) error {
 			v, vNew, err := number(source)
 			if err != nil {
 				return err
@@ -96,24 +94,28 @@ func entries(rows [][]int32) (total int) {
 }
 
 func readNewNodes(ctx context.Context, file string, width int,
-	known func(id []byte) (int32, bool)) (nodes *csvNodes, err error) {
-	err = withCSV(ctx, file, func(table *csvtable.Table) error {
-		nodes, err = newCSVNodes(table, table.Find("label"))
-		if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class
-			nodes, err = newCSVNodes(table, table.Find("class", "y"))
+	known func(id []byte) (int32, bool)) (nodes *graphfile.Rows, err error) {
+	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
+		label := graphfile.Find(t.Header, "label")
+		c, _, err := csvColumns(t, label)
+		if err == nil && len(c.Features) != width && label < 0 { // then a feature too many may be the class
+			label = graphfile.Find(t.Header, "class", "y")
+			c, _, err = csvColumns(t, label)
 		}
 		if err != nil {
 			return err
 		}
-		if found := len(nodes.featureColumns); found != width {
-			return table.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+		if found := len(c.Features); found != width {
+			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 		}
-		return nodes.read(func(id []byte) error {
+		nodes, err = readCSVNodes(t, label, func(id []byte) error {
 			if _, found := known(id); found {
-				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
+				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
+					"from a cache", id)
 			}
 			return nil
 		})
+		return err
 	})
 	return nodes, err
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -94,7 +94,7 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 	}
 	defer a.Close()
 	labels := make([]int32, nodes)
-	var index classes.Index
+	var index graphfile.Classes
 	if a.Type.IsText() {
 		var one [1]string
 		for v := range labels {

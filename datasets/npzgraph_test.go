@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -218,7 +218,7 @@ func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	whole := m.Zip(zip.Store)
 	// The second run of the pairs meets a file that ends early.
 	r := &shrinking{data: whole, after: -1}
-	in := input.Bytes("a.npz", whole)
+	in := graphfile.Bytes("a.npz", whole)
 	in.ReaderAt = r
 	file, err := numpy.New(t.Context(), in)
 	require.NoError(t, err)

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -191,10 +190,10 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	for file := range files {
 		by[strings.ToLower(file)] = file
 		if len(files) == 1 && single[extension(file)] != nil {
-			return readSingle(ctx, input.Bytes(file, files[file]))
+			return readSingle(ctx, graphfile.Bytes(file, files[file]))
 		}
 		if len(files) == 1 && extension(file) == ".npz" {
-			z, err := numpy.New(ctx, input.Bytes(file, files[file]))
+			z, err := numpy.New(ctx, graphfile.Bytes(file, files[file]))
 			if err != nil {
 				return nil, err
 			}
@@ -228,18 +227,15 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		found := slices.Sorted(maps.Keys(files))
 		return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 	}
-	nodes, err := csvtable.New(ctx, input.Bytes(nodesFile, files[nodesFile]))
+	open := func(file string) (*graphfile.File, error) {
+		file = by[file]
+		return graphfile.Bytes(file, files[file]), nil
+	}
+	g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
 	if err != nil {
 		return nil, err
 	}
-	edges, err := csvtable.New(ctx, input.Bytes(edgesFile, files[edgesFile]))
-	if err != nil {
-		return nil, err
-	}
-	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile, Format: "CSV"}
-	if err := g.readCSV(nodes, edges); err != nil {
-		return nil, err
-	}
+	g.Name = name
 	return g, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -112,7 +112,7 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	}
 	name := r.file(part)
 	if info, err := fs.Stat(r.files, name); err == nil { // before it is opened: a pipe would be waited for
-		if err := input.Regular(info, nil); err != nil {
+		if err := graphfile.Regular(info, nil); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -42,7 +42,7 @@ func RedditLike(scale float64, seed uint64) (*Graph, error) {
 		return nil, fmt.Errorf("datasets: RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)", scale, minRedditScale, maxRedditScale)
 	}
 	nodes := int(math.Round(float64(reddit.nodes) * scale))
-	if err := input.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
+	if err := graphfile.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
 		return nil, fmt.Errorf("datasets: RedditLike of scale %v: %w", scale, err)
 	}
 	m := newSkewed(nodes, reddit.classes, math.Round(float64(reddit.directed/2)*scale), seed)

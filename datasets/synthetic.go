@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
@@ -87,7 +87,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := input.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	if err := graphfile.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
 		return nil, fmt.Errorf("datasets: SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].

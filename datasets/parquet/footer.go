@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // checkFooter returns an error unless a footer, in Thrift's compact protocol, is nested within bounds: the library reads it by
@@ -28,8 +28,8 @@ func checkFooter(footer []byte) error {
 		if children > 0 {
 			open = append(open, children)
 		}
-		if len(open) > input.MaxDepth {
-			return fmt.Errorf("its schema is nested more than %d deep", input.MaxDepth)
+		if len(open) > graphfile.MaxDepth {
+			return fmt.Errorf("its schema is nested more than %d deep", graphfile.MaxDepth)
 		}
 	}
 	return nil
@@ -107,8 +107,8 @@ func (f *thrift) structure(depth int, path []int64) {
 }
 
 func (f *thrift) value(kind byte, depth int, path []int64) {
-	if depth > input.MaxDepth {
-		f.fail(fmt.Errorf("its footer is nested more than %d deep", input.MaxDepth))
+	if depth > graphfile.MaxDepth {
+		f.fail(fmt.Errorf("its footer is nested more than %d deep", graphfile.MaxDepth))
 		return
 	}
 	switch kind {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Deflate cannot shrink data by more than this, so a member that claims more is lying.
@@ -27,14 +27,14 @@ const (
 // File reads a zip of npy arrays. Members are streamed, and can be opened several times, even at once.
 type File struct {
 	ctx     context.Context
-	in      *input.File
+	in      *graphfile.File
 	members map[string]*zip.File
 	counted map[string]bool // members whose size was checked by unpacking
 }
 
 // Open opens a file. Once ctx is done, reading any member ends with its error.
 func Open(ctx context.Context, path string) (*File, error) {
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 }
 
 // New reads the list of members of a zip, which [File.Close] closes.
-func New(ctx context.Context, in *input.File) (*File, error) {
+func New(ctx context.Context, in *graphfile.File) (*File, error) {
 	z := &File{ctx: ctx, in: in, members: map[string]*zip.File{}, counted: map[string]bool{}}
 	archive, err := zip.NewReader(in, in.Size)
 	if err != nil {
@@ -73,7 +73,7 @@ func (z *File) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
 }
 
-// Take counts bytes that the caller is about to keep of the file; see [input.Budget].
+// Take counts bytes that the caller is about to keep of the file; see [graphfile.Budget].
 func (z *File) Take(bytes int64) error {
 	if err := z.in.Take(bytes); err != nil {
 		return z.Errorf("%w", err)

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 func openBytes(t testing.TB, b []byte) *File {
-	z, err := New(t.Context(), input.Bytes("a.npz", b))
+	z, err := New(t.Context(), graphfile.Bytes("a.npz", b))
 	require.NoError(t, err)
 	return z
 }
@@ -42,7 +42,7 @@ func TestNPZErrorsNameTheMemberAndDamageIsFound(t *testing.T) {
 func TestNPZReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := numpytest.Members{"row": numpytest.Array("<i4", []int{3}, []int32{5, 6, 7})}.Zip(zip.Store)
-	z, err := New(ctx, input.Bytes("a.npz", b))
+	z, err := New(ctx, graphfile.Bytes("a.npz", b))
 	require.NoError(t, err)
 	cancel()
 	_, err = z.Ints("row", 3)
@@ -50,6 +50,6 @@ func TestNPZReadingStopsWhenTheContextIsDone(t *testing.T) {
 }
 
 func TestNPZRefusesWhatIsNotAZip(t *testing.T) {
-	_, err := New(t.Context(), input.Bytes("a.npz", []byte("<html>not found")))
+	_, err := New(t.Context(), graphfile.Bytes("a.npz", []byte("<html>not found")))
 	require.ErrorContains(t, err, "a.npz: 15 bytes: not a whole npz (zip) file")
 }

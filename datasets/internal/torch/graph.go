@@ -5,18 +5,17 @@ import (
 	"strconv"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
 // graph reads the fields of a graph.
-func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
+func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	left, err := f.named(fields)
 	if err != nil {
 		return nil, err
 	}
-	g := &listing.Graph{Format: "PyTorch Geometric", Both: true}
+	g := &graphfile.Graph{Format: "PyTorch Geometric", Both: true}
 	for _, note := range left {
 		g.Notef("%s", note)
 	}
@@ -54,13 +53,13 @@ func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
 }
 
 // count finds the number of nodes, and that all agree on it.
-func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
+func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
 	var most int64 = -1
 	for i := range edges.shape[1] {
 		for end := range int64(2) {
 			v := edges.index(end, i)
-			if v < 0 || v >= listing.MaxNodes {
-				return f.errorf("edge_index: edge %d names node %d: expected 0 to %d", i, v, listing.MaxNodes-1)
+			if v < 0 || v >= graphfile.MaxNodes {
+				return f.errorf("edge_index: edge %d names node %d: expected 0 to %d", i, v, graphfile.MaxNodes-1)
 			}
 			most = max(most, v)
 		}
@@ -84,15 +83,15 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 		if isClaimed {
 			nodes, source = claimed, "num_nodes"
 		}
-		if err := listing.ClaimError(source, nodes, int(edges.shape[1])); err != nil {
+		if err := graphfile.ClaimError(source, nodes, int(edges.shape[1])); err != nil {
 			return f.errorf("%w", err)
 		}
 	}
 	if most >= nodes {
 		return f.errorf("edge_index names node %d, but there are %d nodes (%s)", most, nodes, source)
 	}
-	if nodes == 0 || nodes > listing.MaxNodes {
-		return f.errorf("%d nodes: expected 1 to %d", nodes, listing.MaxNodes)
+	if nodes == 0 || nodes > graphfile.MaxNodes {
+		return f.errorf("%d nodes: expected 1 to %d", nodes, graphfile.MaxNodes)
 	}
 	g.Nodes = int(nodes)
 	return nil
@@ -101,7 +100,7 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 // index returns a whole number as it is: a floating one has not enough bits for all.
 func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
-func (f *file) pairs(g *listing.Graph, edges *tensor) error {
+func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
 	if err := f.in.Take(16 * edges.shape[1]); err != nil {
 		return f.errorf("edge_index: %w", err)
 	}
@@ -116,7 +115,7 @@ func (f *file) pairs(g *listing.Graph, edges *tensor) error {
 	return nil
 }
 
-func (f *file) features(g *listing.Graph, x *tensor) error {
+func (f *file) features(g *graphfile.Graph, x *tensor) error {
 	if x == nil {
 		g.Notef("no field \"x\": the nodes have no features")
 		return nil
@@ -126,8 +125,8 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 		g.Notef("field \"x\" has shape %v: the nodes have no features", x.shape)
 		return nil
 	}
-	if !ok || rows != int64(g.Nodes) || columns > listing.MaxWidth {
-		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, listing.MaxWidth)
+	if !ok || rows != int64(g.Nodes) || columns > graphfile.MaxWidth {
+		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, graphfile.MaxWidth)
 	}
 	g.Features.Width = int(columns)
 	if err := f.in.Take(4 * rows * columns); err != nil {
@@ -141,7 +140,7 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 		row := g.Features.Dense[v*columns : (v+1)*columns]
 		for i := range row {
 			var err error
-			if row[i], err = listing.Float32(x.kind.float(x.at(v, int64(i)))); err != nil {
+			if row[i], err = graphfile.Float32(x.kind.float(x.at(v, int64(i)))); err != nil {
 				return f.errorf("field \"x\": row %d, column %d: %w", v, i, err)
 			}
 		}
@@ -149,7 +148,7 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 	return nil
 }
 
-func (f *file) labels(g *listing.Graph, y *tensor) error {
+func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	if y == nil {
 		g.Notef("no field \"y\": the nodes have no classes")
 		return nil
@@ -158,7 +157,7 @@ func (f *file) labels(g *listing.Graph, y *tensor) error {
 	if !ok || rows != int64(g.Nodes) || columns != 1 {
 		return f.errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
 	}
-	var index classes.Index
+	var index graphfile.Classes
 	g.Labels = make([]int32, rows)
 	var text []byte
 	for v := range g.Labels {
@@ -176,7 +175,7 @@ func (f *file) labels(g *listing.Graph, y *tensor) error {
 }
 
 // split reads the masks. Of several splits, a column each, it takes the first.
-func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
+func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var sets [3][]int32
 	some := false
 	for i, field := range []string{"train_mask", "val_mask", "test_mask"} {

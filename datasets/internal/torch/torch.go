@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -21,7 +20,7 @@ const maxMembers = 10_000
 // file is a zip of torch.save.
 type file struct {
 	ctx     context.Context
-	in      *input.File
+	in      *graphfile.File
 	members map[string]*zip.File
 	folder  string
 }
@@ -31,7 +30,7 @@ func (f *file) errorf(format string, args ...any) error {
 }
 
 // Read reads a file. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
+func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	f := &file{ctx: ctx, in: in, members: map[string]*zip.File{}}
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {

@@ -1,5 +1,4 @@
-// Package csvtable reads comma-separated tables with a header line, of any size, a line at a time.
-package csvtable
+package graphfile
 
 import (
 	"bufio"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"nodemask/datasets/internal/input"
 )
 
 // maxLine limits one line to a million fields of 16 characters.
@@ -28,7 +25,7 @@ type Table struct {
 	Header []string // the names of the columns
 	Fields [][]byte // of the line read last, as many as Header; overwritten by the next
 
-	in      *input.File
+	in      *File
 	ctx     context.Context
 	begin   int64 // of the line read last, in bytes
 	end     int64 // of the line read last, in bytes
@@ -42,7 +39,7 @@ type Table struct {
 }
 
 // New reads the header line. Once ctx is done, reading ends with its error.
-func New(ctx context.Context, in *input.File) (*Table, error) {
+func NewTable(ctx context.Context, in *File) (*Table, error) {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(in, 1<<18)}
 	if !t.Next() {
 		if t.err != nil {
@@ -57,11 +54,11 @@ func New(ctx context.Context, in *input.File) (*Table, error) {
 }
 
 // NewBare returns a table without a header line, whose first line says how many columns all have. r unpacks in.
-func NewBare(ctx context.Context, in *input.File, r io.Reader) *Table {
+func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return &Table{Name: in.Name, in: in, ctx: ctx, r: bufio.NewReaderSize(r, 1<<18)}
 }
 
-// Take counts bytes that the caller is about to keep of the table; see [input.Budget].
+// Take counts bytes that the caller is about to keep of the table; see [Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)
@@ -74,19 +71,9 @@ func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Find returns the column of the first of the names that the header has, in upper or lower case; -1 if it has none.
-func (t *Table) Find(names ...string) int {
-	for _, name := range names {
-		if i := slices.IndexFunc(t.Header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// Column returns what [Table.Find] does, or an error if the column is not there.
+// Column returns what [Find] does, or an error if the column is not there.
 func (t *Table) Column(names ...string) (int, error) {
-	if i := t.Find(names...); i >= 0 {
+	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil
 	}
 	found := t.Header

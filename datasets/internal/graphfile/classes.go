@@ -1,5 +1,4 @@
-// Package classes numbers the class names of a graph.
-package classes
+package graphfile
 
 import (
 	"cmp"
@@ -12,14 +11,14 @@ import (
 // Unlabelled is the number of no class.
 const Unlabelled int32 = -1
 
-// Index numbers class names as they are met, and puts them into natural order at the end. The zero value is ready.
-type Index struct {
+// Classes numbers class names as they are met, and puts them into natural order at the end. The zero value is ready.
+type Classes struct {
 	index map[string]int32
 	names []string
 }
 
 // Add returns the number of a class; [Unlabelled] for an empty name.
-func (c *Index) Add(name []byte) int32 {
+func (c *Classes) Add(name []byte) int32 {
 	if len(name) == 0 {
 		return Unlabelled
 	}
@@ -36,7 +35,7 @@ func (c *Index) Add(name []byte) int32 {
 }
 
 // Finish returns the classes in natural order and renumbers labels to match.
-func (c *Index) Finish(labels []int32) []string {
+func (c *Classes) Finish(labels []int32) []string {
 	names := plain(c.names)
 	classes := slices.Clone(names)
 	slices.SortFunc(classes, classOrder(classes))

@@ -1,4 +1,4 @@
-package csvtable
+package graphfile
 
 import (
 	"context"
@@ -7,16 +7,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/datasets/internal/input"
 )
 
 func TestATableIsReadLineByLine(t *testing.T) {
-	table, err := New(t.Context(), input.Bytes("a.csv", []byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
+	table, err := NewTable(t.Context(), Bytes("a.csv", []byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ID", "Label", "x"}, table.Header)
-	assert.Equal(t, 1, table.Find("name", "label"))
-	assert.Equal(t, -1, table.Find("name"))
+	assert.Equal(t, 1, Find(table.Header, "name", "label"))
+	assert.Equal(t, -1, Find(table.Header, "name"))
 	var lines [][]string
 	for table.Next() {
 		var fields []string
@@ -30,7 +28,7 @@ func TestATableIsReadLineByLine(t *testing.T) {
 }
 
 func TestErrorsNameTheLineAndWrapTheirCause(t *testing.T) {
-	table, err := New(t.Context(), input.Bytes("a.csv", []byte("id\n\n1\n")))
+	table, err := NewTable(t.Context(), Bytes("a.csv", []byte("id\n\n1\n")))
 	require.NoError(t, err)
 	_, err = table.Column("name")
 	require.EqualError(t, err, `a.csv: line 1: no column "name": the header reads "id". The first line must name the columns`)
@@ -46,13 +44,13 @@ type endless struct{}
 func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestALineHasALimit(t *testing.T) {
-	_, err := New(t.Context(), &input.File{Reader: endless{}, Name: "a.csv"})
+	_, err := NewTable(t.Context(), &File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorContains(t, err, "a.csv: line 1: longer than 16777216 bytes")
 }
 
 func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(ctx, &input.File{Reader: endless{}, Name: "a.csv"})
+	_, err := NewTable(ctx, &File{Reader: endless{}, Name: "a.csv"})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -1,4 +1,4 @@
-package listing
+package graphfile
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/input"
 )
 
 // Limits of what a [Builder] takes. Columns cost memory in every row that is stored dense.
@@ -19,16 +17,8 @@ const (
 	maxName       = 4096 // bytes of an id, a class or an attribute's name
 )
 
-// classNames are the attributes that may be a node's class: the first that a file has is.
-var classNames = []string{"class", "label", "y"}
-
-// maskNames are the attributes that make up a split, by set; each has its own names.
-var maskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
-
-// MaskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
-func MaskSet(name string) int {
-	return slices.IndexFunc(maskNames[:], func(names []string) bool { return slices.Contains(names, name) })
-}
+// classAttributes may be a node's class: the first that a file has is.
+var classAttributes = []string{"class", "label", "y"}
 
 // Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class, label or y is
 // the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in the order in which
@@ -37,7 +27,7 @@ type Builder struct {
 	// Attribute is what the format calls an attribute, with its own name: "GraphML key".
 	Attribute string
 
-	in      *input.File
+	in      *File
 	g       Graph
 	index   map[string]int32 // nodes by id, in the order in which ids are first seen, in edges too
 	ids     []string         // by the same numbers
@@ -67,18 +57,18 @@ type entry struct {
 }
 
 type classColumn struct {
-	index  classes.Index
+	index  Classes
 	labels []int32 // as far as nodes have one
 	now    int32   // of the row that comes next
 	nodes  int
 }
 
 // NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls an attribute.
-func NewBuilder(in *input.File, format, attribute string) *Builder {
+func NewBuilder(in *File, format, attribute string) *Builder {
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
 	b.g.Format = format
 	for i := range b.class {
-		b.class[i].now = classes.Unlabelled
+		b.class[i].now = Unlabelled
 	}
 	return b
 }
@@ -118,7 +108,7 @@ func (b *Builder) Number(name string, value float64) error {
 	if isClass, err := b.addClass(name, text); isClass || err != nil {
 		return err
 	}
-	if set := MaskSet(name); set >= 0 {
+	if set := maskSet(name); set >= 0 {
 		b.masked = true
 		if value != 0 {
 			node := int32(len(b.offsets) - 1)
@@ -144,7 +134,7 @@ func (b *Builder) Number(name string, value float64) error {
 
 // addClass takes a value of an attribute that may be the class, and reports whether it is one.
 func (b *Builder) addClass(name, value string) (bool, error) {
-	i := slices.IndexFunc(classNames, func(c string) bool { return strings.EqualFold(c, name) })
+	i := slices.IndexFunc(classAttributes, func(c string) bool { return strings.EqualFold(c, name) })
 	if i < 0 {
 		return false, nil
 	}
@@ -204,12 +194,12 @@ func (b *Builder) Node(id string) error {
 	b.row, b.found = b.row[:0], 0
 	for i := range b.class {
 		c := &b.class[i]
-		if c.now != classes.Unlabelled {
+		if c.now != Unlabelled {
 			for len(c.labels) < node {
-				c.labels = append(c.labels, classes.Unlabelled)
+				c.labels = append(c.labels, Unlabelled)
 			}
 			c.labels = append(c.labels, c.now)
-			c.nodes, c.now = c.nodes+1, classes.Unlabelled
+			c.nodes, c.now = c.nodes+1, Unlabelled
 		}
 	}
 	return nil
@@ -271,7 +261,7 @@ func (b *Builder) Finish() (*Graph, error) {
 	}
 	b.chooseClass()
 	b.setFeatures()
-	g.SetSplit("the split of train_mask, val_mask and test_mask", b.masked, b.masks)
+	g.SetSplit(MasksSplit, b.masked, b.masks)
 	return g, nil
 }
 
@@ -283,10 +273,10 @@ func (b *Builder) chooseClass() {
 		switch {
 		case c.nodes == 0:
 		case g.Labels != nil:
-			g.Notef("%s %q: left out: the class is another", b.Attribute, classNames[i])
+			g.Notef("%s %q: left out: the class is another", b.Attribute, classAttributes[i])
 		default:
 			for len(c.labels) < g.Nodes {
-				c.labels = append(c.labels, classes.Unlabelled)
+				c.labels = append(c.labels, Unlabelled)
 			}
 			g.Labels, g.Classes = c.labels, c.index.Finish(c.labels)
 		}
@@ -297,7 +287,7 @@ func (b *Builder) chooseClass() {
 func (b *Builder) setFeatures() {
 	g := &b.g
 	columns := make([]int32, len(b.columns)) // of each attribute; -1: none
-	f := Features{Offsets: make([]int64, g.Nodes+1)}
+	f := Features{Rows: g.Nodes, Offsets: make([]int64, g.Nodes+1)}
 	for i, a := range b.columns {
 		columns[i] = -1
 		switch {

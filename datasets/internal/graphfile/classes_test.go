@@ -1,4 +1,4 @@
-package classes
+package graphfile
 
 import (
 	"testing"
@@ -35,14 +35,14 @@ func TestNumbersAndTruthsHaveOneNameInEveryFormat(t *testing.T) {
 		{[]string{"True", "maybe"}, []string{"True", "maybe"}},
 		{[]string{"1.0", "one"}, []string{"1.0", "one"}},
 	} {
-		var x Index
+		var x Classes
 		labels := make([]int32, len(c.names))
 		for v, name := range c.names {
 			labels[v] = x.Add([]byte(name))
 		}
 		assert.Equal(t, c.classes, x.Finish(labels), c.names)
 	}
-	var x Index
+	var x Classes
 	labels := []int32{x.Add([]byte("True")), x.Add(nil), x.Add([]byte("false")), x.Add([]byte("true"))}
 	assert.Equal(t, []string{"0", "1"}, x.Finish(labels))
 	assert.Equal(t, []int32{1, Unlabelled, 0, 1}, labels, "nodes of two spellings are of one class")

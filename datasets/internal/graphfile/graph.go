@@ -1,10 +1,13 @@
-// Package listing holds a graph as a file lists it, before it becomes a datasets.Graph, and builds one from nodes with
-// attributes. Readers of formats return it.
-package listing
+// Package graphfile is what the readers of all formats share: it opens files and bounds what their content may take, reads
+// tables, finds nodes by their ids, numbers classes, and holds a graph as a file lists it, before it becomes a
+// datasets.Graph.
+package graphfile
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"nodemask/csr"
 )
@@ -37,13 +40,13 @@ type Graph struct {
 	more                    int      // notes beyond maxNotes
 }
 
-// Features holds [nodes, Width] float32, dense or by nonzeros, as datasets.Features does.
+// Features holds [Rows, Width] float32, as datasets.Features does, into which it converts.
 type Features struct {
-	Width   int
-	Dense   []float32
-	Offsets []int64 // nil: dense
-	Columns []int32
-	Values  []float32
+	Rows, Width int
+	Dense       []float32
+	Offsets     []int64 // nil: dense
+	Columns     []int32
+	Values      []float32
 }
 
 // Notef adds a note, up to a limit: a file may have a million things to leave out.
@@ -62,6 +65,9 @@ func (g *Graph) AllNotes() []string {
 	}
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
+
+// MasksSplit names the split that marks at the nodes make up, for [Graph.SetSplit].
+const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
 // SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have no
 // label, or says why not. Sets must be ascending; what names the split is for notes.
@@ -123,6 +129,21 @@ func ClaimError(what string, nodes int64, edges int) error {
 		return fmt.Errorf("%s makes %d nodes: expected 0 to %d beside %d edges, unless features or labels list them", what, nodes, most, edges)
 	}
 	return nil
+}
+
+// ParseFeature reads a finite number. Converting a short []byte to string for strconv allocates nothing.
+func ParseFeature(field []byte) (float32, error) {
+	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
+		return float32(field[0] - '0'), nil
+	}
+	v, err := strconv.ParseFloat(string(field), 32)
+	switch {
+	case err == nil && !math.IsNaN(v) && !math.IsInf(v, 0):
+		return float32(v), nil
+	case len(field) == 0:
+		return 0, errors.New("the feature is empty: write 0")
+	}
+	return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits", field)
 }
 
 // Float32 returns x as a feature holds it, or an error if it is not finite there.

@@ -1,19 +1,18 @@
-// Package ids finds nodes by their ids, which are text or whole numbers.
-package ids
+package graphfile
 
 import "math"
 
-// Index finds the node of an id. Numbers that lie close together, as most do, are looked up in a table once all are known: ten times
+// IDs finds the node of an id. Numbers that lie close together, as most do, are looked up in a table once all are known: ten times
 // as fast as a map of ten million edges' ends. The zero value is ready.
-type Index struct {
+type IDs struct {
 	names     map[string]int32
 	numbers   map[int64]int32
 	low, high int64   // of numbers
 	places    []int32 // of each number from low on, its node plus 1, 0 for none; nil: they are in numbers
 }
 
-// Parse returns the number that an id is, if it is written as strconv.FormatInt would.
-func Parse[T string | []byte](id T) (int64, bool) {
+// ParseNumber returns the number that an id is, if it is written as strconv.FormatInt would.
+func ParseNumber[T string | []byte](id T) (int64, bool) {
 	digits := len(id)
 	negative := digits > 0 && id[0] == '-'
 	if negative {
@@ -44,8 +43,8 @@ func Parse[T string | []byte](id T) (int64, bool) {
 }
 
 // Add gives a node its id. If another has it, Add changes nothing and returns that.
-func (x *Index) Add(id string, node int32) (old int32, again bool) {
-	if n, is := Parse(id); is {
+func (x *IDs) Add(id string, node int32) (old int32, again bool) {
+	if n, is := ParseNumber(id); is {
 		return x.AddNumber(n, node)
 	}
 	if old, again = x.names[id]; again {
@@ -59,7 +58,7 @@ func (x *Index) Add(id string, node int32) (old int32, again bool) {
 }
 
 // AddNumber is Add for a number.
-func (x *Index) AddNumber(id int64, node int32) (old int32, again bool) {
+func (x *IDs) AddNumber(id int64, node int32) (old int32, again bool) {
 	if old, again = x.FindNumber(id); again {
 		return old, true
 	}
@@ -75,7 +74,7 @@ func (x *Index) AddNumber(id int64, node int32) (old int32, again bool) {
 }
 
 // Seal makes finding fast. No id may be added after it.
-func (x *Index) Seal() {
+func (x *IDs) Seal() {
 	span := uint64(x.high) - uint64(x.low)
 	if x.numbers == nil || span >= 4*uint64(len(x.numbers))+1024 {
 		return
@@ -88,8 +87,8 @@ func (x *Index) Seal() {
 }
 
 // Find returns the node of an id.
-func (x *Index) Find(id []byte) (int32, bool) {
-	if n, is := Parse(id); is {
+func (x *IDs) Find(id []byte) (int32, bool) {
+	if n, is := ParseNumber(id); is {
 		return x.FindNumber(n)
 	}
 	node, found := x.names[string(id)]
@@ -97,7 +96,7 @@ func (x *Index) Find(id []byte) (int32, bool) {
 }
 
 // FindNumber is Find for a number.
-func (x *Index) FindNumber(id int64) (int32, bool) {
+func (x *IDs) FindNumber(id int64) (int32, bool) {
 	if x.places == nil {
 		node, found := x.numbers[id]
 		return node, found

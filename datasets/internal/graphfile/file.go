@@ -1,5 +1,4 @@
-// Package input opens every file that a reader reads, and counts what the reader makes of it: one bound for all formats.
-package input
+package graphfile
 
 import (
 	"bytes"
@@ -111,4 +110,25 @@ func Fits(bytes int64) error {
 		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph", memory.Text(bytes), left.Of, memory.Text(left.Bytes))
 	}
 	return nil
+}
+
+// TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most bytes.
+type TokenReader struct {
+	R    io.Reader
+	Most int
+	What string // the kinds of tokens: "tag or text"
+
+	read int // since the last token
+}
+
+// Next says that a token begins.
+func (t *TokenReader) Next() { t.read = 0 }
+
+// Read reads from R.
+func (t *TokenReader) Read(p []byte) (int, error) {
+	n, err := t.R.Read(p)
+	if t.read += n; t.read > t.Most {
+		return 0, fmt.Errorf("a %s of more than %d MiB: expected less", t.What, t.Most>>20)
+	}
+	return n, err
 }

@@ -1,4 +1,4 @@
-package ids
+package graphfile
 
 import (
 	"strconv"
@@ -11,12 +11,12 @@ import (
 
 func TestNumbersAreParsedAsTheyAreWrittenOnly(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "7": 7, "-7": -7, "9223372036854775807": 1<<63 - 1, "-9223372036854775808": -1 << 63} {
-		n, is := Parse(text)
+		n, is := ParseNumber(text)
 		assert.True(t, is, text)
 		assert.Equal(t, want, n)
 	}
 	for _, text := range []string{"", "-", "-0", "00", "007", "+1", "1.0", "1e3", " 1", "١", "9223372036854775808", "-9223372036854775809", "19999999999999999999", "a"} {
-		_, is := Parse([]byte(text))
+		_, is := ParseNumber([]byte(text))
 		assert.False(t, is, text)
 	}
 }
@@ -27,7 +27,7 @@ func TestAnIndexIsAMap(t *testing.T) {
 		return strconv.FormatInt(rapid.Int64().Draw(t, "n"), 10)
 	}))
 	rapid.Check(t, func(t *rapid.T) {
-		var x Index
+		var x IDs
 		want := map[string]int32{}
 		for _, name := range rapid.SliceOf(id).Draw(t, "ids") {
 			node := int32(len(want))
