@@ -171,11 +171,11 @@ func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 // tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
 func tinyPlanetoid(t testing.TB) fstest.MapFS {
 	m := fstest.MapFS{}
-	for part, name := range map[string]string{"allx": "matrix-2", "ally": "labels-2", "tx": "matrix-0", "ty": "labels-0", "x": "python2-matrix", "y": "python2-labels"} {
+	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3", "x": "python2-matrix", "y": "python2-labels"} {
 		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
 	}
 	// Six nodes: a path 0-1-2, a self-loop at 3, and 4 and 5 alone.
-	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte("(I0\n(I1\nlI1\n(I0\nI2\nlI2\n(I1\nlI3\n(I3\nI3\nlI4\n(lI5\n(ld.")}
+	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte("}(K\x00(K\x01lK\x01(K\x00K\x02lK\x02(K\x01lK\x03(K\x03K\x03lK\x04(lK\x05(lu.")}
 	m["ind.tiny.test.index"] = &fstest.MapFile{Data: []byte("5\n3\n4\n")}
 	return m
 }
@@ -198,16 +198,16 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 		{"test.index", "5\n3\n6\n", "line 3: node 6: expected 3 to 5"},
 		{"test.index", "5\nx\n", `line 2: "x": expected a node's number`},
 		{"test.index", "5\n" + strings.Repeat("4", 50), `line 2: "44444444444444444444"`},
-		{"graph", "(I0\n(ld.", "1 nodes: expected at least 6, one for each row of allx and tx"},
-		{"graph", "(I0\n(lI0\n(ld.", "node 0 is there twice"},
-		{"graph", "(I7\n(ld.", "node a number (7): expected numbers from 0 to 0"},
-		{"graph", "(I0\nNd.", "node 0 has None: expected a list"},
-		{"graph", "(I0\n(I9\nld.", "node 0 lists a number (9) as its neighbour: expected 0 to 0"},
-		{"graph", "(I0\n(I1\nlI1\n(lI2\n(lI3\n(lI4\n(lI5\n(ld.", "node 0 lists node 1, but not the other way round"},
+		{"graph", "}(K\x00(lu.", "1 nodes: expected at least 6, one for each row of allx and tx"},
+		{"graph", "}(K\x00(lK\x00(lu.", "node 0 is there twice"},
+		{"graph", "}(K\x07(lu.", "node a number (7): expected numbers from 0 to 0"},
+		{"graph", "}(K\x00Nu.", "node 0 has None: expected a list"},
+		{"graph", "}(K\x00(K\x09lu.", "node 0 lists a number (9) as its neighbour: expected 0 to 0"},
+		{"graph", "}(K\x00(K\x01lK\x01(lK\x02(lK\x03(lK\x04(lK\x05(lu.", "node 0 lists node 1, but not the other way round"},
 		{"graph", "N.", "None: expected a dictionary of lists"},
 		{"x", "N.", "None: expected a scipy CSR matrix"},
 		{"y", "N.", "None: expected a numpy array of two dimensions"},
-		{"ally", string(testPickle(t, "bigendian-2")), "2 rows beside 3 in ind.tiny.allx"},
+		{"ally", string(testPickle(t, "bigendian-3")), "2 rows beside 3 in ind.tiny.allx"},
 	} {
 		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)

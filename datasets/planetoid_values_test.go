@@ -22,8 +22,8 @@ func testPickle(t testing.TB, name string) []byte {
 	return data
 }
 
-func TestMatricesOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"matrix-0", "matrix-1", "matrix-2", "matrix-3", "python2-matrix"} {
+func TestMatricesAreRead(t *testing.T) {
+	for _, name := range []string{"matrix-3", "python2-matrix"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		f, err := pickledFeatures(v)
@@ -55,8 +55,8 @@ func TestRowsOfAMatrixMustFollowEachOtherFromTheFirstValueOn(t *testing.T) {
 	}
 }
 
-func TestLabelsOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"labels-0", "labels-1", "labels-2", "labels-3", "python2-labels"} {
+func TestLabelsAreRead(t *testing.T) {
+	for _, name := range []string{"labels-3", "python2-labels"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		labels, classes, err := pickledLabels(v)
@@ -64,17 +64,15 @@ func TestLabelsOfEveryProtocolAreRead(t *testing.T) {
 		assert.Equal(t, []int32{0, Unlabelled, 1}, labels, name)
 		assert.Equal(t, 2, classes)
 	}
-	for _, name := range []string{"bigendian-0", "bigendian-1", "bigendian-2", "bigendian-3"} {
-		v, err := pickle.Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		labels, _, err := pickledLabels(v)
-		require.NoError(t, err, name)
-		assert.Equal(t, []int32{0, 1}, labels, name)
-	}
+	v, err := pickle.Read(testPickle(t, "bigendian-3"))
+	require.NoError(t, err)
+	labels, _, err := pickledLabels(v)
+	require.NoError(t, err)
+	assert.Equal(t, []int32{0, 1}, labels)
 }
 
-func TestGraphsOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"graph-0", "graph-1", "graph-2", "graph-3"} {
+func TestGraphsAreRead(t *testing.T) {
+	for _, name := range []string{"graph-2", "graph-3"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		rows, err := pickledNeighbours(v)

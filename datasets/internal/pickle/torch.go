@@ -1,8 +1,6 @@
 package pickle
 
-import (
-	"strings"
-)
+import "strings"
 
 // The values that PyTorch's pickles have beside those of values.go.
 type (
@@ -44,11 +42,8 @@ const maxDimensions = 8
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
 // torchGlobal returns what a GLOBAL of PyTorch stands for.
-func (p *unpickler) torchGlobal(module, name []byte) any {
-	if len(module)+len(name) > 128 {
-		p.fail("GLOBAL: the name of a global has %d characters: expected at most 128", len(module)+len(name))
-	}
-	switch full := string(module) + " " + string(name); full {
+func (p *unpickler) torchGlobal(module, name string) any {
+	switch module + " " + name {
 	case "torch._utils _rebuild_tensor_v2":
 		return globalTensor
 	case "collections OrderedDict":
@@ -64,19 +59,19 @@ func (p *unpickler) torchGlobal(module, name []byte) any {
 	}
 	advice := ""
 	switch {
-	case string(name) == "HeteroData":
+	case name == "HeteroData":
 		advice = ". Save a graph of one type of nodes instead: data.to_homogeneous()"
-	case strings.Contains(string(name), "Sparse") || strings.Contains(string(module), "sparse") || string(name) == "_rebuild_sparse_tensor":
+	case strings.Contains(name, "Sparse") || strings.Contains(module, "sparse") || name == "_rebuild_sparse_tensor":
 		advice = ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
 	}
-	p.fail("GLOBAL: the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run%s", name, module, advice)
+	p.fail("the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run%s", name, module, advice)
 	return nil
 }
 
 // persistent is BINPERSID: ("storage", type, key, device, elements) names a storage.
 func (p *unpickler) persistent(id any) *Storage {
 	t, _ := id.(Tuple)
-	if len(t) != 5 {
+	if len(t) != 5 || !p.torch {
 		p.fail("BINPERSID: %s: expected a tuple of 5 that names a storage", Describe(id))
 	}
 	word, _ := t[0].(String)
@@ -90,11 +85,7 @@ func (p *unpickler) persistent(id any) *Storage {
 }
 
 // callTorch is REDUCE and NEWOBJ.
-func (p *unpickler) callTorch(callee, arguments any) any {
-	args, ok := arguments.(Tuple)
-	if !ok {
-		p.fail("%s is called with %s: expected a tuple", Describe(callee), Describe(arguments))
-	}
+func (p *unpickler) callTorch(callee any, args Tuple) any {
 	switch f := callee.(type) {
 	case Class:
 		if len(args) == 0 {
@@ -141,16 +132,6 @@ func (p *unpickler) sizes(what string, v any) []int64 {
 		}
 	}
 	return sizes
-}
-
-// buildTorch is BUILD: it gives an object its attributes.
-func (p *unpickler) buildTorch(object, state any) {
-	o, ok := object.(*Object)
-	dict, ok2 := state.(*Dict)
-	if !ok || !ok2 || o.State != nil {
-		p.fail("BUILD: %s is given the state %s: expected an object of PyTorch Geometric, once, and a dictionary", Describe(object), Describe(state))
-	}
-	o.State = dict
 }
 
 // Get returns the value of a text key, the last if there are several; nil if there is none.
