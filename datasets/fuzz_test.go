@@ -48,7 +48,7 @@ func FuzzNPZ(f *testing.F) {
 			if g, err := readNPZ(z, "fuzz.npz"); err == nil {
 				sound(t, g)
 			}
-			if p, err := scipyPairs(z, 3); err == nil {
+			if p, err := cooPairs(z, "row", "col", 3); err == nil {
 				_ = new(Graph).setUndirected(p, 3)
 			}
 		}

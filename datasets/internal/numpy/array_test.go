@@ -137,7 +137,7 @@ func TestNPYErrorsSayWhereAndWhat(t *testing.T) {
 		"no descr":         {numpytest.ArrayWith("{'fortran_order': False, 'shape': (1,)}", ""), `lacks "descr"`},
 		"twice":            {numpytest.ArrayWith("{'shape': (1,), 'shape': (1,)}", ""), `"shape" twice`},
 		"unknown key":      {numpytest.ArrayWith("{'shade': (1,)}", ""), `the key "shade"`},
-		"open quote":       {numpytest.ArrayWith("{'shape", ""), "never closed"},
+		"open quote":       {numpytest.ArrayWith("{'shape", ""), "expected a key in quotes"},
 		"trailing":         {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} + evil()", ""), "goes on after its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
