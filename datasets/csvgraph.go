@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -28,8 +27,7 @@ const (
 // repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
 // is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
-	open := func(file string) (*graphfile.File, error) { return graphfile.Open(filepath.Join(dir, file)) }
-	return readCSV(ctx, open, dir)
+	return readCSV(ctx, folder(dir), dir)
 }
 
 // withCSV reads a table in a file, which open opens.
@@ -45,9 +43,6 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 	}
 	return use(t)
 }
-
-// opener opens a file by its name.
-type opener func(file string) (*graphfile.File, error)
 
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	var nodes *graphfile.Rows

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -44,7 +43,7 @@ func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
 }
 
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "pubmed")
+	want, err := ReadPlanetoid(context.Background(), planetoidDir(t), "pubmed")
 	require.NoError(t, err)
 	got, err := PubMed()
 	require.NoError(t, err)
@@ -53,7 +52,7 @@ func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "cora")
+	planetoid, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
 	require.NoError(t, err)
 	linqs, err := Cora()
 	require.NoError(t, err)

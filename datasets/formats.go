@@ -29,8 +29,31 @@ type Reader interface {
 }
 
 // single are the formats of one file, by how its name ends.
-var single = map[string]func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error){
-	".graphml": graphml.Read, ".json": nodelink.Read, ".pt": torch.Read,
+var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
+	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
+}
+
+// listed makes what a reader lists a graph.
+func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(
+	context.Context, *graphfile.File) (*Graph, error) {
+	return func(ctx context.Context, in *graphfile.File) (*Graph, error) {
+		l, err := read(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return FromFile(l, stem(in.Name), in.Name)
+	}
+}
+
+// stem returns the name of a file without folder and extension.
+func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
+
+// opener opens a file of several by its name.
+type opener func(file string) (*graphfile.File, error)
+
+// folder opens the files of a folder.
+func folder(dir string) opener {
+	return func(file string) (*graphfile.File, error) { return graphfile.Open(filepath.Join(dir, file)) }
 }
 
 // extension returns how a name ends, in lower case.
@@ -57,37 +80,35 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		}
 	}
 	if !info.IsDir() {
-		if single[extension(path)] != nil {
-			f, err := graphfile.Open(path)
-			if err != nil {
-				return nil, err
-			}
-			return readSingle(ctx, f)
-		}
-		if extension(path) != ".npz" && !isZip(path) {
+		if single[extension(path)] == nil && !isZip(path) {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
 		}
-		return ReadNPZ(ctx, path)
+		f, err := graphfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return readSingle(ctx, f)
 	}
 	has := func(file string) bool {
 		_, err := os.Stat(filepath.Join(path, filepath.FromSlash(file)))
 		return err == nil
 	}
-	switch {
-	case has(csvNodesFile) && has(csvEdgesFile):
+	problem := "no graph in this folder: expected " + layouts(readers)
+	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
+	case nodes && edges:
 		return ReadCSV(ctx, path)
 	case has(ogb.EdgeFile):
-		listed, err := ogb.Read(ctx, path)
+		l, err := ogb.Read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return FromFile(listed, "", path)
-	case has(csvNodesFile):
-		return nil, &NameError{Name: path, Problem: "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
-	case has(csvEdgesFile):
-		return nil, &NameError{Name: path, Problem: "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
+		return FromFile(l, "", path)
+	case nodes:
+		problem = "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
+	case edges:
+		problem = "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
 	}
-	return nil, &NameError{Name: path, Problem: "no graph in this folder: expected " + layouts(readers)}
+	return nil, &NameError{Name: path, Problem: problem}
 }
 
 // isZip reports whether a file begins as a zip does, such as an npz of another name.
@@ -110,13 +131,17 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads a file of one of the formats of [single], and closes it.
+// readSingle reads a file of one of the formats of [single], npz if it is of none by its name, and closes it.
 func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
-	listed, err := single[extension(f.Name)](ctx, f)
+	read := single[extension(f.Name)]
+	if read == nil {
+		read = readNPZFile
+	}
+	g, err := read(ctx, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return FromFile(listed, strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name)), f.Name)
+	return g, nil
 }
 
 // FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it was

@@ -11,7 +11,7 @@ import (
 
 func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
 	dir := planetoidDir(t)
-	onDisk, err := ReadPlanetoid(t.Context(), os.DirFS(dir), "citeseer")
+	onDisk, err := ReadPlanetoid(t.Context(), dir, "citeseer")
 	require.NoError(t, err)
 	files := map[string][]byte{}
 	for _, f := range planetoidFiles("citeseer") {

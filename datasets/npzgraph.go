@@ -6,10 +6,8 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -28,12 +26,20 @@ import (
 // in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never unpickled: names stored so
 // are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
-	z, err := numpy.Open(ctx, path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
-	return readNPZ(npzReader{z}, path)
+	defer f.Close()
+	return readNPZFile(ctx, f)
+}
+
+func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
+	z, err := numpy.New(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return readNPZ(npzReader{z}, in.Name)
 }
 
 // npzReader reads the parts of a graph from the members of an npz.
@@ -56,7 +62,7 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Source: path, Format: "npz"}
+	g := &Graph{Name: stem(path), Source: path, Format: "npz"}
 	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return nil, err
 	}

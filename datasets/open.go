@@ -2,8 +2,10 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -12,7 +14,6 @@ import (
 	"strings"
 
 	"nodemask/datasets/internal/graphfile"
-	"nodemask/datasets/internal/numpy"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
@@ -86,7 +87,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
 		}
-		if strings.ContainsRune(name, filepath.Separator) || extension(name) == ".npz" || single[extension(name)] != nil {
+		if strings.ContainsRune(name, filepath.Separator) || single[extension(name)] != nil {
 			return Location{}, &NotFoundError{Name: name, File: filepath.Base(name), Folders: []string{filepath.Dir(name)}}
 		}
 		return Location{}, err
@@ -173,12 +174,7 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 	case at.Dir == "":
 		return readEmbedded(at.Info.Name)
 	}
-	g, err := ReadPlanetoid(ctx, os.DirFS(at.Dir), at.Info.Name)
-	if err != nil {
-		return nil, err
-	}
-	g.Source = at.Dir
-	return g, nil
+	return ReadPlanetoid(ctx, at.Dir, at.Info.Name)
 }
 
 // ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt file (see
@@ -186,57 +182,42 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 // .txt, .tsv, .csv, .edges), which makes a graph without features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
 // and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
+	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}
-	for file := range files {
+	for _, file := range names {
 		by[strings.ToLower(file)] = file
-		if len(files) == 1 && single[extension(file)] != nil {
-			return readSingle(ctx, graphfile.Bytes(file, files[file]))
-		}
-		if len(files) == 1 && extension(file) == ".npz" {
-			z, err := numpy.New(ctx, graphfile.Bytes(file, files[file]))
-			if err != nil {
-				return nil, err
-			}
-			return readNPZ(npzReader{z}, file)
-		}
 	}
-	if name := planetoidName(files); name != "" {
-		g, err := ReadPlanetoid(ctx, memoryFS(files), name)
-		if err != nil {
-			return nil, err
+	open := func(file string) (*graphfile.File, error) {
+		content, found := files[cmp.Or(by[file], file)]
+		if !found {
+			return nil, &fs.PathError{Op: "open", Path: file, Err: fs.ErrNotExist}
 		}
-		g.Source = "ind." + name + ".*"
-		return g, nil
+		return graphfile.Bytes(cmp.Or(by[file], file), content), nil
 	}
 	nodesFile, hasNodes := by[csvNodesFile]
 	edgesFile, hasEdges := by[csvEdgesFile]
-	if len(files) == 1 && !hasNodes && !hasEdges {
-		for file, content := range files {
-			extension := path.Ext(file)
-			if !slices.Contains(edgeListExtensions, strings.ToLower(extension)) {
-				continue
-			}
-			edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(content), file)
-			if err != nil {
-				return nil, err
-			}
-			return &Graph{Name: file[:len(file)-len(extension)], Source: file, Edges: edges, NodeIDs: ids}, nil
+	switch {
+	case len(names) == 1 && single[extension(names[0])] != nil:
+		return readSingle(ctx, graphfile.Bytes(names[0], files[names[0]]))
+	case planetoidName(files) != "":
+		return readPlanetoid(ctx, open, planetoidName(files), false)
+	case hasNodes && hasEdges && len(names) == 2:
+		g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
+		if err != nil {
+			return nil, err
 		}
+		g.Name = name
+		return g, nil
+	case len(names) == 1 && !hasNodes && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
+		file := names[0]
+		edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(files[file]), file)
+		if err != nil {
+			return nil, err
+		}
+		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids}, nil
 	}
-	if !hasNodes || !hasEdges || len(files) != 2 {
-		found := slices.Sorted(maps.Keys(files))
-		return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
-	}
-	open := func(file string) (*graphfile.File, error) {
-		file = by[file]
-		return graphfile.Bytes(file, files[file]), nil
-	}
-	g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
-	if err != nil {
-		return nil, err
-	}
-	g.Name = name
-	return g, nil
+	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)",
+		names, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 }
 
 // edgeListExtensions are how names of lists of edges end.

@@ -14,12 +14,11 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
 // ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
-// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
+// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder.
 //
 // Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
@@ -27,17 +26,22 @@ import (
 //
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error) {
-	return readPlanetoid(ctx, files, name, false)
+func ReadPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
+	g, err := readPlanetoid(ctx, folder(dir), name, false)
+	if err != nil {
+		return nil, err
+	}
+	g.Source = dir
+	return g, nil
 }
 
 // readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
-func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool) (*Graph, error) {
+func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
 	published, known := planetoidPublished(name)
 	if !known && !anyFiles {
 		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
 	}
-	r := &planetoidReader{ctx: ctx, files: files, name: name, anyFiles: anyFiles}
+	r := &planetoidReader{ctx: ctx, open: open, name: name, anyFiles: anyFiles}
 	g, err := r.graph()
 	if err != nil {
 		return nil, err
@@ -67,29 +71,13 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// memoryFS holds files by name. It has no folders.
-type memoryFS map[string][]byte
-
-func (m memoryFS) Open(name string) (fs.File, error) {
-	content, found := m[name]
-	if !found {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return memoryFile{bytes.NewReader(content)}, nil
-}
-
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error               { return nil }
-func (memoryFile) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
-
 // maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
 const maxPlanetoidFile = pickle.MaxSize
 
 // planetoidReader reads the files of one graph.
 type planetoidReader struct {
 	ctx      context.Context
-	files    fs.FS
+	open     opener
 	name     string
 	anyFiles bool
 }
@@ -111,25 +99,20 @@ func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 		return nil, nil, err
 	}
 	name := r.file(part)
-	if info, err := fs.Stat(r.files, name); err == nil { // before it is opened: a pipe would be waited for
-		if err := graphfile.Regular(info, nil); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	f, err := r.files.Open(name)
+	f, err := r.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; 'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)
+		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; "+
+			"'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, err
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxPlanetoidFile+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	if f.Size > maxPlanetoidFile {
+		return nil, nil, r.damaged(part, fmt.Errorf("%d bytes: a Planetoid file needs far less", f.Size))
 	}
-	if len(data) > maxPlanetoidFile {
-		return nil, nil, r.damaged(part, fmt.Errorf("more than %d MiB: a Planetoid file needs far less", maxPlanetoidFile>>20))
+	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
 		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
@@ -199,7 +182,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: r.name, Source: "Planetoid files ind." + r.name + ".*"}
+	g := &Graph{Name: r.name, Source: "ind." + r.name + ".*"}
 	g.Features, g.Labels = assemble(all, test, labels[2], labels[1], places)
 	for c := range classes[0] {
 		g.Classes = append(g.Classes, strconv.Itoa(c))

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
 func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
-	files := os.DirFS(planetoidDir(t))
 	for _, want := range []struct {
 		name                   string
 		nodes, width, nonzeros int
@@ -30,7 +30,7 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552}, []int{249, 590, 668, 701, 596, 508}},
 		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, []int{4103, 7739, 7875}},
 	} {
-		g, err := ReadPlanetoid(context.Background(), files, want.name)
+		g, err := ReadPlanetoid(context.Background(), planetoidDir(t), want.name)
 		require.NoError(t, err)
 		require.NoError(t, g.Check())
 		assert.Equal(t, want.nodes, g.NumNodes())
@@ -44,6 +44,17 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 var planetoidParts = []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"}
 
 // copyOf holds the eight files of one graph in memory, where a test may damage them.
+// opens opens the files of m.
+func opens(m fs.FS) opener {
+	return func(file string) (*graphfile.File, error) {
+		data, err := fs.ReadFile(m, file)
+		if err != nil {
+			return nil, err
+		}
+		return graphfile.Bytes(file, data), nil
+	}
+}
+
 func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for _, part := range planetoidParts {
@@ -56,7 +67,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 }
 
 func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "citeseer")
+	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "citeseer")
 	require.NoError(t, err)
 	var holes []int
 	isolated, edges := 0, 0
@@ -78,7 +89,7 @@ func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T)
 
 func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
 	files := os.DirFS(planetoidDir(t))
-	g, err := ReadPlanetoid(context.Background(), files, "cora")
+	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
 	require.NoError(t, err)
 	data, err := fs.ReadFile(files, "ind.cora.tx")
 	require.NoError(t, err)
@@ -102,12 +113,12 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 			at := i * (len(whole) - 1) / 39
 			file.Data = slices.Clone(whole)
 			file.Data[at] ^= 1 << (i % 8)
-			_, err := ReadPlanetoid(context.Background(), cora, "cora")
+			_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
 			require.Error(t, err, "%s, byte %d", part, at)
 			require.NotErrorIs(t, err, pickle.ErrMistake)
 			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
 
-			g, err := readPlanetoid(context.Background(), cora, "cora", true)
+			g, err := readPlanetoid(context.Background(), opens(cora), "cora", true)
 			if err == nil {
 				require.NoError(t, g.Check())
 				readable++
@@ -129,10 +140,10 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 			whole := file.Data
 			for i := range 20 {
 				file.Data = whole[:i*(len(whole)-1)/19]
-				_, err := ReadPlanetoid(context.Background(), m, name)
+				_, err := readPlanetoid(context.Background(), opens(m), name, false)
 				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				require.Contains(t, err.Error(), "ind."+name+"."+part)
-				_, err = readPlanetoid(context.Background(), m, name, true)
+				_, err = readPlanetoid(context.Background(), opens(m), name, true)
 				// Without its last byte, test.index lacks no more than a newline.
 				if part != "test.index" || i < 19 {
 					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
@@ -146,25 +157,25 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
 	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
-	_, err := ReadPlanetoid(context.Background(), cora, "cora")
+	_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
 	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
 }
 
 func TestMissingPlanetoidFileIsNamed(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "pubmed")
+	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "pubmed")
 	assert.ErrorContains(t, err, "ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "nell")
+	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "nell")
 	assert.EqualError(t, err, `datasets: Planetoid graph "nell": expected cora, citeseer or pubmed`)
 }
 
 func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := ReadPlanetoid(ctx, fstest.MapFS{}, "cora")
+	_, err := ReadPlanetoid(ctx, t.TempDir(), "cora")
 	assert.True(t, errors.Is(err, context.Canceled))
 }
 
@@ -181,7 +192,7 @@ func tinyPlanetoid(t testing.TB) fstest.MapFS {
 }
 
 func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
-	g, err := readPlanetoid(context.Background(), tinyPlanetoid(t), "tiny", true)
+	g, err := readPlanetoid(context.Background(), opens(tinyPlanetoid(t)), "tiny", true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
@@ -211,13 +222,13 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 	} {
 		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)
-		_, err := readPlanetoid(context.Background(), m, "tiny", true)
+		_, err := readPlanetoid(context.Background(), opens(m), "tiny", true)
 		assert.ErrorContains(t, err, c.want)
 	}
 }
 
 func ExampleReadPlanetoid() {
-	_, err := ReadPlanetoid(context.Background(), os.DirFS("no/such/folder"), "cora")
+	_, err := ReadPlanetoid(context.Background(), "no/such/folder", "cora")
 	fmt.Println(err != nil)
 	// Output: true
 }
