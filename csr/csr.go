@@ -45,20 +45,8 @@ func (r Report) String() string {
 	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
-// NodeError says that a listed pair names a node outside the graph.
-type NodeError struct {
-	Pair  int64 // position in the list, from 0
-	Node  int64 // the node it names
-	Nodes int   // how many nodes the graph has
-}
-
-// Error names the pair, the node and the number of nodes.
-func (e *NodeError) Error() string {
-	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
-}
-
 // FromEdges builds a graph of so many nodes from listed pairs, in linear memory and, except for sorting each row, in
-// linear time. It returns a [*NodeError] if a pair names a node outside the graph.
+// linear time. It is an error if a pair names a node outside the graph.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -72,7 +60,7 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 // FromSeq builds a graph from a sequence of pairs that can be replayed. It reads the sequence twice, once to count and
 // once to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and
 // 8 bytes a node. The graph keeps the room that repeats took: a tight copy would need memory for both at once. It
-// returns a [*NodeError] if a pair names a node outside the graph.
+// is an error if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -82,7 +70,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	for u, v := range pairs {
 		for _, node := range [2]int32{u, v} {
 			if node < 0 || int(node) >= nodes {
-				return nil, Report{}, &NodeError{Pair: report.Listed, Node: int64(node), Nodes: nodes}
+				return nil, Report{}, fmt.Errorf("edge %d names node %d, but the graph has %d nodes (0 to %d)",
+					report.Listed, node, nodes, nodes-1)
 			}
 		}
 		report.Listed++

@@ -44,10 +44,7 @@ func TestDirectedPairsKeepTheirDirection(t *testing.T) {
 func TestANodeOutsideTheGraphIsAnErrorThatNamesThePair(t *testing.T) {
 	for _, bad := range []Edge{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
 		_, _, err := FromEdges(3, []Edge{{0, 1}, bad}, Options{})
-		var node *NodeError
-		require.ErrorAs(t, err, &node)
-		assert.Equal(t, int64(1), node.Pair)
-		assert.Equal(t, 3, node.Nodes)
+		require.ErrorContains(t, err, "edge 1 names node ")
 	}
 	_, _, err := FromEdges(3, []Edge{{0, 1}, {7, 0}}, Options{})
 	assert.EqualError(t, err, "edge 1 names node 7, but the graph has 3 nodes (0 to 2)")

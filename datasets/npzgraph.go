@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
@@ -135,13 +134,8 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 		}
 		return labels, names, nil
 	}
-	var text []byte
 	for v, label := range values {
-		text = text[:0]
-		if label != int64(Unlabelled) {
-			text = strconv.AppendInt(text, label, 10)
-		}
-		labels[v] = index.Add(text)
+		labels[v], _ = index.AddNumber(float64(label))
 	}
 	return labels, index.Finish(labels), nil
 }

@@ -60,7 +60,7 @@ var rooms = map[string][]string{
 	"nmgnn/hyper":                nil,
 	"nmgnn/kernels/fused":        nil,
 	"nmgnn/internal/gomlx":       nil,
-	"nmgnn/internal/safetensors": {"internal/wholefile"},
+	"nmgnn/internal/safetensors": {"internal/wholefile", "nmgnn/internal/mapped"},
 	"nmgnn/internal/mapped":      nil,
 	"nmgnn/internal/learn":       {"nmgnn", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},

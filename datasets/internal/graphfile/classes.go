@@ -34,6 +34,17 @@ func (c *Classes) Add(name []byte) int32 {
 	return i
 }
 
+// AddNumber is Add for a class that is a whole number; [Unlabelled] for -1 and NaN. Other numbers are not ok.
+func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
+	if x == -1 || math.IsNaN(x) {
+		return Unlabelled, true
+	}
+	if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return 0, false
+	}
+	return c.Add(strconv.AppendInt(nil, int64(x), 10)), true
+}
+
 // Finish returns the classes in natural order and renumbers labels to match.
 func (c *Classes) Finish(labels []int32) []string {
 	names := plain(c.names)

@@ -3,6 +3,7 @@ package ogb
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -216,15 +217,12 @@ func (r reader) labels(g *graphfile.Graph) error {
 		if len(t.Fields) != 1 {
 			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
 		}
-		label := t.Fields[0]
-		if s := string(label); s == "nan" || s == "NaN" || s == "-1" {
-			label = nil
-		} else if x, err := strconv.ParseFloat(s, 64); s != "" && (err != nil || x != float64(int64(x))) {
-			return t.Errorf("found the label %.40q: expected a whole number", s)
-		} else if s != "" {
-			label = strconv.AppendInt(nil, int64(x), 10)
+		x, err := strconv.ParseFloat(cmp.Or(string(t.Fields[0]), "nan"), 64)
+		label, ok := index.AddNumber(x)
+		if err != nil || !ok {
+			return t.Errorf("found the label %.40q: expected a whole number", t.Fields[0])
 		}
-		g.Labels = append(g.Labels, index.Add(label))
+		g.Labels = append(g.Labels, label)
 		return nil
 	})
 	if g.Labels != nil {

@@ -1,9 +1,6 @@
 package torch
 
 import (
-	"math"
-	"strconv"
-
 	"nodemask/csr"
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
@@ -159,16 +156,11 @@ func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	}
 	var index graphfile.Classes
 	g.Labels = make([]int32, rows)
-	var text []byte
 	for v := range g.Labels {
-		text = text[:0]
-		if label := y.kind.float(y.at(int64(v), 0)); label != -1 && !math.IsNaN(label) {
-			if label != math.Trunc(label) || math.Abs(label) > 1<<31 {
-				return f.Errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
-			}
-			text = strconv.AppendInt(text, int64(label), 10)
+		label := y.kind.float(y.at(int64(v), 0))
+		if g.Labels[v], ok = index.AddNumber(label); !ok {
+			return f.Errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
 		}
-		g.Labels[v] = index.Add(text)
 	}
 	g.Classes = index.Finish(g.Labels)
 	return nil

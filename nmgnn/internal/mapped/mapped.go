@@ -61,6 +61,18 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
+// View returns the bytes of a file of some size as memory that the system fills when it is read, and what gives it back.
+func View(f *os.File, size int64) ([]byte, func() error, error) {
+	if size == 0 { // which cannot be mapped
+		return nil, func() error { return nil }, nil
+	}
+	data, err := view(f, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return unmap(data) }, nil
+}
+
 // Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than using it.
 const small = 16 << 20
 

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"unsafe"
+
+	"nodemask/nmgnn/internal/mapped"
 )
 
 // Kind is what a file is expected to be of.
@@ -55,7 +57,7 @@ func Open(path string, kind Kind) (*File, error) {
 	if limit := min(int64(maxFile), math.MaxInt); info.Size() > limit {
 		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d", path, info.Size(), kind.Name, limit)
 	}
-	whole, release, err := mapped(disk, info.Size())
+	whole, release, err := mapped.View(disk, info.Size())
 	if err != nil {
 		return nil, err
 	}
