@@ -1,7 +1,7 @@
 // Package csr holds the graph that every other package shares, in compressed sparse rows, and one sparse matrix.
 //
-// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are never
-// stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
+// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are
+// never stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
 package csr
 
 import (
@@ -42,7 +42,8 @@ type Report struct {
 
 // String returns the counts in one line.
 func (r Report) String() string {
-	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
+	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)",
+		r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
 // FromEdges builds a graph of so many nodes from listed pairs, in linear memory and, except for sorting each row, in
@@ -97,7 +98,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 		// A sequence that changes between its two runs must not write outside its rows.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
-			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first time", placed-1)
+			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first "+
+				"time", placed-1)
 		}
 		indices[next[u]] = v
 		next[u]++
@@ -107,7 +109,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 	}
 	if placed != report.Listed {
-		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d", report.Listed, placed)
+		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d",
+			report.Listed, placed)
 	}
 	g := &Graph{Offsets: offsets, Indices: indices}
 	g.sortRows()
@@ -198,7 +201,8 @@ func (g *Graph) check() error {
 		return fmt.Errorf("csr: %d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
 	}
 	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Indices)) {
-		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
+		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices",
+			g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
 	}
 	for v := range g.NumNodes() {
 		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Indices)) {
@@ -273,8 +277,8 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of g;
-// index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
+// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of
+// g; index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
 // order the rows need no sorting.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })

@@ -216,7 +216,8 @@ func TestInducedHoldsExactlyTheEdgesAmongItsNodes(t *testing.T) {
 		nodes, pairs := anyPairs(t)
 		g, _, err := FromEdges(nodes, pairs, Options{Directed: rapid.Bool().Draw(t, "directed")})
 		require.NoError(t, err)
-		chosen := rapid.SliceOfDistinct(rapid.Int32Range(0, int32(nodes-1)), func(v int32) int32 { return v }).Draw(t, "chosen")
+		chosen := rapid.SliceOfDistinct(rapid.Int32Range(0, int32(nodes-1)), func(v int32) int32 { return v }).Draw(t,
+			"chosen")
 		keep := func(v, u int32) bool { return true }
 		if rapid.Bool().Draw(t, "filtered") {
 			keep = func(v, u int32) bool { return (v+u)%3 != 0 }

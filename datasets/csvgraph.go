@@ -19,13 +19,13 @@ const (
 //	nodes.csv   id,label,anything,…   one line a node; every further column is a feature, a finite number
 //	edges.csv   source,target         one line a pair of ids; further columns are left out, which the Notes say
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a column
-// without a name, in which pandas numbers rows, is left out. Files are UTF-8.
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split, and a
+// column without a name, in which pandas numbers rows, is left out. Files are UTF-8.
 //
 // Ids and labels may be numbers or text. An empty label is a node without one. Classes are in natural order: by value
-// if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are undirected;
-// repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at most a quarter
-// is not zero. Errors name the file and the line.
+// if all labels are numbers, and "class 2" before "class 10". Nodes are in the order of their lines. Edges are
+// undirected; repeats and self-loops are dropped and counted in the graph's Report. Features are stored sparse if at
+// most a quarter is not zero. Errors name the file and the line.
 func ReadCSV(ctx context.Context, dir string) (*Graph, error) {
 	return readCSV(ctx, folder(dir), dir)
 }
@@ -135,7 +135,8 @@ func readCSVNodes(t *graphfile.Table, label int, accept func(id []byte) error) (
 }
 
 // scanCSVNodes calls each for every line; its slices are overwritten by the next.
-func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label []byte, features []float32) error) error {
+func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label []byte,
+	features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	for t.Next() {
 		id := t.Fields[c.ID]
@@ -159,9 +160,9 @@ func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label [
 	return t.Err()
 }
 
-// ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers that
-// keep no graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are overwritten by
-// the next line. Errors, those of each too, name the file and the line.
+// ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers
+// that keep no graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are
+// overwritten by the next line. Errors, those of each too, name the file and the line.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, _, err := csvColumns(t, graphfile.Find(t.Header, "label"))
@@ -184,8 +185,8 @@ func ScanEdges(ctx context.Context, path string, each func(source, target []byte
 	})
 }
 
-// readCSVPairs calls pair for each line of a table of edges, until that returns an error, and notes in g the columns that
-// it leaves out.
+// readCSVPairs calls pair for each line of a table of edges, until that returns an error, and notes in g the columns
+// that it leaves out.
 func readCSVPairs(t *graphfile.Table, g *graphfile.Graph, pair func(source, target []byte) error) error {
 	source, err := t.Column(graphfile.SourceNames...)
 	if err != nil {

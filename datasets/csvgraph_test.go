@@ -69,7 +69,8 @@ func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
 }
 
 func TestReadCSVToleratesByteOrderMarkCRLFBlankLinesQuotesAndSpaces(t *testing.T) {
-	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ", "src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
+	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ",
+		"src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
 	require.NoError(t, err)
 	assert.Equal(t, []string{`a, "b"`, "c"}, g.NodeIDs)
 	assert.Equal(t, []int32{0, Unlabelled}, g.Labels)
@@ -100,17 +101,20 @@ func TestReadCSVSortsClassesByValueOrAsPeopleDo(t *testing.T) {
 
 func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ nodes, edges, says string }{
-		"no such node":    {tinyNodes, tinyEdges + "ann,dan\n", `edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
-		"not a number":    {"id,label,x\n1,a,high\n", tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
-		"NaN":             {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
-		"infinity":        {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
-		"beyond 32 bits":  {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},
-		"empty feature":   {"id,label,x\n1,a,\n", tinyEdges, "the feature is empty: write 0"},
-		"ragged row":      {"id,label,x\n1,a,0\n2,b\n", tinyEdges, "nodes.csv: line 3: 2 columns: expected 3"},
-		"ragged edge":     {tinyNodes, "source,target\nann\n", "edges.csv: line 2: 1 columns: expected 2"},
-		"duplicate id":    {"id,label\n1,a\n2,a\n1,b\n", tinyEdges, `nodes.csv: line 4: the id "1" is there already (node 0`},
-		"empty id":        {"id,label\n,a\n", tinyEdges, "line 2: the id is empty"},
-		"no id column":    {"name,label\n1,a\n", tinyEdges, `nodes.csv: line 1: no column "id": the header reads "name,label"`},
+		"no such node": {tinyNodes, tinyEdges + "ann,dan\n",
+			`edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
+		"not a number": {"id,label,x\n1,a,high\n",
+			tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
+		"NaN":            {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
+		"infinity":       {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
+		"beyond 32 bits": {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},
+		"empty feature":  {"id,label,x\n1,a,\n", tinyEdges, "the feature is empty: write 0"},
+		"ragged row":     {"id,label,x\n1,a,0\n2,b\n", tinyEdges, "nodes.csv: line 3: 2 columns: expected 3"},
+		"ragged edge":    {tinyNodes, "source,target\nann\n", "edges.csv: line 2: 1 columns: expected 2"},
+		"duplicate id":   {"id,label\n1,a\n2,a\n1,b\n", tinyEdges, `nodes.csv: line 4: the id "1" is there already (node 0`},
+		"empty id":       {"id,label\n,a\n", tinyEdges, "line 2: the id is empty"},
+		"no id column": {"name,label\n1,a\n", tinyEdges,
+			`nodes.csv: line 1: no column "id": the header reads "name,label"`},
 		"no label column": {"id,x\n1,0\n", tinyEdges, `no column "label"`},
 		"no header":       {tinyNodes, "ann,bob\n", `edges.csv: line 1: no column "source": the header reads "ann,bob"`},
 		"open quote":      {"id,label\n\"1,a\n", tinyEdges, "nodes.csv: line 2: column 1: a quote is not closed"},
@@ -171,7 +175,8 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
 		n := len(ids)
 		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"), Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
+			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"),
+				Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
 		}), 0, 12).Draw(rt, "edges")
 		g := &Graph{NodeIDs: ids, Labels: make([]int32, n)}
 		var err error
@@ -182,7 +187,8 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		add, finish := rows(2)
 		for v := range n {
 			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
+			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
+				-3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
 		g.Classes = index.Finish(g.Labels)
 		g.Features = finish()
@@ -227,7 +233,8 @@ func ExampleReadCSV() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
+	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"),
+		[]byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
 	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
 	g, err := ReadCSV(context.Background(), dir)
 	if err != nil {

@@ -23,7 +23,8 @@ func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
 	assert.Equal(t, int64(2*5278), g.Edges.NumEdges())
 	assert.Equal(t, 1433, g.Features.Width)
 	assert.Equal(t, int64(49216), g.Features.NonZeros())
-	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
+	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
+		"Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
 	assert.Equal(t, []int{298, 418, 818, 426, 217, 180, 351}, classSizes(g))
 	assert.Equal(t, "31336", g.NodeIDs[0])
 	for _, x := range g.Features.Values {

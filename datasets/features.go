@@ -102,7 +102,8 @@ func (f Features) Stored(sparse bool) Features {
 
 func (f Features) toSparse() Features {
 	room := f.NonZeros()
-	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room), Values: make([]float32, 0, room)}
+	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room),
+		Values: make([]float32, 0, room)}
 	for v := range f.Rows {
 		for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
 			if x != 0 {
@@ -120,9 +121,9 @@ func (f Features) Matrix() csr.Matrix {
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a
-// row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values are a
-// copy; a sparse result shares its offsets and columns with f.
+// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its
+// sum; a row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values
+// are a copy; a sparse result shares its offsets and columns with f.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -138,7 +139,8 @@ func (f Features) RowNormalized() Features {
 	return f
 }
 
-// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros stays.
+// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros
+// stays.
 func NormalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {
@@ -238,7 +240,8 @@ func (f Features) checkShape() error {
 			return fmt.Errorf("features: columns or values without offsets: expected dense or sparse, not both")
 		}
 		if int64(len(f.Dense)) != int64(f.Rows)*int64(f.Width) {
-			return fmt.Errorf("features: %d values for shape [%d, %d]: expected %d", len(f.Dense), f.Rows, f.Width, int64(f.Rows)*int64(f.Width))
+			return fmt.Errorf("features: %d values for shape [%d, %d]: expected %d",
+				len(f.Dense), f.Rows, f.Width, int64(f.Rows)*int64(f.Width))
 		}
 		return nil
 	}
@@ -250,7 +253,8 @@ func (f Features) checkShape() error {
 	case len(f.Columns) != len(f.Values):
 		return fmt.Errorf("features: %d columns beside %d values: expected equally many", len(f.Columns), len(f.Values))
 	case f.Offsets[0] != 0 || f.Offsets[f.Rows] != int64(len(f.Columns)):
-		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros", f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
+		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros",
+			f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ import (
 	"nodemask/datasets/internal/torch"
 )
 
-// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's. [OpenOptions] names it.
+// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's.
+// [OpenOptions] names it.
 type Reader interface {
 	// Reads reports whether a file or folder is in the format, by its name and the names of what is in it.
 	Reads(path string, folder bool) bool
@@ -61,7 +62,8 @@ func extension(name string) string { return strings.ToLower(filepath.Ext(name)) 
 
 // layouts says what [Open] reads from a path.
 func layouts(readers []Reader) string {
-	all := []string{"an .npz, .graphml, .json or .pt file", "a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
+	all := []string{"an .npz, .graphml, .json or .pt file",
+		"a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
 	for _, r := range readers {
 		all = append(all, r.Layout())
 	}
@@ -144,8 +146,8 @@ func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
 	return g, nil
 }
 
-// FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it was
-// read from, if name is "".
+// FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it
+// was read from, if name is "".
 func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	if name == "" {
 		name = base(source)
@@ -215,15 +217,17 @@ func (f Features) compact() Features {
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and that edges with a
-// direction are taken both ways.
+// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and
+// that edges with a direction are taken both ways.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {
-		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped", r.SelfLoops, r.Duplicates-g.Reverses))
+		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped",
+			r.SelfLoops, r.Duplicates-g.Reverses))
 	}
 	if g.Directed {
-		remarks = append(remarks, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
+		remarks = append(remarks,
+			"its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
 	}
 	return append(remarks, g.Notes...)
 }

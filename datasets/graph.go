@@ -47,8 +47,8 @@ const (
 	maxWidth = graphfile.MaxWidth
 )
 
-// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges stored
-// in both rows, sound and finite features.
+// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges
+// stored in both rows, sound and finite features.
 func (g *Graph) Check() error {
 	if err := g.check(); err != nil {
 		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)

@@ -8,8 +8,8 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to each
-// other.
+// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to
+// each other.
 type Newcomers struct {
 	IDs      []string
 	Features Features
@@ -17,15 +17,16 @@ type Newcomers struct {
 	Known [][]int32
 	// Linked[v] lists the newcomers that newcomer v is joined to, ascending, each once; nil: none is joined to any.
 	Linked [][]int32
-	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those that
-	// [Newcomers.Apart] left out.
+	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those
+	// that [Newcomers.Apart] left out.
 	Ignored int64
 }
 
 // ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
 // that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
 // node that an id stands for among those that the model knew.
-func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, known func(id []byte) (int32, bool)) (*Newcomers, error) {
+func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
+	known func(id []byte) (int32, bool)) (*Newcomers, error) {
 	nodes, err := readNewNodes(ctx, nodesFile, width, known)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 			}
 			v, found := known(id)
 			if !found {
-				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
+				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew",
+					id, nodesFile)
 			}
 			return v, false, err
 		}
@@ -77,7 +79,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	return n, nil
 }
 
-// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as ignored.
+// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as
+// ignored.
 func (n *Newcomers) Apart() *Newcomers {
 	apart := *n
 	apart.Linked = nil
@@ -122,5 +125,6 @@ func readNewNodes(ctx context.Context, file string, width int,
 
 // String returns how many newcomers and edges there are, for people.
 func (n *Newcomers) String() string {
-	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves", len(n.IDs), entries(n.Known), entries(n.Linked)/2)
+	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves",
+		len(n.IDs), entries(n.Known), entries(n.Linked)/2)
 }

@@ -22,8 +22,9 @@ import (
 //	node_names, class_names                            text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
-// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never unpickled: names stored so
-// are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
+// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never
+// unpickled: names stored so are left out, and anything else stored so is an error. Errors name the file, the member
+// and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
 	f, err := graphfile.Open(path)
 	if err != nil {
@@ -77,7 +78,8 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	case z.Has("attr_matrix"):
 		g.Features, err = z.dense("attr_matrix", rows)
 	default:
-		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found %s", z.Names())
+		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found "+
+			"%s", z.Names())
 	}
 	if err != nil {
 		return nil, err
@@ -90,8 +92,8 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	return g, nil
 }
 
-// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is there,
-// numbers index that; otherwise the classes are the distinct labels.
+// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is
+// there, numbers index that; otherwise the classes are the distinct labels.
 func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []string, error) {
 	a, err := z.Vector(member, nodes)
 	if err != nil {
@@ -117,7 +119,8 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 	most := int64(Unlabelled)
 	for v, label := range values {
 		if label < int64(Unlabelled) || label >= math.MaxInt32 {
-			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label", v, label, Unlabelled)
+			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label",
+				v, label, Unlabelled)
 		}
 		most = max(most, label)
 	}
@@ -174,7 +177,8 @@ func (z npzReader) dense(member string, rows int64) (Features, error) {
 	}
 	defer a.Close()
 	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
-		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d", numpy.ShapeText(a.Shape), rows, maxWidth)
+		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d",
+			numpy.ShapeText(a.Shape), rows, maxWidth)
 	}
 	if err := z.Take(4 * a.Len()); err != nil {
 		return Features{}, err
@@ -206,7 +210,8 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 		return Features{}, err
 	}
 	if height != rows || width > maxWidth {
-		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d", shape, height, width, rows, maxWidth)
+		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d",
+			shape, height, width, rows, maxWidth)
 	}
 	values, err := z.Vector(data, -1)
 	if err != nil {
@@ -246,18 +251,20 @@ func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, erro
 		return nil, err
 	}
 	if offsets[0] != 0 || offsets[rows] != entries {
-		return nil, z.Errorf("%s: runs from %d to %d: expected 0 to %d, the number of entries", member, offsets[0], offsets[rows], entries)
+		return nil, z.Errorf("%s: runs from %d to %d: expected 0 to %d, the number of entries",
+			member, offsets[0], offsets[rows], entries)
 	}
 	for v := range rows {
 		if offsets[v] > offsets[v+1] {
-			return nil, z.Errorf("%s: element %d: %d after %d: expected ascending offsets", member, v+1, offsets[v+1], offsets[v])
+			return nil, z.Errorf("%s: element %d: %d after %d: expected ascending offsets",
+				member, v+1, offsets[v+1], offsets[v])
 		}
 	}
 	return offsets, nil
 }
 
-// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
-// returns the first row whose sum is not finite, or -1.
+// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place.
+// It returns the first row whose sum is not finite, or -1.
 func canonical(f Features) (Features, int) {
 	type entry struct {
 		column int32
@@ -403,8 +410,8 @@ func (g *Graph) setUndirected(p *npzPairs, nodes int) error {
 	return nil
 }
 
-// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is listed in one
-// alone. Files nearly always list both, so reading them as directed first takes half the memory.
+// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is
+// listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
 func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
 	if err != nil {

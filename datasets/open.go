@@ -53,7 +53,8 @@ func (e *NotFoundError) Error() string {
 		return e.Name + ": no such file or folder"
 	}
 	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
-	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or NODEMASK_DATA", e.Name)
+	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or "+
+		"NODEMASK_DATA", e.Name)
 }
 
 // Location says where a data set lives.
@@ -77,10 +78,10 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set from: the first of o.Dir, $NODEMASK_DATA and the cache that holds
-// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only o.Dir
-// is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to lie in
-// $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError] for a data set
-// that must be fetched first.
+// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only
+// o.Dir is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to
+// lie in $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError]
+// for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -126,15 +127,17 @@ func holdsAny(dir string, files []File) bool {
 //	.npz                          the gnn-benchmark collection's layout, see [ReadNPZ]
 //	.graphml                      GraphML, as NetworkX writes it
 //	.json                         NetworkX's node-link JSON
-//	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save; nothing of it is run
+//	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save;
+//	                              nothing of it is run
 //	nodes.csv and edges.csv       in a folder, see [ReadCSV]
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //	any other                     that one of o.Readers reads
 //
-// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask, val_mask and
-// test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
-// files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
-// Counts must match the catalogue's.
+// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask,
+// val_mask and test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left
+// out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for
+// and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]). Counts must match
+// the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -162,7 +165,8 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 		if err != nil {
 			return nil, err
 		}
-		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"], Seed: uint64(p["seed"])})
+		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
+			Seed: uint64(p["seed"])})
 	case at.Info.Name == "reddit-like":
 		p, err := readParameters(name, redditLikeParameters())
 		if err != nil {
@@ -177,9 +181,10 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 	return ReadPlanetoid(ctx, at.Dir, at.Info.Name)
 }
 
-// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt file (see
-// [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]), or one list of edges (see [ReadEdgeList];
-// .txt, .tsv, .csv, .edges), which makes a graph without features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
+// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt
+// file (see [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]),
+// or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without features and
+// classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
 // and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
@@ -216,7 +221,8 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		}
 		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids}, nil
 	}
-	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)",
+	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list "+
+		"of edges (%s)",
 		names, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 }
 
@@ -235,7 +241,8 @@ func (i Info) check(g *Graph) error {
 		{"classes", int64(g.NumClasses()), int64(i.Classes)},
 	} {
 		if c.expected != 0 && c.found != c.expected {
-			return fmt.Errorf("%s (%s): %d %s: expected %d. These are not the files of this data set: fetch it again", i.Name, g.Source, c.found, c.what, c.expected)
+			return fmt.Errorf("%s (%s): %d %s: expected %d. These are not the files of this data set: fetch it again",
+				i.Name, g.Source, c.found, c.what, c.expected)
 		}
 	}
 	return nil

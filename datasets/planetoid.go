@@ -53,15 +53,18 @@ func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool)
 		return nil, err
 	}
 	if !anyFiles {
-		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges}
+		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops,
+			g.Report.Edges}
 		if found != published {
-			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, published)
+			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are "+
+				"%v: expected %v", name, found, published)
 		}
 	}
 	return g, nil
 }
 
-// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of Planetoid's.
+// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of
+// Planetoid's.
 func planetoidName(files map[string][]byte) string {
 	for file := range files {
 		if parts := strings.SplitN(file, ".", 3); len(parts) == 3 && parts[0] == "ind" && len(files) > 1 {
@@ -93,7 +96,8 @@ func (r *planetoidReader) damaged(part string, err error) error {
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
 }
 
-// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be read.
+// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be
+// read.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
@@ -163,15 +167,19 @@ func (r *planetoidReader) graph() (*Graph, error) {
 			return nil, err
 		}
 		if features[i].Rows != len(labels[i]) {
-			return nil, r.damaged(part+"y", fmt.Errorf("%d rows beside %d in %s", len(labels[i]), features[i].Rows, r.file(part+"x")))
+			return nil, r.damaged(part+"y", fmt.Errorf("%d rows beside %d in %s",
+				len(labels[i]), features[i].Rows, r.file(part+"x")))
 		}
 		if features[i].Width != features[0].Width || classes[i] != classes[0] {
-			return nil, r.damaged(part+"x", fmt.Errorf("%d features and %d classes: expected %d and %d, as in %s", features[i].Width, classes[i], features[0].Width, classes[0], r.file("x")))
+			return nil, r.damaged(part+"x", fmt.Errorf("%d features and %d classes: expected %d and %d, as in %s",
+				features[i].Width, classes[i], features[0].Width, classes[0], r.file("x")))
 		}
 	}
 	few, test, all := features[0], features[1], features[2]
-	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) || !slices.Equal(few.Offsets, all.Offsets[:few.Rows+1]) ||
-		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values, all.Values[:len(few.Values)]) {
+	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) ||
+		!slices.Equal(few.Offsets, all.Offsets[:few.Rows+1]) ||
+		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values,
+		all.Values[:len(few.Values)]) {
 		return nil, r.damaged("x", fmt.Errorf("its %d rows and labels are not the first of %s", few.Rows, r.file("allx")))
 	}
 	rows, err := planetoidPart(r, "graph", pickledNeighbours)
@@ -204,7 +212,8 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 		return r.damaged("test.index", fmt.Errorf(format, args...))
 	}
 	if first+rows > nodes {
-		return nil, r.damaged("graph", fmt.Errorf("%d nodes: expected at least %d, one for each row of allx and tx", nodes, first+rows))
+		return nil, r.damaged("graph", fmt.Errorf("%d nodes: expected at least %d, one for each row of allx and tx",
+			nodes, first+rows))
 	}
 	places := make([]int, nodes-first)
 	for i := range places {

@@ -26,9 +26,12 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 		report                 csr.Report
 		classes                []int
 	}{
-		{"cora", 2708, 1433, 49216, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278}, []int{351, 217, 418, 818, 426, 298, 180}},
-		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552}, []int{249, 590, 668, 701, 596, 508}},
-		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, []int{4103, 7739, 7875}},
+		{"cora", 2708, 1433, 49216, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278},
+			[]int{351, 217, 418, 818, 426, 298, 180}},
+		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552},
+			[]int{249, 590, 668, 701, 596, 508}},
+		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324},
+			[]int{4103, 7739, 7875}},
 	} {
 		g, err := ReadPlanetoid(context.Background(), planetoidDir(t), want.name)
 		require.NoError(t, err)
@@ -158,12 +161,15 @@ func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
 	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
 	_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
-	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
+	assert.EqualError(t, err,
+		"ind.cora.allx: byte 2: this pickle asks for 2.1 GB in one piece; a graph file needs at most 67 MB. The file "+
+			"is damaged: fetch it again with 'nodemask data fetch cora'")
 }
 
 func TestMissingPlanetoidFileIsNamed(t *testing.T) {
 	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "pubmed")
-	assert.ErrorContains(t, err, "ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
+	assert.ErrorContains(t, err,
+		"ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -179,14 +185,17 @@ func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 	assert.True(t, errors.Is(err, context.Canceled))
 }
 
-// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
+// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x
+// none.
 func tinyPlanetoid(t testing.TB) fstest.MapFS {
 	m := fstest.MapFS{}
-	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3", "x": "python2-matrix", "y": "python2-labels"} {
+	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3",
+		"x": "python2-matrix", "y": "python2-labels"} {
 		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
 	}
 	// Six nodes: a path 0-1-2, a self-loop at 3, and 4 and 5 alone.
-	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte("}(K\x00(K\x01lK\x01(K\x00K\x02lK\x02(K\x01lK\x03(K\x03K\x03lK\x04(lK\x05(lu.")}
+	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte(
+		"}(K\x00(K\x01lK\x01(K\x00K\x02lK\x02(K\x01lK\x03(K\x03K\x03lK\x04(lK\x05(lu.")}
 	m["ind.tiny.test.index"] = &fstest.MapFile{Data: []byte("5\n3\n4\n")}
 	return m
 }

@@ -28,7 +28,8 @@ func TestMatricesAreRead(t *testing.T) {
 		require.NoError(t, err, name)
 		f, err := pickledFeatures(v)
 		require.NoError(t, err, name)
-		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}, f, name)
+		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2},
+			Values: []float32{1.5, 2, -3}}, f, name)
 	}
 }
 
@@ -92,7 +93,8 @@ func FuzzPickle(f *testing.F) {
 	}
 	for _, dtype := range []string{"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"} {
 		// An array of shape [1, 1], as Python 2 writes it.
-		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy\ndtype\nU\x02"
+		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy" +
+			"\ndtype\nU\x02"
 		f.Add([]byte(head + dtype + "\x85R\x89U" + string(dtype[1]-'0') + strings.Repeat("\x01", int(dtype[1]-'0')) + "tb."))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -27,8 +27,8 @@ type redditLayout struct {
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
 // ReadReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts:
-// 232,965 nodes, 57,307,946 undirected edges (114,615,892 as the file lists them), 602 features and 41 classes. Features
-// are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
+// 232,965 nodes, 57,307,946 undirected edges (114,615,892 as the file lists them), 602 features and 41 classes.
+// Features are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
 func ReadReddit(ctx context.Context, dir string) (*Graph, error) {
 	return readReddit(ctx, dir, reddit)
 }
@@ -53,7 +53,8 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 		return nil, err
 	}
 	if len(g.Classes) != want.classes {
-		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it", len(g.Classes), want.classes)
+		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it",
+			len(g.Classes), want.classes)
 	}
 	if g.Features, err = z.dense("feature", want.nodes); err != nil {
 		return nil, err
@@ -89,7 +90,8 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 		return err
 	}
 	if found := g.Edges.NumEdges(); found != want.directed {
-		return z.Errorf("%d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it", found, want.directed)
+		return z.Errorf("%d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it",
+			found, want.directed)
 	}
 	return nil
 }

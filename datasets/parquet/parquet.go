@@ -1,5 +1,5 @@
-// Package parquet reads graphs in Parquet for [datasets.OpenOptions].Readers. It is apart from datasets so that a program that does not
-// need it does not link it.
+// Package parquet reads graphs in Parquet for [datasets.OpenOptions].Readers. It is apart from datasets so that a
+// program that does not need it does not link it.
 package parquet
 
 import (
@@ -25,7 +25,8 @@ const (
 //	nodes.parquet   id, label, and any further column of numbers as a feature
 //	edges.parquet   source, target; further columns are left out
 //
-// Ids and labels are whole numbers or text; a label that is null is none. Columns of other types are left out and noted.
+// Ids and labels are whole numbers or text; a label that is null is none. Columns of other types are left out and
+// noted.
 type Reader struct{}
 
 // Reads reports whether a folder has both files, or one of them.
@@ -52,7 +53,8 @@ func (Reader) Read(ctx context.Context, path string) (*datasets.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = readTable(ctx, filepath.Join(path, edgesFile), func(t *table) error { return readEdges(t, rows) }); err != nil {
+	if err = readTable(ctx, filepath.Join(path, edgesFile),
+		func(t *table) error { return readEdges(t, rows) }); err != nil {
 		return nil, err
 	}
 	return datasets.FromFile(rows.Graph, "", path)
@@ -133,13 +135,15 @@ func readEdges(t *table, known *graphfile.Rows) error {
 
 var errDamaged = errors.New("the file is damaged")
 
-// most rows that a byte of a file may stand for, and what any file may have: packed numbers in steps of one take 25 a byte.
+// most rows that a byte of a file may stand for, and what any file may have: packed numbers in steps of one take 25 a
+// byte.
 const (
 	rowsPerByte = 64
 	rowsAnyway  = 1_000_000
 )
 
-// limitCells returns how many numbers the features in a file of a size may have: reading each takes time, also where all are 0.
+// limitCells returns how many numbers the features in a file of a size may have: reading each takes time, also where
+// all are 0.
 func limitCells(size int64) int64 { return 1<<28 + 256*size }
 
 // limit returns how many rows a file of a size may have.

@@ -56,9 +56,9 @@ func (t *table) scanNodes(c graphfile.Columns,
 	})
 }
 
-// ScanNodes reads a file laid out like nodes.parquet of [Reader], and calls each for every row: for readers that keep no
-// graph, or one of many files of a graph. The label is empty where there is none. The slices are overwritten by the next
-// row. Errors name the file, the column and the row, counted from 0.
+// ScanNodes reads a file laid out like nodes.parquet of [Reader], and calls each for every row: for readers that keep
+// no graph, or one of many files of a graph. The label is empty where there is none. The slices are overwritten by the
+// next row. Errors name the file, the column and the row, counted from 0.
 func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
 	return readTable(ctx, path, func(t *table) error {
 		c, _, err := t.nodes("label")
@@ -140,7 +140,8 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 			}
 		}
 		for v := range n {
-			if err := each(begin+int64(v), names[v*len(texts):(v+1)*len(texts)], values[v*len(numbers):(v+1)*len(numbers)]); err != nil {
+			if err := each(begin+int64(v), names[v*len(texts):(v+1)*len(texts)],
+				values[v*len(numbers):(v+1)*len(numbers)]); err != nil {
 				return err
 			}
 		}

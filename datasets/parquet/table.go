@@ -85,7 +85,8 @@ func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 	}
 	footer := int64(binary.LittleEndian.Uint32(end[:]))
 	if string(end[4:]) != "PAR1" || footer > min(maxFooter, f.Size-12) {
-		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and \"PAR1\". Get the file again", f.Size-8, end[:])
+		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and "+
+			"\"PAR1\". Get the file again", f.Size-8, end[:])
 	}
 	about := make([]byte, footer)
 	if _, err := f.ReadAt(about, f.Size-8-footer); err != nil {
@@ -95,7 +96,8 @@ func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 	if err != nil {
 		return nil, t.errorf("%w: %w", errDamaged, err)
 	}
-	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18)); err != nil {
+	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(1<<18)); err != nil {
 		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 	}
 	for _, g := range t.file.RowGroups() {

@@ -20,9 +20,9 @@ const (
 // classAttributes may be a node's class: the first that a file has is.
 var classAttributes = []string{"class", "label", "y"}
 
-// Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class, label or y is
-// the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in the order in which
-// they are first seen, and 0 where a node lacks one. Text is left out.
+// Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class,
+// label or y is the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in
+// the order in which they are first seen, and 0 where a node lacks one. Text is left out.
 type Builder struct {
 	// Attribute is what the format calls an attribute, with its own name: "GraphML key".
 	Attribute string
@@ -63,7 +63,8 @@ type classColumn struct {
 	nodes  int
 }
 
-// NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls an attribute.
+// NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls
+// an attribute.
 func NewBuilder(in *File, format, attribute string) *Builder {
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
 	b.g.Format = format
@@ -252,7 +253,8 @@ func (b *Builder) Finish() (*Graph, error) {
 	g.IDs = make([]string, g.Nodes)
 	for i, v := range b.numbers {
 		if v < 0 {
-			return nil, fmt.Errorf("an edge names node %.80q, which the file does not have: add it, or remove the edge", b.ids[i])
+			return nil, fmt.Errorf("an edge names node %.80q, which the file does not have: add it, or remove the edge",
+				b.ids[i])
 		}
 		g.IDs[v] = b.ids[i]
 	}

@@ -67,8 +67,8 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain returns names as every format has them: whole numbers without a fraction, if all names are numbers, and 0 and 1 for false and
-// true, if there are no others. A table may have 1.0 or True for what a tensor has as 1.
+// plain returns names as every format has them: whole numbers without a fraction, if all names are numbers, and 0 and 1
+// for false and true, if there are no others. A table may have 1.0 or True for what a tensor has as 1.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
@@ -86,15 +86,16 @@ func plain(names []string) []string {
 		same[i] = name
 		if booleans {
 			same[i] = truths[strings.ToLower(name)]
-		} else if whole, fraction, is := strings.Cut(name, "."); is && strings.Trim(fraction, "0") == "" && digits(strings.TrimPrefix(whole, "-")) > 0 && whole != "-0" {
+		} else if whole, fraction, is := strings.Cut(name, "."); is && strings.Trim(fraction, "0") == "" &&
+			digits(strings.TrimPrefix(whole, "-")) > 0 && whole != "-0" {
 			same[i] = whole
 		}
 	}
 	return same
 }
 
-// classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people sort
-// them, "class 2" before "class 10".
+// classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people
+// sort them, "class 2" before "class 10".
 func classOrder(names []string) func(a, b string) int {
 	values := make(map[string]float64, len(names))
 	for _, name := range names {

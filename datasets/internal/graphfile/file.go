@@ -19,7 +19,8 @@ const (
 	perByte = 64
 )
 
-// step is how many bytes are taken between two looks at what the machine has left, and reserve what stays free for all else.
+// step is how many bytes are taken between two looks at what the machine has left, and reserve what stays free for all
+// else.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -49,7 +50,8 @@ func Open(path string) (*File, error) {
 	if err := Regular(info, err); err != nil { // it may be another by now
 		return nil, errors.Join(named(path, err), f.Close())
 	}
-	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: NewBudget(info.Size()), close: f.Close}, nil
+	return &File{Reader: f, ReaderAt: f, Name: path, Size: info.Size(), Budget: NewBudget(info.Size()),
+		close: f.Close}, nil
 }
 
 // Regular returns an error unless info, which comes with err, is of a regular file.
@@ -77,7 +79,8 @@ func named(path string, err error) error {
 // Bytes returns a file that is at hand.
 func Bytes(name string, content []byte) *File {
 	r := bytes.NewReader(content)
-	return &File{Reader: r, ReaderAt: r, Name: name, Size: int64(len(content)), Budget: NewBudget(int64(len(content))), close: func() error { return nil }}
+	return &File{Reader: r, ReaderAt: r, Name: name, Size: int64(len(content)), Budget: NewBudget(int64(len(content))),
+		close: func() error { return nil }}
 }
 
 // Close closes the file.
@@ -89,11 +92,12 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of so many bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take returns an error if so many bytes more, which the caller is about to allocate, are more than a file of this size may
-// stand for, or more than this process may have.
+// Take returns an error if so many bytes more, which the caller is about to allocate, are more than a file of this size
+// may stand for, or more than this process may have.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
-		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not made to grow so", memory.Text(most), memory.Text(b.size))
+		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
+			"made to grow so", memory.Text(most), memory.Text(b.size))
 	}
 	b.taken += bytes
 	if b.taken-b.looked < step {
@@ -107,12 +111,14 @@ func (b *Budget) Take(bytes int64) error {
 // Fits returns an error if so many bytes are more than this process may have.
 func Fits(bytes int64) error {
 	if left, known := memory.Get(); known && bytes > left.Bytes {
-		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph", memory.Text(bytes), left.Of, memory.Text(left.Bytes))
+		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph",
+			memory.Text(bytes), left.Of, memory.Text(left.Bytes))
 	}
 	return nil
 }
 
-// TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most bytes.
+// TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most
+// bytes.
 type TokenReader struct {
 	R    io.Reader
 	Most int

@@ -1,5 +1,5 @@
-// Package graphfile is what the readers of all formats share: it opens files and bounds what their content may take, reads
-// tables, finds nodes by their ids, numbers classes, and holds a graph as a file lists it, before it becomes a
+// Package graphfile is what the readers of all formats share: it opens files and bounds what their content may take,
+// reads tables, finds nodes by their ids, numbers classes, and holds a graph as a file lists it, before it becomes a
 // datasets.Graph.
 package graphfile
 
@@ -29,8 +29,8 @@ type Graph struct {
 
 	Features Features
 	Pairs    []csr.Edge
-	// Both says that the pairs are entries of an adjacency matrix: an undirected edge is listed in both directions, and an edge that
-	// is not is directed.
+	// Both says that the pairs are entries of an adjacency matrix: an undirected edge is listed in both directions, and an
+	// edge that is not is directed.
 	Both bool
 	// Directed says that the file calls its edges directed.
 	Directed bool
@@ -69,8 +69,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit names the split that marks at the nodes make up, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have no
-// label, or says why not. Sets must be ascending; what names the split is for notes.
+// SetSplit takes over the train, validation and test set of an own split, if there is one, without the nodes that have
+// no label, or says why not. Sets must be ascending; what names the split is for notes.
 func (g *Graph) SetSplit(what string, is bool, sets [3][]int32) {
 	if !is {
 		return
@@ -121,12 +121,13 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a number of nodes that nothing but a number in the file vouches for is more than edges make
-// likely; what names that number. A graph takes memory for each node.
+// ClaimError returns an error if a number of nodes that nothing but a number in the file vouches for is more than edges
+// make likely; what names that number. A graph takes memory for each node.
 func ClaimError(what string, nodes int64, edges int) error {
 	most := min(int64(1_000_000)+16*int64(edges), MaxNodes)
 	if nodes < 0 || nodes > most {
-		return fmt.Errorf("%s makes %d nodes: expected 0 to %d beside %d edges, unless features or labels list them", what, nodes, most, edges)
+		return fmt.Errorf("%s makes %d nodes: expected 0 to %d beside %d edges, unless features or labels list them",
+			what, nodes, most, edges)
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package graphfile
 
 import "math"
 
-// IDs finds the node of an id. Numbers that lie close together, as most do, are looked up in a table once all are known: ten times
-// as fast as a map of ten million edges' ends. The zero value is ready.
+// IDs finds the node of an id. Numbers that lie close together, as most do, are looked up in a table once all are
+// known: ten times as fast as a map of ten million edges' ends. The zero value is ready.
 type IDs struct {
 	names     map[string]int32
 	numbers   map[int64]int32

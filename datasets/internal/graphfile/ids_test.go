@@ -10,12 +10,14 @@ import (
 )
 
 func TestNumbersAreParsedAsTheyAreWrittenOnly(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "7": 7, "-7": -7, "9223372036854775807": 1<<63 - 1, "-9223372036854775808": -1 << 63} {
+	for text, want := range map[string]int64{"0": 0, "7": 7, "-7": -7, "9223372036854775807": 1<<63 - 1,
+		"-9223372036854775808": -1 << 63} {
 		n, is := ParseNumber(text)
 		assert.True(t, is, text)
 		assert.Equal(t, want, n)
 	}
-	for _, text := range []string{"", "-", "-0", "00", "007", "+1", "1.0", "1e3", " 1", "١", "9223372036854775808", "-9223372036854775809", "19999999999999999999", "a"} {
+	for _, text := range []string{"", "-", "-0", "00", "007", "+1", "1.0", "1e3", " 1", "١", "9223372036854775808",
+		"-9223372036854775809", "19999999999999999999", "a"} {
 		_, is := ParseNumber([]byte(text))
 		assert.False(t, is, text)
 	}

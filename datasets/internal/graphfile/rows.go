@@ -42,8 +42,8 @@ type Columns struct {
 	Features  []int
 }
 
-// NodeColumns finds the columns of a table of nodes beside those of the ids and the label, which is -1 if there is none.
-// leave says why a column can be no feature, nor the mark of a set if it is called so; "" if it can.
+// NodeColumns finds the columns of a table of nodes beside those of the ids and the label, which is -1 if there is
+// none. leave says why a column can be no feature, nor the mark of a set if it is called so; "" if it can.
 func NodeColumns(names []string, id, label int, leave func(column int, mask bool) string) (c Columns, notes []string) {
 	c = Columns{ID: id, Label: label, Masks: [3]int{-1, -1, -1}}
 	for i, name := range names {
@@ -143,8 +143,8 @@ const SparseLimit = 0.25
 // NewFeatures returns features of a width without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add copies a row, and returns about how many bytes it takes. Features start sparse, and turn dense when the rows so far
-// are mostly not zero.
+// Add copies a row, and returns about how many bytes it takes. Features start sparse, and turn dense when the rows so
+// far are mostly not zero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {

@@ -80,13 +80,15 @@ func (t *Table) Column(names ...string) (int, error) {
 	if len(found) > 8 {
 		found = append(slices.Clone(found[:8]), "…")
 	}
-	return 0, t.Errorf("no column %q: the header reads %.200q. The first line must name the columns", names[0], strings.Join(found, ","))
+	return 0, t.Errorf("no column %q: the header reads %.200q. The first line must name the columns",
+		names[0], strings.Join(found, ","))
 }
 
 // Err returns the error that ended Next; nil if that was the end of the table.
 func (t *Table) Err() error { return t.err }
 
-// Next reads a line into Fields. It returns false at the end of the table, and after an error, which [Table.Err] returns.
+// Next reads a line into Fields. It returns false at the end of the table, and after an error, which [Table.Err]
+// returns.
 func (t *Table) Next() bool {
 	for t.err == nil {
 		raw, err := t.rawLine()
@@ -135,7 +137,8 @@ func (t *Table) notUTF8(raw []byte) error {
 		}
 		at += size
 	}
-	return t.Errorf("byte %d of the line is 0x%02x, which is not UTF-8 (byte %d of the file, counted from 0): convert the file, for instance by 'iconv -f LATIN1 -t UTF-8', or save it as UTF-8",
+	return t.Errorf("byte %d of the line is 0x%02x, which is not UTF-8 (byte %d of the file, counted from 0): convert "+
+		"the file, for instance by 'iconv -f LATIN1 -t UTF-8', or save it as UTF-8",
 		at, raw[at], t.begin+int64(at))
 }
 

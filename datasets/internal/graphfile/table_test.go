@@ -10,7 +10,8 @@ import (
 )
 
 func TestATableIsReadLineByLine(t *testing.T) {
-	table, err := NewTable(t.Context(), Bytes("a.csv", []byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
+	table, err := NewTable(t.Context(), Bytes("a.csv",
+		[]byte("\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ID", "Label", "x"}, table.Header)
 	assert.Equal(t, 1, Find(table.Header, "name", "label"))
@@ -31,7 +32,8 @@ func TestErrorsNameTheLineAndWrapTheirCause(t *testing.T) {
 	table, err := NewTable(t.Context(), Bytes("a.csv", []byte("id\n\n1\n")))
 	require.NoError(t, err)
 	_, err = table.Column("name")
-	require.EqualError(t, err, `a.csv: line 1: no column "name": the header reads "id". The first line must name the columns`)
+	require.EqualError(t, err,
+		`a.csv: line 1: no column "name": the header reads "id". The first line must name the columns`)
 	require.True(t, table.Next())
 	err = table.Errorf("column %q: %w", "id", fs.ErrInvalid)
 	require.EqualError(t, err, `a.csv: line 3: column "id": invalid argument`)

@@ -21,8 +21,8 @@ type Zip struct {
 	in  *File
 }
 
-// NewZip reads the list of members of a zip, whose names lose a suffix; kind is what the zip should be, for errors. Once
-// ctx is done, reading any member ends with its error.
+// NewZip reads the list of members of a zip, whose names lose a suffix; kind is what the zip should be, for errors.
+// Once ctx is done, reading any member ends with its error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{Members: map[string]*zip.File{}, ctx: ctx, in: in}
 	archive, err := zip.NewReader(in, in.Size)

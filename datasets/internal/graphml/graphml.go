@@ -24,8 +24,9 @@ const (
 // Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "tag or text"}
-	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{}, edgeKeys: map[string]int{},
-		b: graphfile.NewBuilder(in, "GraphML", "GraphML key")}
+	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
+		edgeKeys: map[string]int{},
+		b:        graphfile.NewBuilder(in, "GraphML", "GraphML key")}
 	g, err := w.file()
 	if err != nil {
 		line, column := w.decoder.InputPos()

@@ -20,7 +20,8 @@ const maxToken = 16 << 20
 // Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "text or number"}
-	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: graphfile.NewBuilder(in, "node-link JSON", "attribute")}
+	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited),
+		b: graphfile.NewBuilder(in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
 	if err != nil {

@@ -30,7 +30,8 @@ func (h Header) Len() int64 {
 	return n
 }
 
-// headerEntry is a key, its value, which is text, a boolean, a tuple of lengths or the begin of a list, and what follows.
+// headerEntry is a key, its value, which is text, a boolean, a tuple of lengths or the begin of a list, and what
+// follows.
 var headerEntry = regexp.MustCompile(
 	`^\s*['"](\w*)['"]\s*:\s*(?:['"]([^'"]*)['"]|(True|False)|\(([^()]*)\)|\[)\s*(?:,\s*(\}?)|(\}))?`)
 

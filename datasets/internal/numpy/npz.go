@@ -107,13 +107,17 @@ func (z *File) believe(f *zip.File, member string) error {
 	case f.Flags&1 != 0:
 		return z.Errorf("%s: the member is encrypted: save it without a password", member)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return z.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and numpy.savez_compressed write", member, f.Method)
+		return z.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and "+
+			"numpy.savez_compressed write", member, f.Method)
 	case packed > uint64(z.Size()):
-		return z.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again", member, packed, z.Size())
+		return z.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again",
+			member, packed, z.Size())
 	case f.Method == zip.Store && packed != full:
-		return z.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again", member, packed, full)
+		return z.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again",
+			member, packed, full)
 	case full > (packed+16)*maxDeflateRatio:
-		return z.Errorf("%s: claims that %d bytes unpack to %d, which deflate cannot do. The file is damaged: get it again", member, packed, full)
+		return z.Errorf("%s: claims that %d bytes unpack to %d, which deflate cannot do. The file is damaged: get it again",
+			member, packed, full)
 	}
 	if full <= countFirst || full <= packed*plainDeflateRatio || z.counted[f.Name] {
 		return nil
@@ -128,7 +132,8 @@ func (z *File) believe(f *zip.File, member string) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return z.Errorf("%s: claims %d bytes, but only %d can be unpacked: %w. The file is damaged: get it again", member, full, n, err)
+		return z.Errorf("%s: claims %d bytes, but only %d can be unpacked: %w. The file is damaged: get it again",
+			member, full, n, err)
 	}
 	z.counted[f.Name] = true
 	return nil

@@ -34,7 +34,8 @@ func TestNPZErrorsNameTheMemberAndDamageIsFound(t *testing.T) {
 	good := numpytest.Members{"row": numpytest.Array("<i4", []int{3}, []int32{5, 6, 7})}.Zip(zip.Store)
 	damaged := bytes.Replace(good, []byte{5, 0, 0, 0, 6}, []byte{5, 0, 0, 0, 9}, 1)
 	_, err := openBytes(t, damaged).Ints("row", 3)
-	assert.ErrorContains(t, err, "a.npz: row: byte 140: the packed bytes are damaged (zip: checksum error): get the file again")
+	assert.ErrorContains(t, err,
+		"a.npz: row: byte 140: the packed bytes are damaged (zip: checksum error): get the file again")
 	_, err = openBytes(t, good).Ints("col", 3)
 	assert.ErrorContains(t, err, `a.npz: no member "col"; found row`)
 }

@@ -118,8 +118,8 @@ func (r reader) each(file string, columns int, row func(t *graphfile.Table) erro
 	return t.Err()
 }
 
-// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it holds:
-// that is noted.
+// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it
+// holds: that is noted.
 func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)
@@ -188,7 +188,8 @@ func (r reader) edges(g *graphfile.Graph, listed int64) error {
 		return err
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
-		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again", r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
+		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",
+			r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
 	}
 	return err
 }
@@ -274,7 +275,8 @@ func (r reader) others(g *graphfile.Graph) error {
 		return err
 	}
 	for _, e := range entries {
-		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile}, name) {
+		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile},
+			name) {
 			g.Notef("%.80q: left out", name)
 		}
 	}

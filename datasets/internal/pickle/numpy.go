@@ -100,7 +100,8 @@ func (p *unpickler) build(object, state any) {
 			return
 		}
 	}
-	p.fail("%s is given the state %s: expected an object that has one, once, and its state", Describe(object), Describe(state))
+	p.fail("%s is given the state %s: expected an object that has one, once, and its state",
+		Describe(object), Describe(state))
 }
 
 // newType reads a dtype's name, such as "f4".
@@ -140,7 +141,8 @@ func (p *unpickler) buildArray(a *Array, state any) {
 	fortran, ok3 := s[3].(bool)
 	data, ok4 := s[4].(String)
 	if !ok || !ok2 || !ok3 || !ok4 || len(shape) > 2 {
-		p.fail("an array's state holds %s, %s, %s and %s: expected a shape of at most 2 sizes, a dtype, a boolean and a string",
+		p.fail("an array's state holds %s, %s, %s and %s: expected a shape of at most 2 sizes, a dtype, a boolean and a "+
+			"string",
 			Describe(s[1]), Describe(s[2]), Describe(s[3]), Describe(s[4]))
 	}
 	if fortran && len(shape) > 1 {
@@ -157,7 +159,8 @@ func (p *unpickler) buildArray(a *Array, state any) {
 		numbers *= n
 	}
 	if numbers*int64(dtype.Size) != int64(len(data)) {
-		p.fail("an array of shape %v, %d bytes a number, has %d bytes of numbers: expected %d", a.Shape, dtype.Size, len(data), numbers*int64(dtype.Size))
+		p.fail("an array of shape %v, %d bytes a number, has %d bytes of numbers: expected %d",
+			a.Shape, dtype.Size, len(data), numbers*int64(dtype.Size))
 	}
 	a.dtype, a.data = *dtype, data
 }

@@ -1,5 +1,7 @@
-// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
-// dictionaries of numbers and strings, as Planetoid's files and torch.save have them in protocols 2 and 3. It is not Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and nothing is ever run.
+// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples
+// and dictionaries of numbers and strings, as Planetoid's files and torch.save have them in protocols 2 and 3. It is
+// not Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and
+// nothing is ever run.
 //
 // Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
 // is counted against maxMemory.
@@ -50,7 +52,8 @@ func Read(data []byte) (any, error) { return read(data, false) }
 
 func read(data []byte, torch bool) (value any, err error) {
 	if len(data) > MaxSize {
-		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s", memory.Text(int64(len(data))), memory.Text(MaxSize))}
+		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s",
+			memory.Text(int64(len(data))), memory.Text(MaxSize))}
 	}
 	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch}
 	defer func() {
@@ -115,7 +118,8 @@ func (p *unpickler) step() (done bool) {
 	case 'T', 'X', 'B': // BINSTRING, BINUNICODE, BINBYTES
 		n := binary.LittleEndian.Uint32(p.take(4))
 		if n > MaxSize {
-			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s", memory.Text(int64(n)), memory.Text(MaxSize))
+			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s",
+				memory.Text(int64(n)), memory.Text(MaxSize))
 		}
 		p.push(String(p.take(int(n))))
 

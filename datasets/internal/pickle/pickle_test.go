@@ -37,7 +37,8 @@ func TestNoGlobalOutsideTheListIsTaken(t *testing.T) {
 	for _, c := range []struct{ pickle, want string }{
 		{"cos\nsystem\n(U\x04truetR.", `byte 0: the pickle asks for "system" from "os"`},
 		{"\x80\x02c__builtin__\neval\n.", `byte 2: the pickle asks for "eval" from "__builtin__"`},
-		{"cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\n\x85R.", "numpy _reconstruct is called with arguments that graph files do not use"},
+		{"cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\n\x85R.",
+			"numpy _reconstruct is called with arguments that graph files do not use"},
 		{"ccollections\ndefaultdict\n)R.", "collections defaultdict is called with arguments"},
 		{"c" + strings.Repeat("a", 200) + "\nb\n.", "the name of a global has 201 characters"},
 		{"K\x01)R.", "a number is called with arguments that graph files do not use"},
@@ -89,7 +90,8 @@ func arrayPickle(state string) []byte {
 func TestArraysMustHoldWhatTheirShapeSays(t *testing.T) {
 	const dtype = "cnumpy\ndtype\nU\x02i4\x85R"
 	for _, c := range []struct{ state, want string }{
-		{"K\x02\x85" + dtype + "\x89U\x04abcd", "an array of shape [2], 4 bytes a number, has 4 bytes of numbers: expected 8"},
+		{"K\x02\x85" + dtype + "\x89U\x04abcd",
+			"an array of shape [2], 4 bytes a number, has 4 bytes of numbers: expected 8"},
 		{"J\xff\xff\xff\xff\x85" + dtype + "\x89U\x00", "an array's size 0 is a number (-1): expected 0 to"},
 		{"\x8a\x04\xff\xff\xff\x7f\x85" + dtype + "\x89U\x00", "an array's size 0 is a number (2147483647)"},
 		{"N\x85" + dtype + "\x89U\x00", "an array's size 0 is None"},

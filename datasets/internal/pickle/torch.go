@@ -37,8 +37,9 @@ const (
 // maxDimensions of a tensor.
 const maxDimensions = 8
 
-// ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text, None, tuples, lists,
-// dictionaries and PyTorch Geometric's Data, and no global beyond those that these need. Errors are of type [*Error].
+// ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text,
+// None, tuples, lists, dictionaries and PyTorch Geometric's Data, and no global beyond those that these need. Errors
+// are of type [*Error].
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
 // torchGlobal returns what a GLOBAL of PyTorch stands for.
@@ -53,7 +54,8 @@ func (p *unpickler) torchGlobal(module, name string) any {
 	case "torch FloatStorage", "torch DoubleStorage", "torch HalfStorage", "torch BFloat16Storage", "torch LongStorage",
 		"torch IntStorage", "torch ShortStorage", "torch CharStorage", "torch ByteStorage", "torch BoolStorage":
 		return storage(name[:len(name)-len("Storage")])
-	case "torch_geometric.data.data Data", "torch_geometric.data.data DataEdgeAttr", "torch_geometric.data.data DataTensorAttr",
+	case "torch_geometric.data.data Data", "torch_geometric.data.data DataEdgeAttr",
+		"torch_geometric.data.data DataTensorAttr",
 		"torch_geometric.data.storage GlobalStorage":
 		return Class(name)
 	}
@@ -64,7 +66,8 @@ func (p *unpickler) torchGlobal(module, name string) any {
 	case strings.Contains(name, "Sparse") || strings.Contains(module, "sparse") || name == "_rebuild_sparse_tensor":
 		advice = ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
 	}
-	p.fail("the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run%s", name, module, advice)
+	p.fail("the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is "+
+		"ever run%s", name, module, advice)
 	return nil
 }
 
@@ -79,7 +82,8 @@ func (p *unpickler) persistent(id any) *Storage {
 	key, ok2 := t[2].(String)
 	elements, ok3 := t[4].(int64)
 	if string(word) != "storage" || !ok || !ok2 || !ok3 || len(key) > 64 || elements < 0 {
-		p.fail("BINPERSID: expected (\"storage\", type, key, device, elements); found %s, %s, %s and %s", Describe(t[0]), Describe(t[1]), Describe(t[2]), Describe(t[4]))
+		p.fail("BINPERSID: expected (\"storage\", type, key, device, elements); found %s, %s, %s and %s",
+			Describe(t[0]), Describe(t[1]), Describe(t[2]), Describe(t[4]))
 	}
 	return &Storage{Type: string(kind), Key: string(key), Elements: elements}
 }

@@ -123,7 +123,8 @@ func (f *file) features(g *graphfile.Graph, x *tensor) error {
 		return nil
 	}
 	if !ok || rows != int64(g.Nodes) || columns > graphfile.MaxWidth {
-		return f.Errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, graphfile.MaxWidth)
+		return f.Errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features",
+			x.shape, graphfile.MaxWidth)
 	}
 	g.Features.Width = int(columns)
 	if err := f.Take(4 * rows * columns); err != nil {

@@ -1,5 +1,5 @@
-// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a data set with one
-// graph, or a dictionary. Nothing of the file is run.
+// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a
+// data set with one graph, or a dictionary. Nothing of the file is run.
 package torch
 
 import (
@@ -27,7 +27,8 @@ type file struct {
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
-		return nil, fmt.Errorf("%s: a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with torch.save",
+		return nil, fmt.Errorf("%s: a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with "+
+			"torch.save",
 			in.Name)
 	}
 	archive, err := graphfile.NewZip(ctx, in, "torch.save", "")
@@ -125,7 +126,8 @@ func (f *file) fields(value any) (*pickle.Dict, error) {
 	case *pickle.Object:
 		return f.unwrap(v)
 	}
-	return nil, f.Errorf("data.pkl: %s: expected a Data object of PyTorch Geometric, (data, slices) or a dictionary", pickle.Describe(value))
+	return nil, f.Errorf("data.pkl: %s: expected a Data object of PyTorch Geometric, (data, slices) or a dictionary",
+		pickle.Describe(value))
 }
 
 // unwrap returns the fields of a Data object, or of a dictionary.
@@ -178,7 +180,8 @@ func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) && !strings.HasPrefix(string(key), "_") {
+		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) &&
+			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}
 	}

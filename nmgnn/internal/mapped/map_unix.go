@@ -33,8 +33,8 @@ func flush(data []byte, f *os.File) error {
 
 func unmap(data []byte) error { return unix.Munmap(data) }
 
-// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room would end
-// the program.
+// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room
+// would end the program.
 func reserve(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
