@@ -59,8 +59,6 @@ type entry struct {
 type classColumn struct {
 	index  Classes
 	labels []int32 // as far as nodes have one
-	now    int32   // of the row that comes next
-	nodes  int
 }
 
 // NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls
@@ -68,9 +66,6 @@ type classColumn struct {
 func NewBuilder(in *File, format, attribute string) *Builder {
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
 	b.g.Format = format
-	for i := range b.class {
-		b.class[i].now = Unlabelled
-	}
 	return b
 }
 
@@ -146,8 +141,19 @@ func (b *Builder) addClass(name, value string) (bool, error) {
 		return true, fmt.Errorf("%s %q is there twice at one node", b.Attribute, name)
 	}
 	b.found |= 1 << i
-	b.class[i].now = b.class[i].index.Add([]byte(value))
+	c := &b.class[i]
+	if label := c.index.Add([]byte(value)); label != Unlabelled {
+		c.labels = append(unlabelledUpTo(c.labels, len(b.offsets)-1), label)
+	}
 	return true, nil
+}
+
+// unlabelledUpTo returns the labels of as many nodes, of which the last have none.
+func unlabelledUpTo(labels []int32, nodes int) []int32 {
+	for len(labels) < nodes {
+		labels = append(labels, Unlabelled)
+	}
+	return labels
 }
 
 // attribute returns what is known of an attribute, which the next node has.
@@ -193,16 +199,6 @@ func (b *Builder) Node(id string) error {
 	b.entries = append(b.entries, b.row...)
 	b.offsets = append(b.offsets, int64(len(b.entries)))
 	b.row, b.found = b.row[:0], 0
-	for i := range b.class {
-		c := &b.class[i]
-		if c.now != Unlabelled {
-			for len(c.labels) < node {
-				c.labels = append(c.labels, Unlabelled)
-			}
-			c.labels = append(c.labels, c.now)
-			c.nodes, c.now = c.nodes+1, Unlabelled
-		}
-	}
 	return nil
 }
 
@@ -273,14 +269,12 @@ func (b *Builder) chooseClass() {
 	for i := range b.class {
 		c := &b.class[i]
 		switch {
-		case c.nodes == 0:
+		case c.labels == nil:
 		case g.Labels != nil:
 			g.Notef("%s %q: left out: the class is another", b.Attribute, classAttributes[i])
 		default:
-			for len(c.labels) < g.Nodes {
-				c.labels = append(c.labels, Unlabelled)
-			}
-			g.Labels, g.Classes = c.labels, c.index.Finish(c.labels)
+			g.Labels = unlabelledUpTo(c.labels, g.Nodes)
+			g.Classes = c.index.Finish(g.Labels)
 		}
 	}
 }
