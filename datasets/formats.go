@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -191,6 +192,27 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	if g.Report.Duplicates > g.Report.Edges/4 {
 		g.Edges.Indices = slices.Clone(g.Edges.Indices)
 	}
+	return nil
+}
+
+// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is
+// listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
+func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
+	if err != nil {
+		return err
+	}
+	if !edges.IsSymmetric() {
+		g.Directed = true
+		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
+			return err
+		}
+	}
+	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
+	g.Reverses = report.Edges - edges.NumEdges()/2
+	report.Edges = edges.NumEdges() / 2
+	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
+	g.Edges, g.Report = edges, report
 	return nil
 }
 
