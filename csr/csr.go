@@ -1,7 +1,7 @@
 // Package csr holds the graph that every other package shares, in compressed sparse rows, and one sparse matrix.
 //
-// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are never
-// stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
+// Row v of a graph lists N_v, the nodes that v aggregates from, in ascending order and without repeats. Self-loops are
+// never stored: a layer that wants v ∪ N_v adds v itself. The package knows nothing of features, labels or learning.
 package csr
 
 import (
@@ -42,23 +42,12 @@ type Report struct {
 
 // String returns the counts in one line.
 func (r Report) String() string {
-	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)", r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
-}
-
-// NodeError says that a listed pair names a node outside the graph.
-type NodeError struct {
-	Pair  int64 // position in the list, from 0
-	Node  int64 // the node it names
-	Nodes int   // how many nodes the graph has
-}
-
-// Error names the pair, the node and the number of nodes.
-func (e *NodeError) Error() string {
-	return fmt.Sprintf("edge %d names node %d, but the graph has %d nodes (0 to %d)", e.Pair, e.Node, e.Nodes, e.Nodes-1)
+	return fmt.Sprintf("%d edges (%d pairs listed, %d self-loops and %d duplicates dropped)",
+		r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
 // FromEdges builds a graph of so many nodes from listed pairs, in linear memory and, except for sorting each row, in
-// linear time. It returns a [*NodeError] if a pair names a node outside the graph.
+// linear time. It is an error if a pair names a node outside the graph.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -72,7 +61,7 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 // FromSeq builds a graph from a sequence of pairs that can be replayed. It reads the sequence twice, once to count and
 // once to place, so the pairs themselves need not be in memory. Peak memory is the graph itself (repeats included) and
 // 8 bytes a node. The graph keeps the room that repeats took: a tight copy would need memory for both at once. It
-// returns a [*NodeError] if a pair names a node outside the graph.
+// is an error if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -82,7 +71,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 	for u, v := range pairs {
 		for _, node := range [2]int32{u, v} {
 			if node < 0 || int(node) >= nodes {
-				return nil, Report{}, &NodeError{Pair: report.Listed, Node: int64(node), Nodes: nodes}
+				return nil, Report{}, fmt.Errorf("edge %d names node %d, but the graph has %d nodes (0 to %d)",
+					report.Listed, node, nodes, nodes-1)
 			}
 		}
 		report.Listed++
@@ -108,7 +98,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 		// A sequence that changes between its two runs must not write outside its rows.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
-			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first time", placed-1)
+			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first "+
+				"time", placed-1)
 		}
 		indices[next[u]] = v
 		next[u]++
@@ -118,7 +109,8 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 	}
 	if placed != report.Listed {
-		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d", report.Listed, placed)
+		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d",
+			report.Listed, placed)
 	}
 	g := &Graph{Offsets: offsets, Indices: indices}
 	g.sortRows()
@@ -209,7 +201,8 @@ func (g *Graph) check() error {
 		return fmt.Errorf("csr: %d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
 	}
 	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Indices)) {
-		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices", g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
+		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices",
+			g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
 	}
 	for v := range g.NumNodes() {
 		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Indices)) {
@@ -284,8 +277,8 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of g;
-// index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
+// Induced returns the subgraph of the listed nodes and the edges among them. Node i of the subgraph is node nodes[i] of
+// g; index maps back, from a node of g to its number in the subgraph, or -1. The nodes must be distinct; in ascending
 // order the rows need no sorting.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })

@@ -7,7 +7,8 @@ import (
 )
 
 func ExampleFromEdges() {
-	g, report, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 0}, {Node: 1, Neighbour: 2}, {Node: 3, Neighbour: 3}}, csr.Options{})
+	g, report, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 0},
+		{Node: 1, Neighbour: 2}, {Node: 3, Neighbour: 3}}, csr.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +39,8 @@ func ExampleFromSeq() {
 }
 
 func ExampleGraph_Induced() {
-	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 3}, {Node: 2, Neighbour: 3}}, csr.Options{})
+	g, _, err := csr.FromEdges(4, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 3}, {Node: 2, Neighbour: 3}},
+		csr.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -39,10 +39,11 @@ func (m Matrix) RowIndices() []int32 {
 	return rows
 }
 
-// Transpose returns the transposed matrix, with ascending columns in each row, and for each of its entries the place in m
-// that the entry came from.
+// Transpose returns the transposed matrix, with ascending columns in each row, and for each of its entries the place in
+// m that the entry came from.
 func (m Matrix) Transpose() (t Matrix, from []int32) {
-	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1), Indices: make([]int32, m.NumEntries())}
+	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1),
+		Indices: make([]int32, m.NumEntries())}
 	from = make([]int32, m.NumEntries())
 	if m.Values != nil {
 		t.Values = make([]float32, m.NumEntries())
@@ -71,7 +72,8 @@ func (m Matrix) Transpose() (t Matrix, from []int32) {
 // WithDiagonal returns the pattern of m, a square matrix with ascending columns, with an entry (r, r) in each row r:
 // where m has N_v it has v ∪ N_v. Values are left out: all are 1.
 func (m Matrix) WithDiagonal() Matrix {
-	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1), Indices: make([]int32, 0, m.NumEntries()+m.Rows)}
+	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1),
+		Indices: make([]int32, 0, m.NumEntries()+m.Rows)}
 	for r := range m.Rows {
 		placed := false
 		for _, c := range m.Indices[m.Offsets[r]:m.Offsets[r+1]] {

@@ -14,7 +14,8 @@ func TestTransposeByHand(t *testing.T) {
 	// | . . 3 |
 	m := Matrix{Rows: 2, Columns: 3, Offsets: []int64{0, 2, 3}, Indices: []int32{0, 2, 2}, Values: []float32{1, 2, 3}}
 	transposed, from := m.Transpose()
-	assert.Equal(t, Matrix{Rows: 3, Columns: 2, Offsets: []int64{0, 1, 1, 3}, Indices: []int32{0, 0, 1}, Values: []float32{1, 2, 3}}, transposed)
+	assert.Equal(t, Matrix{Rows: 3, Columns: 2, Offsets: []int64{0, 1, 1, 3}, Indices: []int32{0, 0, 1},
+		Values: []float32{1, 2, 3}}, transposed)
 	assert.Equal(t, []int32{0, 1, 2}, from)
 	assert.Equal(t, []int32{0, 0, 1}, m.RowIndices())
 	assert.Equal(t, 3, m.NumEntries())
@@ -31,7 +32,8 @@ func TestWithDiagonalPutsEachNodeIntoItsRow(t *testing.T) {
 // A transposed matrix has each entry once, at its mirrored place, with the value that it had.
 func TestTransposeMirrorsEveryEntry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := Matrix{Rows: rapid.IntRange(0, 8).Draw(t, "rows"), Columns: rapid.IntRange(1, 8).Draw(t, "columns"), Offsets: []int64{0}}
+		m := Matrix{Rows: rapid.IntRange(0, 8).Draw(t, "rows"), Columns: rapid.IntRange(1, 8).Draw(t, "columns"),
+			Offsets: []int64{0}}
 		for range m.Rows {
 			row := rapid.SliceOfNDistinct(rapid.Int32Range(0, int32(m.Columns-1)), 0, m.Columns, rapid.ID[int32]).Draw(t, "row")
 			slices.Sort(row)

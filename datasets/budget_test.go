@@ -12,19 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/graphml"
-	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/torch"
 )
 
 // counted returns how many bytes a reader counts of a file, in steps of 64: the least that it must be allowed.
-func counted(content string, read func(in *input.File) error) int {
+func counted(content string, read func(in *graphfile.File) error) int {
 	return 64 * sort.Search(1<<16, func(limit int) bool {
-		in := input.Bytes("file", []byte(content))
-		in.Budget = input.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+		in := graphfile.Bytes("file", []byte(content))
+		in.Budget = graphfile.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
 		return read(in) == nil
 	})
 }
@@ -50,26 +49,28 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 		keys += fmt.Sprintf(`<key id="%s" for="node" attr.name="%[1]s" attr.type="int"/>`, key)
 	}
 	csvNodes, csvEdges := "id,y,a,b,c,d\n"+rows.String(), "source,target\n"+pairs.String()
-	asBytes := func(text string) *input.File { return input.Bytes("other", []byte(text)) }
-	asTable := func(nodes, edges *input.File) error {
-		n, err := csvtable.New(t.Context(), nodes)
-		require.NoError(t, err)
-		e, err := csvtable.New(t.Context(), edges)
-		require.NoError(t, err)
-		return new(Graph).readCSV(n, e)
+	asBytes := func(text string) *graphfile.File { return graphfile.Bytes("other", []byte(text)) }
+	asTable := func(nodes, edges *graphfile.File) error {
+		_, err := readCSV(t.Context(), func(file string) (*graphfile.File, error) {
+			if file == csvNodesFile {
+				return nodes, nil
+			}
+			return edges, nil
+		}, "memory")
+		return err
 	}
 	up := func(n, step int) int { return (n + step - 1) / step * step }
 	builder := nodes*(96+3) + nodes*(64+4*16) + 4*(128+1) + edges*16 // ids, nodes with entries, attributes, edges
-	got := counted(csvNodes, func(in *input.File) error { return asTable(in, asBytes(csvEdges)) })
+	got := counted(csvNodes, func(in *graphfile.File) error { return asTable(in, asBytes(csvEdges)) })
 	require.Equal(t, nodes*(128+3+8+4*8), got, "nodes.csv")
-	got = counted(csvEdges, func(in *input.File) error { return asTable(asBytes(csvNodes), in) })
+	got = counted(csvEdges, func(in *graphfile.File) error { return asTable(asBytes(csvNodes), in) })
 	require.Equal(t, edges*16, got, "edges.csv")
 	json := `{"nodes":[` + jsonNodes.String()[1:] + `],"links":[` + jsonEdges.String()[1:] + `]}`
-	got = counted(json, func(in *input.File) error { _, err := nodelink.Read(t.Context(), in); return err })
+	got = counted(json, func(in *graphfile.File) error { _, err := nodelink.Read(t.Context(), in); return err })
 	require.Equal(t, up(builder, 64), got, "JSON")
 	xml := `<graphml>` + keys + `<graph edgedefault="undirected">` + xmlNodes.String() + xmlEdges.String() +
 		`</graph></graphml>`
-	got = counted(xml, func(in *input.File) error { _, err := graphml.Read(t.Context(), in); return err })
+	got = counted(xml, func(in *graphfile.File) error { _, err := graphml.Read(t.Context(), in); return err })
 	require.Equal(t, up(builder, 64), got, "GraphML")
 
 	const values = 100
@@ -84,7 +85,7 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 		} else {
 			want += 4 * 1200
 		}
-		got := counted(string(m.Zip(zip.Store)), func(in *input.File) error {
+		got := counted(string(m.Zip(zip.Store)), func(in *graphfile.File) error {
 			z, err := numpy.New(t.Context(), in)
 			require.NoError(t, err)
 			_, err = readNPZ(npzReader{z}, "a.npz")
@@ -103,9 +104,9 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 			want += int(m.UncompressedSize64)
 		}
 	}
-	g, err := torch.Read(t.Context(), input.Bytes("data.pt", data))
+	g, err := torch.Read(t.Context(), graphfile.Bytes("data.pt", data))
 	require.NoError(t, err)
 	want += 16*len(g.Pairs) + 4*len(g.Features.Dense)
-	got = counted(string(data), func(in *input.File) error { _, err := torch.Read(t.Context(), in); return err })
+	got = counted(string(data), func(in *graphfile.File) error { _, err := torch.Read(t.Context(), in); return err })
 	require.Equal(t, up(want, 64), got, "PyTorch")
 }

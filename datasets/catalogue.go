@@ -98,8 +98,8 @@ type NameError struct {
 // Error quotes the name and says what is wrong with it.
 func (e *NameError) Error() string { return fmt.Sprintf("%.200q: %s", e.Name, e.Problem) }
 
-// lookup returns the entry of a data set, whose name may carry parameters after a colon, or a [*NameError] that lists what
-// there is.
+// lookup returns the entry of a data set, whose name may carry parameters after a colon, or a [*NameError] that lists
+// what there is.
 func lookup(name string) (Info, error) {
 	base, parameters, found := strings.Cut(name, ":")
 	all := Catalogue()
@@ -113,7 +113,8 @@ func lookup(name string) (Info, error) {
 			", the path of " + layouts(nil)}
 	}
 	if found && !all[i].generated() {
-		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q", base, ":"+parameters)}
+		return Info{}, &NameError{Name: name, Problem: fmt.Sprintf("%s takes no parameters: leave out %q",
+			base, ":"+parameters)}
 	}
 	return all[i], nil
 }
@@ -153,7 +154,8 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 		key = strings.TrimSpace(key)
 		i := slices.IndexFunc(known, func(p parameter) bool { return p.name == key })
 		if i < 0 {
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s", assignment, strings.Join(names, ", "))}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s",
+				assignment, strings.Join(names, ", "))}
 		}
 		if seen[key] {
 			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%s is there twice", key)}
@@ -166,7 +168,8 @@ func readParameters(name string, known []parameter) (map[string]float64, error) 
 			if p.whole {
 				kind = "whole number"
 			}
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v", assignment, kind, p.min, p.max)}
+			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v",
+				assignment, kind, p.min, p.max)}
 		}
 		values[key] = v
 	}

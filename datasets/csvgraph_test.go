@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,9 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -26,16 +25,21 @@ const (
 )
 
 func csvFrom(t testing.TB, nodes, edges string) (*Graph, error) {
-	n, err := csvtable.New(t.Context(), input.Bytes(csvNodesFile, []byte(nodes)))
-	if err != nil {
-		return nil, err
+	return ReadMemory(t.Context(), "", map[string][]byte{csvNodesFile: []byte(nodes), csvEdgesFile: []byte(edges)})
+}
+
+// rows returns a collector of rows of features alone, and what makes them features; ids are numbers.
+func rows(width int) (add func(row []float32), finish func() Features) {
+	r := graphfile.NewRows(graphfile.Columns{Label: -1, Masks: [3]int{-1, -1, -1}, Features: make([]int, width)})
+	n := 0
+	add = func(row []float32) {
+		_, err := r.Add(strconv.AppendInt(nil, int64(n), 10), nil, [3][]byte{}, row)
+		n++
+		if err != nil {
+			panic(err)
+		}
 	}
-	e, err := csvtable.New(t.Context(), input.Bytes(csvEdgesFile, []byte(edges)))
-	if err != nil {
-		return nil, err
-	}
-	g := &Graph{}
-	return g, g.readCSV(n, e)
+	return add, func() Features { r.Finish("", nil); return Features(r.Graph.Features).compact() }
 }
 
 func sameGraph(t testing.TB, want, got *Graph) {
@@ -65,7 +69,8 @@ func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
 }
 
 func TestReadCSVToleratesByteOrderMarkCRLFBlankLinesQuotesAndSpaces(t *testing.T) {
-	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ", "src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
+	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ",
+		"src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
 	require.NoError(t, err)
 	assert.Equal(t, []string{`a, "b"`, "c"}, g.NodeIDs)
 	assert.Equal(t, []int32{0, Unlabelled}, g.Labels)
@@ -96,17 +101,20 @@ func TestReadCSVSortsClassesByValueOrAsPeopleDo(t *testing.T) {
 
 func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ nodes, edges, says string }{
-		"no such node":    {tinyNodes, tinyEdges + "ann,dan\n", `edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
-		"not a number":    {"id,label,x\n1,a,high\n", tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
-		"NaN":             {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
-		"infinity":        {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
-		"beyond 32 bits":  {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},
-		"empty feature":   {"id,label,x\n1,a,\n", tinyEdges, "the feature is empty: write 0"},
-		"ragged row":      {"id,label,x\n1,a,0\n2,b\n", tinyEdges, "nodes.csv: line 3: 2 columns: expected 3"},
-		"ragged edge":     {tinyNodes, "source,target\nann\n", "edges.csv: line 2: 1 columns: expected 2"},
-		"duplicate id":    {"id,label\n1,a\n2,a\n1,b\n", tinyEdges, `nodes.csv: line 4: the id "1" is there already (node 0`},
-		"empty id":        {"id,label\n,a\n", tinyEdges, "line 2: the id is empty"},
-		"no id column":    {"name,label\n1,a\n", tinyEdges, `nodes.csv: line 1: no column "id": the header reads "name,label"`},
+		"no such node": {tinyNodes, tinyEdges + "ann,dan\n",
+			`edges.csv: line 6: the edge names node "dan", which nodes.csv does not have`},
+		"not a number": {"id,label,x\n1,a,high\n",
+			tinyEdges, `nodes.csv: line 2: column "x": found "high": expected a finite number`},
+		"NaN":            {"id,label,x\n1,a,NaN\n", tinyEdges, `line 2: column "x": found "NaN"`},
+		"infinity":       {"id,label,x\n\n1,a,-inf\n", tinyEdges, `line 3: column "x": found "-inf"`},
+		"beyond 32 bits": {"id,label,x\n1,a,1e39\n", tinyEdges, `found "1e39"`},
+		"empty feature":  {"id,label,x\n1,a,\n", tinyEdges, "the feature is empty: write 0"},
+		"ragged row":     {"id,label,x\n1,a,0\n2,b\n", tinyEdges, "nodes.csv: line 3: 2 columns: expected 3"},
+		"ragged edge":    {tinyNodes, "source,target\nann\n", "edges.csv: line 2: 1 columns: expected 2"},
+		"duplicate id":   {"id,label\n1,a\n2,a\n1,b\n", tinyEdges, `nodes.csv: line 4: the id "1" is there already (node 0`},
+		"empty id":       {"id,label\n,a\n", tinyEdges, "line 2: the id is empty"},
+		"no id column": {"name,label\n1,a\n", tinyEdges,
+			`nodes.csv: line 1: no column "id": the header reads "name,label"`},
 		"no label column": {"id,x\n1,0\n", tinyEdges, `no column "label"`},
 		"no header":       {tinyNodes, "ann,bob\n", `edges.csv: line 1: no column "source": the header reads "ann,bob"`},
 		"open quote":      {"id,label\n\"1,a\n", tinyEdges, "nodes.csv: line 2: column 1: a quote is not closed"},
@@ -134,11 +142,11 @@ func TestReadCSVStopsWhenTheContextIsDone(t *testing.T) {
 func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 	for _, density := range []float64{0, 0.1, 0.24, 0.26, 0.4, 0.6, 1} {
 		for _, ascending := range []bool{true, false} {
-			b := NewFeatureBuilder(10)
+			add, finish := rows(10)
 			var want []float32
-			rows := 1000
-			for v := range rows {
-				at := float64(v) / float64(rows)
+			const nodes = 1000
+			for v := range nodes {
+				at := float64(v) / nodes
 				if !ascending {
 					at = 1 - at
 				}
@@ -149,9 +157,9 @@ func TestFeaturesAreSparseUpToAQuarterNonzeroWhateverTheirOrder(t *testing.T) {
 					}
 				}
 				want = append(want, row...)
-				b.Add(row)
+				add(row)
 			}
-			f := b.Finish()
+			f := finish()
 			assert.Equal(t, density < 0.25, f.IsSparse(), "%g", density)
 			if f.IsSparse() {
 				f = f.Stored(false)
@@ -167,21 +175,23 @@ func TestReadCSVReadsAnyGraphAsItWasWritten(t *testing.T) {
 		ids := rapid.SliceOfNDistinct(names, 1, 8, rapid.ID[string]).Draw(rt, "ids")
 		n := len(ids)
 		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
-			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"), Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
+			return csr.Edge{Node: rapid.Int32Range(0, int32(n-1)).Draw(t, "u"),
+				Neighbour: rapid.Int32Range(0, int32(n-1)).Draw(t, "v")}
 		}), 0, 12).Draw(rt, "edges")
 		g := &Graph{NodeIDs: ids, Labels: make([]int32, n)}
 		var err error
 		g.Edges, g.Report, err = csr.FromEdges(n, edges, csr.Options{})
 		require.NoError(rt, err)
-		var index classes.Index
+		var index graphfile.Classes
 		label := rapid.SampledFrom([]string{"", "a", "b,", "10", "9", " x"})
-		features := NewFeatureBuilder(2)
+		add, finish := rows(2)
 		for v := range n {
 			g.Labels[v] = index.Add([]byte(label.Draw(rt, "label")))
-			features.Add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32, -3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
+			add([]float32{rapid.SampledFrom([]float32{0, 1, 0.1, math.MaxFloat32, math.SmallestNonzeroFloat32,
+				-3.3333333}).Draw(rt, "x"), rapid.Float32Range(-1e30, 1e30).Draw(rt, "y")})
 		}
 		g.Classes = index.Finish(g.Labels)
-		g.Features = features.Finish()
+		g.Features = finish()
 		dir := t.TempDir()
 		writeCSV(rt, dir, g)
 		again, err := ReadCSV(context.Background(), dir)
@@ -223,7 +233,8 @@ func ExampleReadCSV() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
+	_ = os.WriteFile(filepath.Join(dir, "nodes.csv"),
+		[]byte("id,label,age,likes tea\nann,cat,31,1\nbob,dog,27,0\ncy,,45,1\n"), 0o666)
 	_ = os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,cy\n"), 0o666)
 	g, err := ReadCSV(context.Background(), dir)
 	if err != nil {

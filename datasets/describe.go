@@ -52,8 +52,9 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the share of the class among the labelled neighbours of its nodes; nil if they have none. Chance is what it would
-	// be if edges joined their ends at random: the class's share of all ends of edges between labelled nodes.
+	// Homophily is the share of the class among the labelled neighbours of its nodes; nil if they have none. Chance is
+	// what it would be if edges joined their ends at random: the class's share of all ends of edges between labelled
+	// nodes.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
@@ -68,10 +69,12 @@ type SplitCounts struct {
 
 // Describe returns what there is to know of a sound graph (see [Graph.Check]), in time linear in its size.
 func Describe(g *Graph) Description {
-	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(), Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,
+	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
+		Edges: g.Edges.NumEdges() / 2, Directed: g.Directed,
 		Listed: g.Report.Listed, SelfLoops: g.Report.SelfLoops, Duplicates: g.Report.Duplicates,
-		Features: g.Features.Width, Sparse: g.Features.IsSparse(), NonZeros: g.Features.NonZeros(), Constant: g.Features.constant(),
-		Classes: make([]ClassCount, g.NumClasses()), Notes: g.Remarks()}
+		Features: g.Features.Width, Sparse: g.Features.IsSparse(), NonZeros: g.Features.NonZeros(),
+		Constant: g.Features.constant(),
+		Classes:  make([]ClassCount, g.NumClasses()), Notes: g.Remarks()}
 	d.degrees(g)
 	for i, name := range g.Classes {
 		d.Classes[i].Name = name
@@ -149,7 +152,8 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns what a description says in words, each with what it is about, but for Name and Source; Degrees and the sizes of Classes are left to pictures.
+// Facts returns what a description says in words, each with what it is about, but for Name and Source; Degrees and the
+// sizes of Classes are left to pictures.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
@@ -162,7 +166,8 @@ func (d Description) Facts() (facts [][2]string) {
 	if d.Directed {
 		directed = ", directed in the source or listed in one direction, and taken both ways"
 	}
-	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)", d.Edges, directed, d.Listed, d.SelfLoops, d.Duplicates)
+	add("edges", "%d%s (%d pairs listed, %d self-loops and %d duplicates dropped)",
+		d.Edges, directed, d.Listed, d.SelfLoops, d.Duplicates)
 	add("degree", "mean %.2f, median %d, most %d", d.MeanDegree, d.MedianDegree, d.MaxDegree)
 	storage := "dense"
 	if d.Sparse {
@@ -174,7 +179,8 @@ func (d Description) Facts() (facts [][2]string) {
 		add("homophily", "%.3f of the edges between labelled nodes join two of one class", *d.EdgeHomophily)
 	}
 	if s := d.OwnSplit; s != nil {
-		add("own split", "%d train, %d validation and %d test nodes, hash %s (train --split own)", s.Train, s.Validation, s.Test, s.Hash)
+		add("own split", "%d train, %d validation and %d test nodes, hash %s (train --split own)",
+			s.Train, s.Validation, s.Test, s.Hash)
 	}
 	for _, note := range d.Notes {
 		add("note", "%s", note)
@@ -205,7 +211,8 @@ func (d *Description) warn() {
 			if n > 5 {
 				few = append(few[:5], "…")
 			}
-			warn("%d of %d classes have fewer than %d nodes, too few for train, validation and test nodes each: %s", n, len(d.Classes), fewNodes, strings.Join(few, ", "))
+			warn("%d of %d classes have fewer than %d nodes, too few for train, validation and test nodes each: %s",
+				n, len(d.Classes), fewNodes, strings.Join(few, ", "))
 		}
 	}
 	switch {

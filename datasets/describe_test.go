@@ -8,31 +8,41 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The path a-b-c with classes 1, 1 and 2, a node d without any, and features of which the first is 1 throughout and the second 0.
+// The path a-b-c with classes 1, 1 and 2, a node d without any, and features of which the first is 1 throughout and the
+// second 0.
 func TestDescribeCountsByHand(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
-		g, err := ReadMemory(t.Context(), "path", map[string][]byte{"nodes.csv": []byte("id,label,one,zero,x,last\na,1,1,0,2,0\nb,1,1,0,2,0\nc,2,1,0,0,0\nd,,1,0,2,1\n"),
-			"edges.csv": []byte("source,target\na,b\nb,c\nb,a\nc,c\n")})
+		g, err := ReadMemory(t.Context(), "path",
+			map[string][]byte{"nodes.csv": []byte(
+				"id,label,one,zero,x,last\na,1,1,0,2,0\nb,1,1,0,2,0\nc,2,1,0,0,0\nd,,1,0,2,1\n"),
+				"edges.csv": []byte("source,target\na,b\nb,c\nb,a\nc,c\n")})
 		require.NoError(t, err)
 		g.Features = g.Features.Stored(sparse)
 		d := Describe(g)
 		share := 0.5                // a-b of a-b and b-c
 		first, second := 2.0/3, 0.0 // of the neighbours of a and b, b, a and c; and of those of c, b
-		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV", Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1,
+		assert.Equal(t, Description{Name: "path", Source: "nodes.csv, edges.csv", Format: "CSV",
+			Nodes: 4, Edges: 2, Listed: 4, SelfLoops: 1, Duplicates: 1,
 			MeanDegree: 1, MedianDegree: 1, MaxDegree: 2, Isolated: 1, Degrees: []DegreeCount{{0, 0, 1}, {1, 1, 2}, {2, 2, 1}},
-			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2, &first, 0.75}, {"2", 1, &second, 0.25}}, Unlabelled: 1, EdgeHomophily: &share,
-			Notes:    []string{"1 self-loops and 0 repeated edges are dropped"},
-			Warnings: []string{"2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: 1 (2), 2 (1)", "2 of 4 features are the same on all nodes"}}, d)
+			Features: 4, Sparse: sparse, NonZeros: 8, Constant: 2, Classes: []ClassCount{{"1", 2, &first, 0.75},
+				{"2", 1, &second, 0.25}}, Unlabelled: 1, EdgeHomophily: &share,
+			Notes: []string{"1 self-loops and 0 repeated edges are dropped"},
+			Warnings: []string{"2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: 1 " +
+				"(2), 2 (1)", "2 of 4 features are the same on all nodes"}}, d)
 	}
 }
 
 func TestDescribeWarns(t *testing.T) {
 	for nodes, says := range map[string][]string{
-		"id,label,x\na,a,1\nb,b,2\nc,c,3\nd,d,4\n": {"every labelled node has a class of its own: the labels may be names", "no edges: there is nothing to aggregate"},
-		"id,label,x\na,a,1\nb,a,1\nc,a,1\n":        {"1 classes: expected at least two to tell apart", "all features are the same on all nodes: they say nothing", "no edges: there is nothing to aggregate"},
-		"id,label\na,\n":                           {"0 classes: expected at least two to tell apart", "the nodes have no features", "no edges: there is nothing to aggregate"},
+		"id,label,x\na,a,1\nb,b,2\nc,c,3\nd,d,4\n": {"every labelled node has a class of its own: the labels may be names",
+			"no edges: there is nothing to aggregate"},
+		"id,label,x\na,a,1\nb,a,1\nc,a,1\n": {"1 classes: expected at least two to tell apart",
+			"all features are the same on all nodes: they say nothing", "no edges: there is nothing to aggregate"},
+		"id,label\na,\n": {"0 classes: expected at least two to tell apart",
+			"the nodes have no features", "no edges: there is nothing to aggregate"},
 	} {
-		g, err := ReadMemory(t.Context(), "g", map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte("source,target\n")})
+		g, err := ReadMemory(t.Context(), "g", map[string][]byte{"nodes.csv": []byte(nodes),
+			"edges.csv": []byte("source,target\n")})
 		require.NoError(t, err)
 		assert.Equal(t, says, Describe(g).Warnings)
 	}

@@ -55,7 +55,8 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 			return fail("found %.80q: expected two ids, separated by a comma, a tab or spaces", line)
 		}
 		if len(edges) == maxListedEdges {
-			return fail("more than %d edges: expected a smaller graph; larger ones can be read from an .npz file", maxListedEdges)
+			return fail("more than %d edges: expected a smaller graph; larger ones can be read from an .npz file",
+				maxListedEdges)
 		}
 		var pair [2]int32
 		for i, id := range ends {

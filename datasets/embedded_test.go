@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -24,7 +23,8 @@ func TestEmbeddedCoraHasItsPublishedShape(t *testing.T) {
 	assert.Equal(t, int64(2*5278), g.Edges.NumEdges())
 	assert.Equal(t, 1433, g.Features.Width)
 	assert.Equal(t, int64(49216), g.Features.NonZeros())
-	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
+	assert.Equal(t, []string{"Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
+		"Reinforcement_Learning", "Rule_Learning", "Theory"}, g.Classes)
 	assert.Equal(t, []int{298, 418, 818, 426, 217, 180, 351}, classSizes(g))
 	assert.Equal(t, "31336", g.NodeIDs[0])
 	for _, x := range g.Features.Values {
@@ -44,7 +44,7 @@ func TestEmbeddedPubMedHasItsPublishedShape(t *testing.T) {
 }
 
 func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
-	want, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "pubmed")
+	want, err := ReadPlanetoid(context.Background(), planetoidDir(t), "pubmed")
 	require.NoError(t, err)
 	got, err := PubMed()
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
 }
 
 func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "cora")
+	planetoid, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
 	require.NoError(t, err)
 	linqs, err := Cora()
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Features holds a matrix [Rows, Width] of float32, dense or sparse: exactly one of Dense and Offsets is set (both may
@@ -95,12 +96,14 @@ func (f Features) Stored(sparse bool) Features {
 	case sparse:
 		return f.toSparse()
 	}
-	return f.toDense()
+	listed := graphfile.Features(f)
+	return Features(listed.ToDense())
 }
 
 func (f Features) toSparse() Features {
 	room := f.NonZeros()
-	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room), Values: make([]float32, 0, room)}
+	s := Features{Rows: f.Rows, Width: f.Width, Offsets: make([]int64, 1, f.Rows+1), Columns: make([]int32, 0, room),
+		Values: make([]float32, 0, room)}
 	for v := range f.Rows {
 		for c, x := range f.Dense[v*f.Width : (v+1)*f.Width] {
 			if x != 0 {
@@ -112,23 +115,15 @@ func (f Features) toSparse() Features {
 	return s
 }
 
-func (f Features) toDense() Features {
-	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
-	for v := range f.Rows {
-		f.Row(v, d.Dense[v*f.Width:(v+1)*f.Width])
-	}
-	return d
-}
-
 // Matrix returns the features as a sparse matrix. It shares the memory of sparse features, and is a copy of dense ones.
 func (f Features) Matrix() csr.Matrix {
 	f = f.Stored(true)
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its sum; a
-// row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values are a
-// copy; a sparse result shares its offsets and columns with f.
+// RowNormalized returns the matrix with each row divided by the sum of its absolute values, which for counts is its
+// sum; a row of zeros stays as it is. Signed features, whose sum may be nearly zero, keep their proportions. The values
+// are a copy; a sparse result shares its offsets and columns with f.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -144,7 +139,8 @@ func (f Features) RowNormalized() Features {
 	return f
 }
 
-// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros stays.
+// NormalizeRow divides a row by the sum of its absolute values, as [Features.RowNormalized] does each; a row of zeros
+// stays.
 func NormalizeRow(row []float32) {
 	var sum float64
 	for _, x := range row {
@@ -244,7 +240,8 @@ func (f Features) checkShape() error {
 			return fmt.Errorf("features: columns or values without offsets: expected dense or sparse, not both")
 		}
 		if int64(len(f.Dense)) != int64(f.Rows)*int64(f.Width) {
-			return fmt.Errorf("features: %d values for shape [%d, %d]: expected %d", len(f.Dense), f.Rows, f.Width, int64(f.Rows)*int64(f.Width))
+			return fmt.Errorf("features: %d values for shape [%d, %d]: expected %d",
+				len(f.Dense), f.Rows, f.Width, int64(f.Rows)*int64(f.Width))
 		}
 		return nil
 	}
@@ -256,54 +253,11 @@ func (f Features) checkShape() error {
 	case len(f.Columns) != len(f.Values):
 		return fmt.Errorf("features: %d columns beside %d values: expected equally many", len(f.Columns), len(f.Values))
 	case f.Offsets[0] != 0 || f.Offsets[f.Rows] != int64(len(f.Columns)):
-		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros", f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
+		return fmt.Errorf("features: offsets run from %d to %d: expected 0 to %d, the number of nonzeros",
+			f.Offsets[0], f.Offsets[f.Rows], len(f.Columns))
 	}
 	return nil
 }
 
 // finite reports whether x is neither infinite nor NaN.
 func finite(x float32) bool { return x-x == 0 }
-
-// sparseLimit is the share of nonzeros up to which features are stored sparse: half the memory of dense ones, as a
-// nonzero takes a column and a value.
-const sparseLimit = 0.25
-
-// FeatureBuilder collects rows in the form that suits them: it starts sparse, and turns dense when the rows so far are
-// mostly not zero.
-type FeatureBuilder struct{ f Features }
-
-// NewFeatureBuilder returns a builder of rows of a width.
-func NewFeatureBuilder(width int) *FeatureBuilder {
-	return &FeatureBuilder{Features{Width: width, Offsets: []int64{0}}}
-}
-
-// Add copies a row of the builder's width, and returns about how many bytes it takes.
-func (b *FeatureBuilder) Add(row []float32) (bytes int64) {
-	f := &b.f
-	f.Rows++
-	if !f.IsSparse() {
-		f.Dense = append(f.Dense, row...)
-		return 4 * int64(f.Width)
-	}
-	before := len(f.Values)
-	for j, v := range row {
-		if v != 0 {
-			f.Columns = append(f.Columns, int32(j))
-			f.Values = append(f.Values, v)
-		}
-	}
-	f.Offsets = append(f.Offsets, int64(len(f.Values)))
-	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit: rows near it should not be turned to and fro.
-	if f.Rows >= 64 && float64(len(f.Values)) > 2*sparseLimit*float64(f.Rows)*float64(f.Width) {
-		*f = f.toDense()
-	}
-	return bytes
-}
-
-// Finish returns the rows, sparse if at most sparseLimit of them is not zero.
-func (b *FeatureBuilder) Finish() Features {
-	f := b.f
-	b.f = Features{}
-	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width))
-}

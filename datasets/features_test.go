@@ -13,7 +13,8 @@ import (
 
 // twin is [[0, 1.5, 0], [0, 0, 0], [2, 0, -3]], sparse and dense.
 func twin() (sparse, dense Features) {
-	sparse = Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}
+	sparse = Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2},
+		Values: []float32{1.5, 2, -3}}
 	return sparse, Features{Rows: 3, Width: 3, Dense: []float32{0, 1.5, 0, 0, 0, 0, 2, 0, -3}}
 }
 
@@ -46,7 +47,8 @@ func TestTheMatrixOfSparseFeaturesSharesTheirMemory(t *testing.T) {
 	assert.Same(t, &sparse.Values[0], &m.Values[0])
 	assert.Equal(t, m, dense.Matrix())
 	transposed, _ := m.Transpose()
-	assert.Equal(t, csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 1, 2, 3}, Indices: []int32{2, 0, 2}, Values: []float32{2, 1.5, -3}}, transposed)
+	assert.Equal(t, csr.Matrix{Rows: 3, Columns: 3, Offsets: []int64{0, 1, 2, 3}, Indices: []int32{2, 0, 2},
+		Values: []float32{2, 1.5, -3}}, transposed)
 }
 
 func TestRowNormalizedDividesByTheSumAndLeavesZeroRows(t *testing.T) {
@@ -106,22 +108,30 @@ func TestAnyMatrixIsTheSameSparseAndDense(t *testing.T) {
 func TestFeaturesCheckNamesRowAndColumn(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for want, f := range map[string]Features{
-		"row 1, column 0 is NaN: expected a finite number":     {Rows: 2, Width: 2, Dense: []float32{0, 0, nan, 0}},
-		"row 0, column 1 is +Inf: expected a finite number":    {Rows: 1, Width: 2, Dense: []float32{0, inf}},
-		"row 0, column 7 is NaN":                               {Rows: 1, Width: 9, Offsets: []int64{0, 1}, Columns: []int32{7}, Values: []float32{nan}},
-		"3 values for shape [2, 2]: expected 4":                {Rows: 2, Width: 2, Dense: make([]float32, 3)},
-		"0 values for shape [2, 2]: expected 4":                {Rows: 2, Width: 2},
-		"shape [-1, 2]: expected sizes from 0":                 {Rows: -1, Width: 2},
-		"columns or values without offsets":                    {Columns: []int32{1}},
-		"both dense values and offsets":                        {Rows: 1, Dense: []float32{}, Offsets: []int64{0, 0}},
-		"1 offsets for 1 rows: expected 2":                     {Rows: 1, Offsets: []int64{0}},
-		"1 columns beside 0 values":                            {Rows: 1, Width: 1, Offsets: []int64{0, 1}, Columns: []int32{0}},
-		"offsets run from 0 to 2: expected 0 to 1":             {Rows: 1, Width: 1, Offsets: []int64{0, 2}, Columns: []int32{0}, Values: []float32{1}},
-		"row 0 runs from 0 to 2 of 1 nonzeros":                 {Rows: 2, Width: 1, Offsets: []int64{0, 2, 1}, Columns: []int32{0}, Values: []float32{1}},
-		"row 1 runs from 1 to 0 of 1 nonzeros":                 {Rows: 3, Width: 1, Offsets: []int64{0, 1, 0, 1}, Columns: []int32{0}, Values: []float32{1}},
-		"row 0 names column 1: expected 0 to 0":                {Rows: 1, Width: 1, Offsets: []int64{0, 1}, Columns: []int32{1}, Values: []float32{1}},
-		"row 0 names column -1":                                {Rows: 1, Width: 1, Offsets: []int64{0, 1}, Columns: []int32{-1}, Values: []float32{1}},
-		"row 0: column 1 after 1: expected ascending columns ": {Rows: 1, Width: 2, Offsets: []int64{0, 2}, Columns: []int32{1, 1}, Values: []float32{1, 1}},
+		"row 1, column 0 is NaN: expected a finite number":  {Rows: 2, Width: 2, Dense: []float32{0, 0, nan, 0}},
+		"row 0, column 1 is +Inf: expected a finite number": {Rows: 1, Width: 2, Dense: []float32{0, inf}},
+		"row 0, column 7 is NaN": {Rows: 1, Width: 9, Offsets: []int64{0, 1},
+			Columns: []int32{7}, Values: []float32{nan}},
+		"3 values for shape [2, 2]: expected 4": {Rows: 2, Width: 2, Dense: make([]float32, 3)},
+		"0 values for shape [2, 2]: expected 4": {Rows: 2, Width: 2},
+		"shape [-1, 2]: expected sizes from 0":  {Rows: -1, Width: 2},
+		"columns or values without offsets":     {Columns: []int32{1}},
+		"both dense values and offsets":         {Rows: 1, Dense: []float32{}, Offsets: []int64{0, 0}},
+		"1 offsets for 1 rows: expected 2":      {Rows: 1, Offsets: []int64{0}},
+		"1 columns beside 0 values": {Rows: 1, Width: 1, Offsets: []int64{0, 1},
+			Columns: []int32{0}},
+		"offsets run from 0 to 2: expected 0 to 1": {Rows: 1, Width: 1, Offsets: []int64{0, 2},
+			Columns: []int32{0}, Values: []float32{1}},
+		"row 0 runs from 0 to 2 of 1 nonzeros": {Rows: 2, Width: 1, Offsets: []int64{0, 2, 1},
+			Columns: []int32{0}, Values: []float32{1}},
+		"row 1 runs from 1 to 0 of 1 nonzeros": {Rows: 3, Width: 1, Offsets: []int64{0, 1, 0, 1},
+			Columns: []int32{0}, Values: []float32{1}},
+		"row 0 names column 1: expected 0 to 0": {Rows: 1, Width: 1, Offsets: []int64{0, 1},
+			Columns: []int32{1}, Values: []float32{1}},
+		"row 0 names column -1": {Rows: 1, Width: 1, Offsets: []int64{0, 1},
+			Columns: []int32{-1}, Values: []float32{1}},
+		"row 0: column 1 after 1: expected ascending columns ": {Rows: 1, Width: 2, Offsets: []int64{0, 2},
+			Columns: []int32{1, 1}, Values: []float32{1, 1}},
 	} {
 		assert.ErrorContains(t, f.Check(), "datasets: features: "+want)
 	}
@@ -131,14 +141,18 @@ func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	sound := func() *Graph {
 		edges, _, err := csr.FromEdges(2, []csr.Edge{{Node: 0, Neighbour: 1}}, csr.Options{})
 		require.NoError(t, err)
-		return &Graph{Name: "g", Edges: edges, Labels: []int32{0, Unlabelled}, Classes: []string{"a"}, NodeIDs: []string{"x", "y"}, Features: Features{Rows: 2, Width: 1, Dense: []float32{1, 2}}}
+		return &Graph{Name: "g", Edges: edges, Labels: []int32{0, Unlabelled}, Classes: []string{"a"},
+			NodeIDs: []string{"x", "y"}, Features: Features{Rows: 2, Width: 1, Dense: []float32{1, 2}}}
 	}
 	require.NoError(t, sound().Check())
 	require.NoError(t, (&Graph{Edges: &csr.Graph{}}).Check(), "a graph without nodes")
 	for want, spoil := range map[string]func(g *Graph){
-		"no edges (nil): expected a graph":                     func(g *Graph) { g.Edges = nil },
-		"csr: row 0 names node 9":                              func(g *Graph) { g.Edges.Indices[0] = 9 },
-		"some edge is stored in one direction only":            func(g *Graph) { g.Edges = &csr.Graph{Offsets: []int64{0, 1, 1}, Indices: []int32{1}} },
+		"no edges (nil): expected a graph": func(g *Graph) { g.Edges = nil },
+		"csr: row 0 names node 9":          func(g *Graph) { g.Edges.Indices[0] = 9 },
+		"some edge is stored in one direction only": func(g *Graph) {
+			g.Edges = &csr.Graph{Offsets: []int64{0, 1,
+				1}, Indices: []int32{1}}
+		},
 		"3 rows of features for 2 nodes":                       func(g *Graph) { g.Features.Rows = 3 },
 		"1 labels for 2 nodes":                                 func(g *Graph) { g.Labels = g.Labels[:1] },
 		"1 node names for 2 nodes":                             func(g *Graph) { g.NodeIDs = g.NodeIDs[:1] },

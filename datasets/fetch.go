@@ -42,11 +42,13 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()
 	if len(folders) == 0 {
-		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or NODEMASK_DATA", name)
+		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or "+
+			"NODEMASK_DATA", name)
 	}
 	dir = filepath.Join(folders[0], info.Name)
 	if info.Embedded && o.Dir == "" && o.Note != nil {
-		o.Note(fmt.Sprintf("%s is part of the program, which opens these files only where --data-dir names their folder", info.Name))
+		o.Note(fmt.Sprintf("%s is part of the program, which opens these files only where --data-dir names their folder",
+			info.Name))
 	}
 	return dir, fetchInto(ctx, dir, info, o)
 }
@@ -104,8 +106,9 @@ type FileCheck struct {
 // Bad reports whether the file is missing or differs. A file without a known checksum is not bad.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the published
-// one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to check.
+// Verify computes the SHA-256 of a data set's files where they live, and returns for each how it compares with the
+// published one, or else with the one recorded when it was fetched. Embedded and generated data sets have no files to
+// check.
 func Verify(ctx context.Context, name string, o OpenOptions) ([]FileCheck, error) {
 	at, err := Locate(name, o)
 	if err != nil || at.Dir == "" {

@@ -65,9 +65,11 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 
 func TestFetchUnpacksAnArchiveAndRecordsChecksums(t *testing.T) {
 	graph, data := ringGraph().Zip(zip.Deflate), ringData().Zip(zip.Store)
-	h := serve(t, only(zipOf(t, map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data, "../evil": []byte("x")})))
+	h := serve(t, only(zipOf(t, map[string][]byte{"reddit/reddit_graph.npz": graph, "reddit/reddit_data.npz": data,
+		"../evil": []byte("x")})))
 	dir := filepath.Join(t.TempDir(), "made-up")
-	info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}}, Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}
+	info := Info{Name: "made-up", Files: []File{{Name: redditDataFile}, {Name: redditGraphFile}},
+		Archive: &File{Name: "reddit.zip", URL: h.URL + "/reddit.zip"}}
 	run := func() error { return fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}) }
 	require.NoError(t, run())
 	_, err := readReddit(t.Context(), dir, ringLayout)
@@ -108,7 +110,8 @@ func TestTwoFetchesIntoOneFolderExcludeEachOther(t *testing.T) {
 	info := Info{Name: "made-up", Files: []File{{Name: "a.bin", URL: h.URL}}}
 	unlock, err := fetch.Lock(dir)
 	require.NoError(t, err)
-	requireOneLine(t, fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}), "another fetch into this folder is running")
+	requireOneLine(t, fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}),
+		"another fetch into this folder is running")
 	assert.Zero(t, h.requests.Load())
 	require.NoError(t, unlock())
 	require.NoError(t, fetchInto(t.Context(), dir, info, FetchOptions{Client: h.Client()}))

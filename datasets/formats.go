@@ -5,20 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/graphml"
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
 	"nodemask/datasets/internal/nodelink"
 	"nodemask/datasets/internal/ogb"
 	"nodemask/datasets/internal/torch"
 )
 
-// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's. [OpenOptions] names it.
+// A Reader reads graphs of your own in a format that this package does not know, such as datasets/parquet's.
+// [OpenOptions] names it.
 type Reader interface {
 	// Reads reports whether a file or folder is in the format, by its name and the names of what is in it.
 	Reads(path string, folder bool) bool
@@ -29,8 +31,31 @@ type Reader interface {
 }
 
 // single are the formats of one file, by how its name ends.
-var single = map[string]func(ctx context.Context, in *input.File) (*listing.Graph, error){
-	".graphml": graphml.Read, ".json": nodelink.Read, ".pt": torch.Read,
+var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
+	".npz": readNPZFile, ".graphml": listed(graphml.Read), ".json": listed(nodelink.Read), ".pt": listed(torch.Read),
+}
+
+// listed makes what a reader lists a graph.
+func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(
+	context.Context, *graphfile.File) (*Graph, error) {
+	return func(ctx context.Context, in *graphfile.File) (*Graph, error) {
+		l, err := read(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return FromFile(l, stem(in.Name), in.Name)
+	}
+}
+
+// stem returns the name of a file without folder and extension.
+func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
+
+// opener opens a file of several by its name.
+type opener func(file string) (*graphfile.File, error)
+
+// folder opens the files of a folder.
+func folder(dir string) opener {
+	return func(file string) (*graphfile.File, error) { return graphfile.Open(filepath.Join(dir, file)) }
 }
 
 // extension returns how a name ends, in lower case.
@@ -38,7 +63,8 @@ func extension(name string) string { return strings.ToLower(filepath.Ext(name)) 
 
 // layouts says what [Open] reads from a path.
 func layouts(readers []Reader) string {
-	all := []string{"an .npz, .graphml, .json or .pt file", "a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
+	all := []string{"an .npz, .graphml, .json or .pt file",
+		"a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}
 	for _, r := range readers {
 		all = append(all, r.Layout())
 	}
@@ -57,42 +83,40 @@ func openPath(ctx context.Context, path string, readers []Reader) (*Graph, error
 		}
 	}
 	if !info.IsDir() {
-		if single[extension(path)] != nil {
-			f, err := input.Open(path)
-			if err != nil {
-				return nil, err
-			}
-			return readSingle(ctx, f)
-		}
-		if extension(path) != ".npz" && !isZip(path) {
+		if single[extension(path)] == nil && !isZip(path) {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts(readers)}
 		}
-		return ReadNPZ(ctx, path)
+		f, err := graphfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return readSingle(ctx, f)
 	}
 	has := func(file string) bool {
 		_, err := os.Stat(filepath.Join(path, filepath.FromSlash(file)))
 		return err == nil
 	}
-	switch {
-	case has(csvNodesFile) && has(csvEdgesFile):
+	problem := "no graph in this folder: expected " + layouts(readers)
+	switch nodes, edges := has(csvNodesFile), has(csvEdgesFile); {
+	case nodes && edges:
 		return ReadCSV(ctx, path)
 	case has(ogb.EdgeFile):
-		listed, err := ogb.Read(ctx, path)
+		l, err := ogb.Read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return fromListing(listed, base(path), path)
-	case has(csvNodesFile):
-		return nil, &NameError{Name: path, Problem: "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
-	case has(csvEdgesFile):
-		return nil, &NameError{Name: path, Problem: "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile}
+		return FromFile(l, "", path)
+	case nodes:
+		problem = "the folder has no " + csvEdgesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
+	case edges:
+		problem = "the folder has no " + csvNodesFile + ": expected " + csvNodesFile + " and " + csvEdgesFile
 	}
-	return nil, &NameError{Name: path, Problem: "no graph in this folder: expected " + layouts(readers)}
+	return nil, &NameError{Name: path, Problem: problem}
 }
 
 // isZip reports whether a file begins as a zip does, such as an npz of another name.
 func isZip(path string) bool {
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return true // whoever reads it says why not
 	}
@@ -110,18 +134,27 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads a file of one of the formats of [single], and closes it.
-func readSingle(ctx context.Context, f *input.File) (*Graph, error) {
-	listed, err := single[extension(f.Name)](ctx, f)
+// readSingle reads a file of one of the formats of [single], npz if it is of none by its name, and closes it.
+func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
+	read := single[extension(f.Name)]
+	if read == nil {
+		read = readNPZFile
+	}
+	g, err := read(ctx, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return fromListing(listed, strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name)), f.Name)
+	return g, nil
 }
 
-// fromListing returns the graph that a file lists.
-func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
-	g := &Graph{Name: name, Source: source, Format: l.Format, NodeIDs: l.IDs, Labels: l.Labels, Classes: l.Classes, Directed: l.Directed}
+// FromFile returns the graph that a file lists, for the [Reader]s of this module. Its name is that of source, where it
+// was read from, if name is "".
+func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
+	if name == "" {
+		name = base(source)
+	}
+	g := &Graph{Name: name, Source: source, Format: l.Format, NodeIDs: l.IDs, Labels: l.Labels, Classes: l.Classes,
+		Directed: l.Directed, Features: Features{Rows: l.Nodes}}
 	if err := g.setEdges(l); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
@@ -129,11 +162,10 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 	if g.Labels == nil {
 		g.Labels = slices.Repeat([]int32{Unlabelled}, l.Nodes)
 	}
-	f := Features{Rows: l.Nodes, Width: l.Features.Width, Dense: l.Features.Dense, Offsets: l.Features.Offsets, Columns: l.Features.Columns, Values: l.Features.Values}
-	if f.Width == 0 {
-		f = Features{Rows: l.Nodes}
+	if l.Features.Width > 0 {
+		l.Features.Rows = l.Nodes
+		g.Features = Features(l.Features).compact()
 	}
-	g.Features = f.compact()
 	if l.Train != nil {
 		g.OwnSplit = newOwnSplit(l.Train, l.Validation, l.Test)
 	}
@@ -141,35 +173,83 @@ func fromListing(l *listing.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// setEdges makes a listing's pairs edges.
-func (g *Graph) setEdges(l *listing.Graph) error {
-	if !l.Both && !l.Directed { // of directed edges, the other direction is another edge and no repeat
-		return g.SetPairs(l.Nodes, l.Pairs)
-	}
-	pairs := func(yield func(int32, int32) bool) {
-		for _, e := range l.Pairs {
-			if !yield(e.Node, e.Neighbour) {
-				return
+// setEdges makes a file's pairs edges.
+func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
+	if l.Both || l.Directed { // of directed edges, the other direction is another edge and no repeat
+		return g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
+			for _, e := range l.Pairs {
+				if !yield(e.Node, e.Neighbour) {
+					return
+				}
 			}
+		})
+	}
+	if g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
+		return err
+	}
+	g.countReverses(l.Pairs)
+	// The arrays behind the rows still have room for the repeats: give that back.
+	if g.Report.Duplicates > g.Report.Edges/4 {
+		g.Edges.Indices = slices.Clone(g.Edges.Indices)
+	}
+	return nil
+}
+
+// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is
+// listed in one alone. Files nearly always list both, so reading them as directed first takes half the memory.
+func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
+	if err != nil {
+		return err
+	}
+	if !edges.IsSymmetric() {
+		g.Directed = true
+		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
+			return err
 		}
 	}
-	return g.setBothWays(l.Nodes, pairs)
+	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
+	g.Reverses = report.Edges - edges.NumEdges()/2
+	report.Edges = edges.NumEdges() / 2
+	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
+	g.Edges, g.Report = edges, report
+	return nil
+}
+
+// countReverses counts the edges that pairs list in both directions, which are no repeats to a reader of the report.
+func (g *Graph) countReverses(pairs []csr.Edge) {
+	listed := make([]bool, len(g.Edges.Indices))
+	for _, p := range pairs {
+		if p.Node != p.Neighbour {
+			at, _ := slices.BinarySearch(g.Edges.Neighbours(p.Node), p.Neighbour)
+			listed[g.Edges.Offsets[p.Node]+int64(at)] = true
+		}
+	}
+	g.Reverses = -g.Report.Edges
+	for _, is := range listed {
+		if is {
+			g.Reverses++
+		}
+	}
 }
 
 // compact returns features as they are best stored: sparse if at most a quarter is not zero.
 func (f Features) compact() Features {
-	return f.Stored(float64(f.NonZeros()) <= sparseLimit*float64(f.Rows)*float64(f.Width) && f.Width > 0)
+	most := graphfile.SparseLimit * float64(f.Rows) * float64(f.Width)
+	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and that edges with a
-// direction are taken both ways.
+// Remarks returns what a user should know of how a graph was read, a sentence each: the notes, what was dropped, and
+// that edges with a direction are taken both ways.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {
-		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped", r.SelfLoops, r.Duplicates-g.Reverses))
+		remarks = append(remarks, fmt.Sprintf("%d self-loops and %d repeated edges are dropped",
+			r.SelfLoops, r.Duplicates-g.Reverses))
 	}
 	if g.Directed {
-		remarks = append(remarks, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
+		remarks = append(remarks,
+			"its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
 	}
 	return append(remarks, g.Notes...)
 }

@@ -54,18 +54,27 @@ func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 		report       csr.Report
 	}{
 		{"undirected.graphml", "GraphML", fixtureIDs, []string{"ant", "cat"}, false,
-			[]string{`GraphML key "weight" of edges: left out`, `GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+			[]string{`GraphML key "weight" of edges: left out`,
+				`GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
 		{"directed.graphml", "GraphML", fixtureIDs, []string{"ant", "cat"}, true,
-			[]string{`GraphML key "weight" of edges: left out`, `GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+			[]string{`GraphML key "weight" of edges: left out`,
+				`GraphML key "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
 		{"undirected.json", "node-link JSON", fixtureIDs, []string{"ant", "cat"}, false,
-			[]string{`attribute "weight" of edges: left out`, `attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+			[]string{`attribute "weight" of edges: left out`,
+				`attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
 		{"directed.json", "node-link JSON", fixtureIDs, []string{"ant", "cat"}, true,
-			[]string{`attribute "weight" of edges: left out`, `attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
-		{"data.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"dataset.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"pair.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"dict.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil, csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
-		{"ogb", "Open Graph Benchmark", nil, []string{"0", "1"}, true, []string{`"raw/node_year.csv.gz": left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+			[]string{`attribute "weight" of edges: left out`,
+				`attribute "nick" of type string: left out`}, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
+		{"data.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
+			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
+		{"dataset.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
+			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
+		{"pair.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
+			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
+		{"dict.pt", "PyTorch Geometric", nil, []string{"0", "1"}, false, nil,
+			csr.Report{Listed: 15, SelfLoops: 1, Duplicates: 7, Edges: 7}},
+		{"ogb", "Open Graph Benchmark", nil, []string{"0", "1"}, true, []string{`"raw/node_year.csv.gz": left out`},
+			csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			g := openFixture(t, c.file)
@@ -88,31 +97,37 @@ func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 }
 
 func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
-	g := openFixture(t, "strides.pt") // doubles in Fortran's order, 32-bit indices, floating labels [nodes, 1], an edge_attr
+	// doubles in Fortran's order, 32-bit indices, floating labels [nodes, 1], an edge_attr
+	g := openFixture(t, "strides.pt")
 	assert.Equal(t, fixtureFeatures, g.Features.Stored(false).Dense)
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.True(t, g.Directed)
 	assert.Nil(t, g.OwnSplit)
 	assert.Equal(t, []string{`field "edge_attr" (a tensor): left out`}, g.Notes)
 
-	g = openFixture(t, "half.pt") // 16-bit features, 8-bit labels, two splits side by side of which the first has a train set alone
+	// 16-bit features, 8-bit labels, two splits side by side of which the first has a train set alone
+	g = openFixture(t, "half.pt")
 	assert.Equal(t, fixtureFeatures, g.Features.Stored(false).Dense)
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.Nil(t, g.OwnSplit)
-	assert.Equal(t, []string{`field "train_mask" has 2 columns, a split each: the first is taken`, "the split of train_mask, val_mask and test_mask: left out: its validation set is empty"}, g.Notes)
+	assert.Equal(t, []string{`field "train_mask" has 2 columns, a split each: the first is taken`,
+		"the split of train_mask, val_mask and test_mask: left out: its validation set is empty"}, g.Notes)
 
 	g, err := Open(t.Context(), fixture("bare.pt"), OpenOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, 7, g.NumNodes(), "as many as edge_index names")
 	assert.Zero(t, g.Features.Width)
-	assert.Equal(t, []string{`field "name" (a string): left out`, `no field "x": the nodes have no features`, `no field "y": the nodes have no classes`}, g.Notes)
+	assert.Equal(t, []string{`field "name" (a string): left out`, `no field "x": the nodes have no features`,
+		`no field "y": the nodes have no classes`}, g.Notes)
 }
 
 func TestFilesOfPyTorchThatHoldNoOneGraphSaySo(t *testing.T) {
 	for file, says := range map[string]string{
-		"two.pt":      "two.pt: data.pkl: a list of 2: expected one graph",
-		"expanded.pt": `expanded.pt: field "x": a tensor of shape [8 1000], strides [0 0], from 0: more elements than its storage has, 1: save a copy of it (.clone()) that repeats nothing`,
-		"module.pt":   `module.pt: data.pkl: byte 2: GLOBAL: the file asks for "Linear" from "torch.nn.modules.linear": expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run`,
+		"two.pt": "two.pt: data.pkl: a list of 2: expected one graph",
+		"expanded.pt": `expanded.pt: field "x": a tensor of shape [8 1000], strides [0 0], from 0: more elements than its ` +
+			`storage has, 1: save a copy of it (.clone()) that repeats nothing`,
+		"module.pt": `module.pt: data.pkl: byte 2: the file asks for "Linear" from "torch.nn.modules.linear": expected ` +
+			`tensors and PyTorch Geometric's Data alone, and nothing else is ever run`,
 	} {
 		_, err := Open(t.Context(), fixture(file), OpenOptions{})
 		require.ErrorContains(t, err, says)
@@ -169,7 +184,8 @@ func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 		require.True(t, bytes.Contains(good, []byte(old)), "%q", old)
 		return bytes.Replace(good, []byte(old), []byte(replacement), 1)
 	}
-	const tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nLongStorage\nX\x01\x00\x00\x001X\x03\x00\x00\x00cpuK\x0ftQ"
+	const tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nLongStorage\nX\x01\x00\x00" +
+		"\x001X\x03\x00\x00\x00cpuK\x0ftQ"
 	edges := func(view string) []byte {
 		return []byte("\x80\x02}X\x0a\x00\x00\x00edge_index" + tensor + view + "\x89ccollections\nOrderedDict\n)RtRs.")
 	}
@@ -177,40 +193,62 @@ func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 		pickle []byte
 		says   string
 	}{
-		"system call":             {[]byte("cos\nsystem\n(X\x04\x00\x00\x00exit\x85R."), `byte 0: GLOBAL: the file asks for "system" from "os"`},
-		"builtin":                 {[]byte("\x80\x02c__builtin__\neval\nX\x01\x00\x00\x001\x85R."), `byte 2: GLOBAL: the file asks for "eval" from "__builtin__"`},
-		"numpy's list":            {[]byte("\x80\x02cnumpy\nndarray\n."), `"ndarray" from "numpy"`},
-		"a global of protocol 4":  {[]byte("\x80\x04\x8c\x02os\x8c\x06system\x93."), "byte 0: pickle protocol 4: expected 0 to 3"},
-		"STACK_GLOBAL":            {[]byte("\x80\x02U\x02osU\x06system\x93."), "byte 14: opcode 0x93 is not one that graph files use"},
-		"INST":                    {[]byte("(ios\nsystem\n."), "byte 1: opcode 0x69"},
-		"OBJ":                     {[]byte("(cos\nsystem\no."), `byte 1: GLOBAL`},
-		"EXT1":                    {[]byte("\x82\x01."), "byte 0: opcode 0x82"},
-		"PERSID":                  {[]byte("Pstorage\n."), "byte 0: opcode 0x50"},
-		"bytes of 4 GiB":          {[]byte("\x80\x02X\xff\xff\xff\xff"), "byte 2: this pickle asks for 4.0 GiB in one piece"},
-		"marks":                   {bytes.Repeat([]byte("("), 1<<17), "more than 65536 open marks"},
-		"a stack":                 {bytes.Repeat([]byte("N"), 1<<17), "more than 65536 values on the stack"},
-		"tuples of tuples":        {append(append([]byte("N"), bytes.Repeat([]byte("\x85"), 1<<24)...), '.'), "this pickle's values take more than 256.0 MiB"},
-		"memo bomb":               {append([]byte("]q\x00"), bytes.Repeat([]byte("(h\x00h\x00h\x00h\x00h\x00h\x00h\x00h\x00lq\x000"), 1<<20)...), "this pickle's values take more than 256.0 MiB"},
-		"a memo too large":        {append([]byte("N"), memos()...), "more than 1048576 values are kept for later"},
-		"a list in itself":        {[]byte("]q\x00h\x00a."), "data.pkl: a list: expected a Data object of PyTorch Geometric"},
-		"a dictionary in itself":  {[]byte("}q\x00X\x0a\x00\x00\x00edge_indexh\x00s."), `field "edge_index" is a dictionary: expected a tensor`},
-		"Data in itself":          {[]byte("ctorch_geometric.data.data\nData\n)\x81q\x00}X\x06\x00\x00\x00_storeh\x00sb."), "a Data object without its _mapping"},
-		"a huge shape":            {edges("K\x00K\x02J\xff\xff\xff\x7f\x86K\x01K\x01\x86"), "it ends beyond its storage of 15 elements"},
-		"a shape that overflows":  {edges("K\x00\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86K\x00K\x00\x86"), "more elements than its storage has"},
-		"strides beyond":          {edges("K\x00K\x02K\x02\x86K\x0eK\x01\x86"), "it ends beyond its storage of 15 elements"},
-		"a huge stride":           {edges("K\x00K\x02K\x02\x86\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\x01\x86"), "it ends beyond its storage of 15 elements"},
-		"a negative stride":       {edges("K\x01K\x02K\x02\x86J\xff\xff\xff\xffK\x01\x86"), "expected strides from 0 up"},
-		"a negative size":         {edges("K\x00K\x02J\xff\xff\xff\xff\x86K\x01K\x01\x86"), "expected sizes from 0 up"},
-		"an offset beyond":        {edges("K\x0fK\x02K\x01\x86K\x01K\x01\x86"), "its storage has 15 elements"},
-		"a negative offset":       {edges("J\xff\xff\xff\xffK\x02K\x01\x86K\x01K\x01\x86"), "its storage has 15 elements"},
-		"nine dimensions":         {edges("K\x00(" + strings.Repeat("K\x01", 9) + "t(" + strings.Repeat("K\x01", 9) + "t"), "expected a tuple of at most 8"},
-		"rows without columns":    {[]byte("\x80\x02}(X\x0a\x00\x00\x00edge_index" + tensor + "K\x00K\x02K\x01\x86K\x01K\x01\x86\x89ccollections\nOrderedDict\n)RtRX\x01\x00\x00\x00x" + tensor + "K\x00J\xf0\xff\xff\x7fK\x00\x86K\x00K\x01\x86\x89ccollections\nOrderedDict\n)RtRu."), `field "x" has shape [2147483632 0]: expected [nodes, features]`},
-		"nodes by a number alone": {[]byte("\x80\x02}(X\x0a\x00\x00\x00edge_index" + tensor + "K\x00K\x02K\x01\x86K\x01K\x01\x86\x89ccollections\nOrderedDict\n)RtRX\x09\x00\x00\x00num_nodesJ\xf0\xff\xff\x7fu."), "num_nodes makes 2147483632 nodes: expected 0 to 1000016 beside 1 edges"},
-		"a storage elsewhere":     {changed("X\x01\x00\x00\x000", "X\x0b\x00\x00\x00../../../00"), `there is no storage "../../../00"`},
-		"a storage too short":     {changed("K\x10tq", "K\x7ftq"), `field "x": a storage of 127 elements of 4 bytes, in a member of 64 bytes`},
-		"another class":           {changed("torch_geometric.data.data\nData\n", "torch_geometric.data.data\nDato\n"), `asks for "Dato" from "torch_geometric.data.data"`},
-		"cut":                     {good[:len(good)/2], "the file ends"},
-		"more after its end":      {append(bytes.Clone(good), '.'), "1 bytes follow the end of the pickle"},
+		"system call": {[]byte("cos\nsystem\n(X\x04\x00\x00\x00exit\x85R."),
+			`byte 0: the file asks for "system" from "os"`},
+		"builtin": {[]byte("\x80\x02c__builtin__\neval\nX\x01\x00\x00\x001\x85R."),
+			`byte 2: the file asks for "eval" from "__builtin__"`},
+		"numpy's list": {[]byte("\x80\x02cnumpy\nndarray\n."), `"ndarray" from "numpy"`},
+		"a global of protocol 4": {[]byte("\x80\x04\x8c\x02os\x8c\x06system\x93."),
+			"byte 0: pickle protocol 4: expected 0 to 3"},
+		"STACK_GLOBAL": {[]byte("\x80\x02U\x02osU\x06system\x93."),
+			"byte 14: opcode 0x93 is not one that graph files use"},
+		"INST":           {[]byte("(ios\nsystem\n."), "byte 1: opcode 0x69"},
+		"OBJ":            {[]byte("(cos\nsystem\no."), `byte 1: the file asks for "system"`},
+		"EXT1":           {[]byte("\x82\x01."), "byte 0: opcode 0x82"},
+		"PERSID":         {[]byte("Pstorage\n."), "byte 0: opcode 0x50"},
+		"bytes of 4 GiB": {[]byte("\x80\x02X\xff\xff\xff\xff"), "byte 2: this pickle asks for 4.3 GB in one piece"},
+		"marks":          {bytes.Repeat([]byte("("), 1<<17), "more than 65536 open marks"},
+		"a stack":        {bytes.Repeat([]byte("N"), 1<<17), "more than 65536 values on the stack"},
+		"tuples of tuples": {append(append([]byte("N"), bytes.Repeat([]byte("\x85"), 1<<24)...), '.'),
+			"this pickle's values take more than 268 MB"},
+		"memo bomb": {append([]byte("]q\x00"),
+			bytes.Repeat([]byte("(h\x00h\x00h\x00h\x00h\x00h\x00h\x00h\x00lq\x000"),
+				1<<20)...), "this pickle's values take more than 268 MB"},
+		"a memo too large": {append([]byte("N"), memos()...), "more than 1048576 values are kept for later"},
+		"a list in itself": {[]byte("]q\x00h\x00a."), "data.pkl: a list: expected a Data object of PyTorch Geometric"},
+		"a dictionary in itself": {[]byte("}q\x00X\x0a\x00\x00\x00edge_indexh\x00s."),
+			`field "edge_index" is a dictionary: expected a tensor`},
+		"Data in itself": {[]byte("ctorch_geometric.data.data\nData\n)\x81q\x00}X\x06\x00\x00\x00_storeh\x00sb."),
+			"a Data object without its _mapping"},
+		"a huge shape": {edges("K\x00K\x02J\xff\xff\xff\x7f\x86K\x01K\x01\x86"),
+			"it ends beyond its storage of 15 elements"},
+		"a shape that overflows": {edges(
+			"K\x00\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86K\x00K\x00\x86"),
+			"more elements than its storage has"},
+		"strides beyond": {edges("K\x00K\x02K\x02\x86K\x0eK\x01\x86"), "it ends beyond its storage of 15 elements"},
+		"a huge stride": {edges("K\x00K\x02K\x02\x86\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\x01\x86"),
+			"it ends beyond its storage of 15 elements"},
+		"a negative stride": {edges("K\x01K\x02K\x02\x86J\xff\xff\xff\xffK\x01\x86"), "expected strides from 0 up"},
+		"a negative size":   {edges("K\x00K\x02J\xff\xff\xff\xff\x86K\x01K\x01\x86"), "expected sizes from 0 up"},
+		"an offset beyond":  {edges("K\x0fK\x02K\x01\x86K\x01K\x01\x86"), "its storage has 15 elements"},
+		"a negative offset": {edges("J\xff\xff\xff\xffK\x02K\x01\x86K\x01K\x01\x86"), "its storage has 15 elements"},
+		"nine dimensions": {edges("K\x00(" + strings.Repeat("K\x01", 9) + "t(" + strings.Repeat("K\x01", 9) + "t"),
+			"expected a tuple of at most 8"},
+		"rows without columns": {[]byte("\x80\x02}(X\x0a\x00\x00\x00edge_index" + tensor +
+			"K\x00K\x02K\x01\x86K\x01K\x01\x86\x89ccollections\nOrderedDict\n)RtRX\x01\x00\x00\x00x" + tensor + "K\x00J\xf0" +
+			"\xff\xff\x7fK\x00\x86K\x00K\x01\x86\x89ccollections\nOrderedDict\n)RtRu."),
+			`field "x" has shape [2147483632 0]: expected [nodes, features]`},
+		"nodes by a number alone": {[]byte("\x80\x02}(X\x0a\x00\x00\x00edge_index" + tensor +
+			"K\x00K\x02K\x01\x86K\x01K\x01\x86\x89ccollections\nOrderedDict\n)RtRX\x09\x00\x00\x00num_nodesJ\xf0\xff\xff" +
+			"\x7fu."), "num_nodes makes 2147483632 nodes: expected 0 to 1000016 beside 1 edges"},
+		"a storage elsewhere": {changed("X\x01\x00\x00\x000", "X\x0b\x00\x00\x00../../../00"),
+			`there is no storage "../../../00"`},
+		"a storage too short": {changed("K\x10tq",
+			"K\x7ftq"), `field "x": a storage of 127 elements of 4 bytes, in a member of 64 bytes`},
+		"another class": {changed("torch_geometric.data.data\nData\n", "torch_geometric.data.data\nDato\n"),
+			`asks for "Dato" from "torch_geometric.data.data"`},
+		"cut":                {good[:len(good)/2], "the file ends"},
+		"more after its end": {append(bytes.Clone(good), '.'), "1 bytes follow the end of the pickle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadMemory(t.Context(), "", map[string][]byte{"x.pt": withPickle(t, c.pickle)})
@@ -230,7 +268,8 @@ func memos() []byte {
 }
 
 func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
-	const graphml = `<graphml><key id="c" for="node" attr.name="class" attr.type="string"/><key id="x" for="node" attr.name="x" attr.type="double"/><graph edgedefault="undirected">`
+	const graphml = `<graphml><key id="c" for="node" attr.name="class" attr.type="string"/><key id="x" for="node" ` +
+		`attr.name="x" attr.type="double"/><graph edgedefault="undirected">`
 	for _, c := range []struct{ file, content, says string }{
 		{"a.graphml", "", "a.graphml: line 1, column 1: no element: expected <graphml>"},
 		{"a.graphml", "<html></html>", "found <html>: expected one <graphml>"},
@@ -240,20 +279,27 @@ func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
 		{"a.graphml", graphml + "</graph></graphml>", "no nodes: expected at least one"},
 		{"a.graphml", graphml + "<node/>", "the id is empty"},
 		{"a.graphml", graphml + `<node id="1"/><node id="1"/>`, `the id "1" is there already (node 0, counted from 0)`},
-		{"a.graphml", graphml + `<node id="1"/><edge source="1" target="2"/></graph></graphml>`, `an edge names node "2", which the file does not have`},
+		{"a.graphml", graphml + `<node id="1"/><edge source="1" target="2"/></graph></graphml>`,
+			`an edge names node "2", which the file does not have`},
 		{"a.graphml", graphml + `<node id="1"><data key="y">1</data></node>`, `the key "y" is not declared for nodes`},
-		{"a.graphml", graphml + `<node id="1"><data key="x">much</data></node>`, `GraphML key "x": found "much": expected a number, as its type double says`},
-		{"a.graphml", graphml + `<node id="1"><data key="x">1e40</data></node>`, `GraphML key "x": found 1e+40: expected a finite number that fits 32 bits`},
+		{"a.graphml", graphml + `<node id="1"><data key="x">much</data></node>`,
+			`GraphML key "x": found "much": expected a number, as its type double says`},
+		{"a.graphml", graphml + `<node id="1"><data key="x">1e40</data></node>`,
+			`GraphML key "x": found 1e+40: expected a finite number that fits 32 bits`},
 		{"a.graphml", graphml + `<node id="1"><data key="x">NaN</data></node>`, `expected a finite number`},
-		{"a.graphml", graphml + `<node id="1"><data key="x">1</data><data key="x">2</data></node>`, `GraphML key "x" is there twice at one node`},
-		{"a.graphml", graphml + `<node id="1"><data key="c">a</data><data key="c">b</data></node>`, `GraphML key "class" is there twice at one node`},
+		{"a.graphml", graphml + `<node id="1"><data key="x">1</data><data key="x">2</data></node>`,
+			`GraphML key "x" is there twice at one node`},
+		{"a.graphml", graphml + `<node id="1"><data key="c">a</data><data key="c">b</data></node>`,
+			`GraphML key "class" is there twice at one node`},
 		{"a.graphml", graphml + `<node id="1"><graph edgedefault="directed"></graph></node>`, "a graph in a node"},
 		{"a.graphml", graphml + `</graph><graph edgedefault="directed">`, "a second <graph>"},
 		{"a.graphml", graphml + "\n<hyperedge/>", "line 2, column 13: a hyperedge: expected edges of two nodes"},
 		{"a.graphml", graphml + strings.Repeat("<a>", 100), "elements 65 deep: expected at most 64"},
-		{"a.graphml", graphml + `<node id="` + strings.Repeat("a", 5000) + `"/>`, "an id of 5000 bytes: expected at most 4096"},
+		{"a.graphml", graphml + `<node id="` + strings.Repeat("a", 5000) + `"/>`,
+			"an id of 5000 bytes: expected at most 4096"},
 		{"a.graphml", graphml + `<node id="` + strings.Repeat("a", 17<<20) + `"/>`, "a tag or text of more than 16 MiB"},
-		{"a.graphml", `<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + graphml + `<node id="&b;"/>`, "not XML: invalid character entity &b;"},
+		{"a.graphml", `<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + graphml + `<node id="&b;"/>`,
+			"not XML: invalid character entity &b;"},
 		{"a.json", "", "a.json: byte 0: the file ends too early"},
 		{"a.json", "[]", "the file is a list: expected an object"},
 		{"a.json", "{]", "not JSON"},
@@ -301,7 +347,8 @@ func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
 	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.JSON": []byte(`{"nodes": [
 		{"id": 1, "y": 2.0, "x": [0, 1.5], "flag": true, "far": {"a": [1]}, "mixed": 1, "words": ["a", 1], "label": "one"},
 		{"id": 2.5, "y": -1, "x": [4, 0], "mixed": "one"},
-		{"id": "c", "y": null}], "links": [{"source": 1, "target": 2.5, "key": 0}, {"source": 2.5, "target": 1}], "made": "by hand"}`)})
+		{"id": "c", "y": null}], "links": [{"source": 1, "target": 2.5, "key": 0}, {"source": 2.5, "target": 1}],
+		"made": "by hand"}`)})
 	require.NoError(t, err)
 	sound(t, g)
 	assert.Equal(t, []string{"1", "2.5", "c"}, g.NodeIDs)
@@ -321,33 +368,42 @@ func TestAttributesOfNodesBecomeFeaturesClassesAndNotes(t *testing.T) {
 	}, g.Notes)
 
 	g, err = ReadMemory(t.Context(), "", map[string][]byte{"a.graphml": []byte(`<?xml version="1.0"?>
-		<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns"><key id="k" for="all" attr.name="Label" attr.type="int"><default> 3 </default></key><key id="z" attr.type="xs:date"/>
-		<graph edgedefault="undirected"><edge source="b" target="a" directed="true"><data key="k">9</data></edge><node id="a"><data key="k">-1</data></node><node id="b"><data key="z"/><port/></node></graph></g:graphml>`)})
+		<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns">
+		<key id="k" for="all" attr.name="Label" attr.type="int"><default> 3 </default></key><key id="z" attr.type="xs:date"/>
+		<graph edgedefault="undirected"><edge source="b" target="a" directed="true"><data key="k">9</data></edge>
+		<node id="a"><data key="k">-1</data></node><node id="b"><data key="z"/><port/></node></graph></g:graphml>`)})
 	require.NoError(t, err)
 	sound(t, g)
 	assert.True(t, g.Directed, "an edge of it is")
 	assert.Equal(t, []string{"a", "b"}, g.NodeIDs)
 	assert.Equal(t, []string{"3"}, g.Classes)
 	assert.Equal(t, []int32{Unlabelled, 0}, g.Labels)
-	assert.Equal(t, []string{`GraphML key "Label" of edges: left out`, `GraphML key "z" of type "xs:date": left out`}, g.Notes)
-	assert.Equal(t, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models need", g.Remarks()[0])
+	assert.Equal(t, []string{`GraphML key "Label" of edges: left out`, `GraphML key "z" of type "xs:date": left out`},
+		g.Notes)
+	assert.Equal(t, "its edges have a direction, or not all are listed in both: each is taken both ways, as the models "+
+		"need", g.Remarks()[0])
 }
 
 func TestAnOwnSplitThatCannotBeIsLeftOutWithTheReason(t *testing.T) {
 	for masks, says := range map[string]string{
-		`"train_mask":1,"val_mask":1`: `the split of train_mask, val_mask and test_mask: left out: node "a" is in the train and the validation set`,
-		`"train_mask":1`:              "the split of train_mask, val_mask and test_mask: left out: its validation set is empty",
+		`"train_mask":1,"val_mask":1`: `the split of train_mask, val_mask and test_mask: left out: node "a" is in the ` +
+			`train and the validation set`,
+		`"train_mask":1`: "the split of train_mask, val_mask and test_mask: left out: its validation set is " +
+			"empty",
 	} {
-		g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{"nodes":[{"id":"a","class":"x",` + masks + `}],"links":[]}`)})
+		g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{"nodes":[{"id":"a","class":"x",` +
+			masks + `}],"links":[]}`)})
 		require.NoError(t, err)
 		assert.Nil(t, g.OwnSplit)
 		assert.Equal(t, []string{says}, g.Notes)
 	}
-	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{"nodes":[{"id":1,"class":"x","train_mask":true},{"id":2,"train_mask":true},
+	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.json": []byte(`{
+		"nodes":[{"id":1,"class":"x","train_mask":true},{"id":2,"train_mask":true},
 		{"id":3,"class":"x","val_mask":true},{"id":4,"class":"x","test_mask":true},{"id":5,"class":"y"}],"links":[]}`)})
 	require.NoError(t, err)
 	assert.Equal(t, []int32{0}, g.OwnSplit.Train)
-	assert.Equal(t, []string{"the split of train_mask, val_mask and test_mask: 1 of its nodes have no label and are left out of it"}, g.Notes)
+	assert.Equal(t, []string{"the split of train_mask, val_mask and test_mask: 1 of its nodes have no label and are " +
+		"left out of it"}, g.Notes)
 }
 
 // copyOGB copies the fixture, with files changed; "" removes one.
@@ -370,25 +426,40 @@ func TestHostileFoldersOfTheOpenGraphBenchmark(t *testing.T) {
 		changes map[string][]byte
 		says    string
 	}{
-		"a node beyond":     {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1\n0,8\n")}, `edge.csv.gz: line 2: found "8": expected a whole number from 0 to 7`},
-		"a negative node":   {map[string][]byte{"raw/edge.csv.gz": gzipped("0,-1\n")}, `edge.csv.gz: line 1: found "-1"`},
-		"a long number":     {map[string][]byte{"raw/edge.csv.gz": gzipped("0,99999999999999999999999999\n")}, `edge.csv.gz: line 1: found "99999999999999999999999999"`},
-		"too few edges":     {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1\n")}, "edge.csv.gz: 1 edges: expected 8, as raw/num-edge-list.csv.gz says"},
-		"three columns":     {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1,2\n")}, "line 1: 3 columns: expected 2"},
-		"several graphs":    {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("4\n4\n")}, "num-node-list.csv.gz: 2 lines: expected one, as there is one graph"},
-		"no nodes":          {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("0\n")}, "0 nodes: expected 1 to"},
-		"a billion nodes":   {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("1000000000\n"), "raw/node-feat.csv.gz": nil, "raw/node-label.csv.gz": nil}, "raw/num-node-list.csv.gz makes 1000000000 nodes: expected 0 to 1000128 beside 8 edges"},
-		"a feature missing": {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,2\n3\n")}, "node-feat.csv.gz: line 2: 1 columns: expected 2, as in the first line"},
-		"rows missing":      {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,2\n")}, "node-feat.csv.gz: 1 lines: expected 8, one a node"},
-		"rows too many":     {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("1\n", 9))}, "line 9: more lines than the 8 nodes"},
-		"infinity":          {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,inf\n")}, `line 1: column 2: found "inf": expected a finite number`},
-		"two labels":        {map[string][]byte{"raw/node-label.csv.gz": gzipped("0,1\n")}, "line 1: 2 labels a node: expected one class"},
-		"half a label":      {map[string][]byte{"raw/node-label.csv.gz": gzipped("0.5\n")}, `line 1: found the label "0.5": expected a whole number`},
-		"no split file":     {map[string][]byte{"split/time/test.csv.gz": nil}, "test.csv.gz: no such file or directory"},
-		"not gzip":          {map[string][]byte{"raw/edge.csv.gz": []byte("0,1\n")}, "edge.csv.gz: not a gzip file"},
-		"a bomb":            {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0\n", 40<<20))}, "more lines than the 8 nodes"},
-		"a bomb of a line":  {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0,", 40<<20))}, "line 1: longer than 16777216 bytes"},
-		"damaged":           {map[string][]byte{"raw/edge.csv.gz": damaged(gzipped("0,1\n"))}, "edge.csv.gz: line 2: gzip: invalid checksum"},
+		"a node beyond": {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1\n0,8\n")},
+			`edge.csv.gz: line 2: found "8": expected a whole number from 0 to 7`},
+		"a negative node": {map[string][]byte{"raw/edge.csv.gz": gzipped("0,-1\n")}, `edge.csv.gz: line 1: found "-1"`},
+		"a long number": {map[string][]byte{"raw/edge.csv.gz": gzipped("0,99999999999999999999999999\n")},
+			`edge.csv.gz: line 1: found "99999999999999999999999999"`},
+		"too few edges": {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1\n")},
+			"edge.csv.gz: 1 edges: expected 8, as raw/num-edge-list.csv.gz says"},
+		"three columns": {map[string][]byte{"raw/edge.csv.gz": gzipped("0,1,2\n")}, "line 1: 3 columns: expected 2"},
+		"several graphs": {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("4\n4\n")},
+			"num-node-list.csv.gz: 2 lines: expected one, as there is one graph"},
+		"no nodes": {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("0\n")}, "0 nodes: expected 1 to"},
+		"a billion nodes": {map[string][]byte{"raw/num-node-list.csv.gz": gzipped("1000000000\n"),
+			"raw/node-feat.csv.gz": nil, "raw/node-label.csv.gz": nil},
+			"raw/num-node-list.csv.gz makes 1000000000 nodes: expected 0 to 1000128 beside 8 edges"},
+		"a feature missing": {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,2\n3\n")},
+			"node-feat.csv.gz: line 2: 1 columns: expected 2, as in the first line"},
+		"rows missing": {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,2\n")},
+			"node-feat.csv.gz: 1 lines: expected 8, one a node"},
+		"rows too many": {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("1\n", 9))},
+			"line 9: more lines than the 8 nodes"},
+		"infinity": {map[string][]byte{"raw/node-feat.csv.gz": gzipped("1,inf\n")},
+			`line 1: column 2: found "inf": expected a finite number`},
+		"two labels": {map[string][]byte{"raw/node-label.csv.gz": gzipped("0,1\n")},
+			"line 1: 2 labels a node: expected one class"},
+		"half a label": {map[string][]byte{"raw/node-label.csv.gz": gzipped("0.5\n")},
+			`line 1: found the label "0.5": expected a whole number`},
+		"no split file": {map[string][]byte{"split/time/test.csv.gz": nil}, "test.csv.gz: no such file or directory"},
+		"not gzip":      {map[string][]byte{"raw/edge.csv.gz": []byte("0,1\n")}, "edge.csv.gz: not a gzip file"},
+		"a bomb": {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0\n", 40<<20))},
+			"more lines than the 8 nodes"},
+		"a bomb of a line": {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0,", 40<<20))},
+			"line 1: longer than 16777216 bytes"},
+		"damaged": {map[string][]byte{"raw/edge.csv.gz": damaged(gzipped("0,1\n"))},
+			"edge.csv.gz: line 2: gzip: invalid checksum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(t.Context(), copyOGB(t, c.changes), OpenOptions{})

@@ -35,16 +35,23 @@ func seed(f *testing.F, file string) []byte {
 // FuzzGraphML reads any text as GraphML.
 func FuzzGraphML(f *testing.F) {
 	f.Add(seed(f, "directed.graphml"))
-	f.Add([]byte(`<graphml><key id="c" for="node" attr.name="y" attr.type="int"><default>1</default></key><graph edgedefault="undirected"><edge source="b" target="a"/><node id="a"><data key="c">-1</data></node><node id="b"/></graph></graphml>`))
-	f.Add([]byte(`<graphml><key id="t" for="node" attr.name="train_mask" attr.type="boolean"/><graph edgedefault="directed"><node id="a"><data key="t">true</data></node></graph></graphml>`))
+	f.Add([]byte(`<graphml><key id="c" for="node" attr.name="y" attr.type="int"><default>1</default></key><graph ` +
+		`edgedefault="undirected"><edge source="b" target="a"/><node id="a"><data key="c">-1</data></node><node ` +
+		`id="b"/></graph></graphml>`))
+	f.Add([]byte(`<graphml><key id="t" for="node" attr.name="train_mask" attr.type="boolean"/><graph ` +
+		`edgedefault="directed"><node id="a"><data key="t">true</data></node></graph></graphml>`))
 	f.Fuzz(func(t *testing.T, content []byte) { readSound(t, "x.graphml", content) })
 }
 
 // FuzzNodeLink reads any text as node-link JSON.
 func FuzzNodeLink(f *testing.F) {
 	f.Add(seed(f, "directed.json"))
-	f.Add([]byte(`{"links":[{"source":1,"target":2}],"nodes":[{"id":1,"x":[0,1],"y":2},{"id":2,"class":"a","t":"b","f":true,"z":{"a":[]}}]}`))
-	f.Add([]byte(`{"directed":true,"nodes":[{"id":1,"y":1,"train_mask":1},{"id":2,"y":1e300,"val_mask":true},{"id":3,"y":0.5,"test_mask":1}],"edges":[]}`))
+	f.Add([]byte(
+		`{"links":[{"source":1,"target":2}],"nodes":[{"id":1,"x":[0,1],"y":2},{"id":2,"class":"a","t":"b","f":true,` +
+			`"z":{"a":[]}}]}`))
+	f.Add([]byte(
+		`{"directed":true,"nodes":[{"id":1,"y":1,"train_mask":1},{"id":2,"y":1e300,"val_mask":true},{"id":3,"y":0.5,` +
+			`"test_mask":1}],"edges":[]}`))
 	f.Fuzz(func(t *testing.T, content []byte) { readSound(t, "x.json", content) })
 }
 
@@ -64,9 +71,11 @@ func FuzzOGB(f *testing.F) {
 	f.Add("3\n", "2\n", "0,1\n1,2\n", "1,0\n0,0.5\n2,1\n", "0\n1\nnan\n", "0\n", "1\n", "\n")
 	f.Add("1\n", "1\n", "0,0\n", "", "-1\n", "0\n", "0\n", "0\n")
 	f.Fuzz(func(t *testing.T, nodes, listed, edges, features, labels, train, valid, test string) {
-		dir := copyOGB(t, map[string][]byte{"raw/num-node-list.csv.gz": gzipped(nodes), "raw/num-edge-list.csv.gz": gzipped(listed), "raw/edge.csv.gz": gzipped(edges),
+		dir := copyOGB(t, map[string][]byte{"raw/num-node-list.csv.gz": gzipped(nodes),
+			"raw/num-edge-list.csv.gz": gzipped(listed), "raw/edge.csv.gz": gzipped(edges),
 			"raw/node-feat.csv.gz": gzipped(features), "raw/node-label.csv.gz": gzipped(labels),
-			"split/time/train.csv.gz": gzipped(train), "split/time/valid.csv.gz": gzipped(valid), "split/time/test.csv.gz": gzipped(test)})
+			"split/time/train.csv.gz": gzipped(train), "split/time/valid.csv.gz": gzipped(
+				valid), "split/time/test.csv.gz": gzipped(test)})
 		g, err := Open(t.Context(), dir, OpenOptions{})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), dir) || strings.Contains(err.Error(), "\n") {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -25,22 +25,27 @@ func sound(t *testing.T, g *Graph) {
 func FuzzNPZ(f *testing.F) {
 	m := tiny()
 	dense := npy("<f4", []int{3, 2}, []float32{1, 0, 0, 0, 0.5, 2})
-	f.Add(m.Zip(zip.Deflate), m["adj_indptr"], m["adj_indices"], m["adj_shape"], m["labels"], m["attr_data"], m["attr_indices"], dense)
-	f.Add(m.Zip(zip.Store), npy("<i8", []int{4}, []int64{0, 1, 1, 2}), npy("<u2", []int{2}, []uint16{1, 2}), m["adj_shape"],
+	f.Add(m.Zip(zip.Deflate), m["adj_indptr"], m["adj_indices"], m["adj_shape"], m["labels"], m["attr_data"],
+		m["attr_indices"], dense)
+	f.Add(m.Zip(zip.Store), npy("<i8", []int{4}, []int64{0, 1, 1, 2}), npy("<u2", []int{2}, []uint16{1, 2}),
+		m["adj_shape"],
 		npy("<U2", []int{3}, []uint32{'a', 0, 'b', '2', 0, 0}), []byte{}, []byte{}, dense)
-	f.Add([]byte("PK"), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows())
+	f.Add([]byte("PK"), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(), oneBillionRows(),
+		oneBillionRows(), oneBillionRows())
 	for descr, elements := range numpytest.EveryType() { // as labels and as features
 		array := npy(descr, []int{3}, elements)
-		f.Add(tiny().With(members{"node_names": array}).Zip(zip.Store), m["adj_indptr"], m["adj_indices"], m["adj_shape"], array, array, m["attr_indices"], dense)
+		f.Add(tiny().With(members{"node_names": array}).Zip(zip.Store), m["adj_indptr"], m["adj_indices"], m["adj_shape"],
+			array, array, m["attr_indices"], dense)
 	}
 	f.Fuzz(func(t *testing.T, raw, indptr, indices, shape, labels, data, columns, dense []byte) {
-		changed := members{"adj_indptr": indptr, "adj_indices": indices, "adj_shape": shape, "labels": labels, "attr_data": data, "attr_indices": columns}
+		changed := members{"adj_indptr": indptr, "adj_indices": indices, "adj_shape": shape, "labels": labels,
+			"attr_data": data, "attr_indices": columns}
 		if len(data) == 0 {
 			changed["attr_data"], changed["attr_matrix"] = nil, dense
 		}
 		scipy := members{"row": indptr, "col": indices, "shape": shape}
 		for _, b := range [][]byte{raw, tiny().With(changed).Zip(zip.Store), scipy.Zip(zip.Store)} {
-			file, err := numpy.New(t.Context(), input.Bytes("fuzz.npz", b))
+			file, err := numpy.New(t.Context(), graphfile.Bytes("fuzz.npz", b))
 			if err != nil {
 				continue
 			}
@@ -48,7 +53,7 @@ func FuzzNPZ(f *testing.F) {
 			if g, err := readNPZ(z, "fuzz.npz"); err == nil {
 				sound(t, g)
 			}
-			if p, err := scipyPairs(z, 3); err == nil {
+			if p, err := cooPairs(z, "row", "col", 3); err == nil {
 				_ = new(Graph).setUndirected(p, 3)
 			}
 		}

@@ -10,12 +10,11 @@ import (
 	"fmt"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Unlabelled is the label of a node whose class is not known. Such a node is in no split.
-const Unlabelled = classes.Unlabelled
+const Unlabelled = graphfile.Unlabelled
 
 // Graph holds an undirected graph with node features and labels. Node v is row v of all its parts.
 type Graph struct {
@@ -44,12 +43,12 @@ func (g *Graph) NumClasses() int { return len(g.Classes) }
 // Limits on graphs read from files. A width is only a number in a header: it costs the file nothing, but a dense row of
 // it costs memory, so it needs a limit of its own.
 const (
-	maxNodes = listing.MaxNodes
-	maxWidth = listing.MaxWidth
+	maxNodes = graphfile.MaxNodes
+	maxWidth = graphfile.MaxWidth
 )
 
-// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges stored
-// in both rows, sound and finite features.
+// Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges
+// stored in both rows, sound and finite features.
 func (g *Graph) Check() error {
 	if err := g.check(); err != nil {
 		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)

@@ -15,7 +15,8 @@ import (
 )
 
 // ownFiles are the files of each format, of which one is in a pipe's or device's place.
-var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "a.other", "nodes.csv", "edges.csv", "raw/edge.csv.gz", "raw/num-node-list.csv.gz", "raw/node-feat.csv.gz"}
+var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "a.other", "nodes.csv", "edges.csv",
+	"raw/edge.csv.gz", "raw/num-node-list.csv.gz", "raw/node-feat.csv.gz"}
 
 func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {
 	for _, file := range ownFiles {
@@ -54,15 +55,17 @@ func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {
 func TestPlanetoidWaitsForNoPipe(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "ind.cora.x"), 0o600))
-	_, err := ReadPlanetoid(t.Context(), os.DirFS(dir), "cora")
+	_, err := ReadPlanetoid(t.Context(), dir, "cora")
 	require.ErrorContains(t, err, "ind.cora.x: a pipe, socket or device")
 }
 
-// TestReadersOpenFilesInOnePlace is what no reader can forget: files are opened by input.Open, which knows pipes and counts.
+// TestReadersOpenFilesInOnePlace is what no reader can forget: files are opened by graphfile.Open, which knows pipes
+// and counts.
 func TestReadersOpenFilesInOnePlace(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/input/") ||
-			strings.HasPrefix(path, "internal/fetch/") || strings.HasPrefix(path, "internal/makeembedded/") {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			path == "internal/graphfile/file.go" ||
+			strings.HasPrefix(path, "internal/fetch/") {
 			return err
 		}
 		content, err := os.ReadFile(path)
@@ -79,8 +82,9 @@ func bombs(t *testing.T) map[string]map[string][]byte {
 	return map[string]map[string][]byte{
 		"a.graphml": {"a.graphml": []byte(defaults(2000, 2000))},
 		"a.json":    {"a.json": []byte(`{"graph":` + strings.Repeat("[", 10_000))},
-		"raw":       {"raw/num-node-list.csv.gz": gzipped("200\n"), "raw/node-feat.csv.gz": gzipped(strings.Repeat(wide, 36))},
-		"blank":     {"raw/node-feat.csv.gz": gzipped(strings.Repeat("\n", 2<<20))},
+		"raw": {"raw/num-node-list.csv.gz": gzipped("200\n"),
+			"raw/node-feat.csv.gz": gzipped(strings.Repeat(wide, 36))},
+		"blank": {"raw/node-feat.csv.gz": gzipped(strings.Repeat("\n", 2<<20))},
 	}
 }
 
@@ -103,7 +107,8 @@ func TestAFileMadeToGrowIsRefusedBeforeItHas(t *testing.T) {
 }
 
 func TestATensorWithoutDimensionsIsAnErrorNamed(t *testing.T) {
-	const tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nLongStorage\nX\x01\x00\x00\x001X\x03\x00\x00\x00cpuK\x0ftQK\x00))\x89ccollections\nOrderedDict\n)RtR"
+	const tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nLongStorage\nX\x01\x00\x00" +
+		"\x001X\x03\x00\x00\x00cpuK\x0ftQK\x00))\x89ccollections\nOrderedDict\n)RtR"
 	for _, field := range []string{"edge_index", "x", "y", "train_mask"} {
 		head := "\x80\x02}"
 		if field != "edge_index" {
@@ -126,11 +131,15 @@ func TestGeneratedGraphsAreRefusedByEstimate(t *testing.T) {
 
 func TestTextThatIsNotUTF8IsNamedByLineAndByte(t *testing.T) {
 	_, err := csvFrom(t, "id,label,x\n1,caf\xe9,2\n", "source,target\n")
-	require.ErrorContains(t, err, "nodes.csv: line 2: byte 5 of the line is 0xe9, which is not UTF-8 (byte 16 of the file, counted from 0): convert the file, for instance by 'iconv -f LATIN1 -t UTF-8'")
+	require.ErrorContains(t, err,
+		"nodes.csv: line 2: byte 5 of the line is 0xe9, which is not UTF-8 (byte 16 of the file, counted from 0): convert "+
+			"the file, for instance by 'iconv -f LATIN1 -t UTF-8'")
 }
 
 func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
-	g, err := csvFrom(t, ",id,y,x,train_mask,val_mask,test_mask\n0,a,0.0,1,True,False,False\n1,b,1.0,2,0,1,0\n2,c,1,3,,,True\n", "source,target,weight\na,b,2\nb,a,2\n")
+	g, err := csvFrom(t,
+		",id,y,x,train_mask,val_mask,test_mask\n0,a,0.0,1,True,False,False\n1,b,1.0,2,0,1,0\n2,c,1,3,,,True\n",
+		"source,target,weight\na,b,2\nb,a,2\n")
 	require.NoError(t, err)
 	require.Equal(t, []string{"0", "1"}, g.Classes)
 	require.Equal(t, []int32{0, 1, 1}, g.Labels)
@@ -145,7 +154,8 @@ func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
 }
 
 func TestFeaturesAreStoredAlikeWhateverTheFile(t *testing.T) {
-	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.npz": tiny().With(members{"adj_data": npy("<f4", []int{2}, []float32{1, 2})}).Zip(zip.Store)})
+	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.npz": tiny().With(members{"adj_data": npy("<f4",
+		[]int{2}, []float32{1, 2})}).Zip(zip.Store)})
 	require.NoError(t, err)
 	require.False(t, g.Features.IsSparse(), "half of it is not 0")
 	require.Contains(t, g.Notes, `"adj_data", the weights of edges: left out`)

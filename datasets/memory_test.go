@@ -11,7 +11,7 @@ import (
 
 func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
 	dir := planetoidDir(t)
-	onDisk, err := ReadPlanetoid(t.Context(), os.DirFS(dir), "citeseer")
+	onDisk, err := ReadPlanetoid(t.Context(), dir, "citeseer")
 	require.NoError(t, err)
 	files := map[string][]byte{}
 	for _, f := range planetoidFiles("citeseer") {
@@ -55,12 +55,14 @@ func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
 	require.Equal(t, onDisk.Features, g.Features)
 
 	for wanted, files := range map[string]map[string][]byte{
-		`found ["cat.jpg"]: expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of edges (.txt, .tsv, .csv, .edges)`: {"cat.jpg": {1, 2}},
-		`found ["nodes.csv"]`:                               {"nodes.csv": files["Nodes.CSV"]},
-		"found []":                                          nil,
-		"x.npz: 5 bytes: not a whole npz":                   {"x.npz": []byte("ninja")},
-		"edges.csv: empty: expected a header line":          {"nodes.csv": files["Nodes.CSV"], "edges.csv": nil},
-		"edges.csv: line 2: the edge names node \"nobody\"": {"nodes.csv": files["Nodes.CSV"], "edges.csv": []byte("source,target\nnobody,1\n")},
+		`found ["cat.jpg"]: expected one .npz, .graphml, .json or .pt file, nodes.csv and edges.csv together, or a list of ` +
+			`edges (.txt, .tsv, .csv, .edges)`: {"cat.jpg": {1, 2}},
+		`found ["nodes.csv"]`:                      {"nodes.csv": files["Nodes.CSV"]},
+		"found []":                                 nil,
+		"x.npz: 5 bytes: not a whole npz":          {"x.npz": []byte("ninja")},
+		"edges.csv: empty: expected a header line": {"nodes.csv": files["Nodes.CSV"], "edges.csv": nil},
+		"edges.csv: line 2: the edge names node \"nobody\"": {"nodes.csv": files["Nodes.CSV"],
+			"edges.csv": []byte("source,target\nnobody,1\n")},
 	} {
 		_, err := ReadMemory(t.Context(), "mine", files)
 		require.ErrorContains(t, err, wanted)

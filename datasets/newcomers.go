@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"nodemask/datasets/internal/csvtable"
+	"nodemask/datasets/internal/graphfile"
 )
 
-// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to each
-// other.
+// Newcomers holds nodes that arrive together after a model was trained, with their edges to nodes that it knew and to
+// each other.
 type Newcomers struct {
 	IDs      []string
 	Features Features
@@ -17,35 +17,35 @@ type Newcomers struct {
 	Known [][]int32
 	// Linked[v] lists the newcomers that newcomer v is joined to, ascending, each once; nil: none is joined to any.
 	Linked [][]int32
-	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those that
-	// [Newcomers.Apart] left out.
+	// Ignored counts edges that a cache has no use for: those among known nodes, those of a node with itself, and those
+	// that [Newcomers.Apart] left out.
 	Ignored int64
 }
 
 // ReadNewcomers reads two files laid out like those of [ReadCSV]: nodes with an id and width features, in the order
 // that the model was trained on, and edges with the ids of their ends. A column of labels is ignored. known returns the
 // node that an id stands for among those that the model knew.
-func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, known func(id []byte) (int32, bool)) (*Newcomers, error) {
+func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
+	known func(id []byte) (int32, bool)) (*Newcomers, error) {
 	nodes, err := readNewNodes(ctx, nodesFile, width, known)
 	if err != nil {
 		return nil, err
 	}
-	var arrived Graph
-	nodes.Finish(&arrived)
-	n := &Newcomers{IDs: arrived.NodeIDs, Features: arrived.Features}
+	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
-	if err := withCSV(ctx, edgesFile, func(edges *csvtable.Table) error {
+	if err := withCSV(ctx, graphfile.Open, edgesFile, func(edges *graphfile.Table) error {
 		number := func(id []byte) (v int32, isNew bool, err error) {
 			if v, isNew = nodes.Find(id); isNew {
 				return v, true, nil
 			}
 			v, found := known(id)
 			if !found {
-				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew", id, nodesFile)
+				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor among the nodes that the model knew",
+					id, nodesFile)
 			}
 			return v, false, err
 		}
-		return readCSVPairs(edges, func(source, target []byte) error {
+		return readCSVPairs(edges, nodes.Graph, func(source, target []byte) error {
 			v, vNew, err := number(source)
 			if err != nil {
 				return err
@@ -79,7 +79,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int, 
 	return n, nil
 }
 
-// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as ignored.
+// Apart returns the same newcomers without the edges among them, as if each arrived alone. Those edges count as
+// ignored.
 func (n *Newcomers) Apart() *Newcomers {
 	apart := *n
 	apart.Linked = nil
@@ -96,29 +97,34 @@ func entries(rows [][]int32) (total int) {
 }
 
 func readNewNodes(ctx context.Context, file string, width int,
-	known func(id []byte) (int32, bool)) (nodes *csvNodes, err error) {
-	err = withCSV(ctx, file, func(table *csvtable.Table) error {
-		nodes, err = newCSVNodes(table, table.Find("label"))
-		if err == nil && len(nodes.featureColumns) != width && nodes.labelColumn < 0 { // then a feature too many may be the class
-			nodes, err = newCSVNodes(table, table.Find("class", "y"))
+	known func(id []byte) (int32, bool)) (nodes *graphfile.Rows, err error) {
+	err = withCSV(ctx, graphfile.Open, file, func(t *graphfile.Table) error {
+		label := graphfile.Find(t.Header, "label")
+		c, _, err := csvColumns(t, label)
+		if err == nil && len(c.Features) != width && label < 0 { // then a feature too many may be the class
+			label = graphfile.Find(t.Header, "class", "y")
+			c, _, err = csvColumns(t, label)
 		}
 		if err != nil {
 			return err
 		}
-		if found := len(nodes.featureColumns); found != width {
-			return table.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
+		if found := len(c.Features); found != width {
+			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with", found, width)
 		}
-		return nodes.read(func(id []byte) error {
+		nodes, err = readCSVNodes(t, label, func(id []byte) error {
 			if _, found := known(id); found {
-				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted from a cache", id)
+				return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
+					"from a cache", id)
 			}
 			return nil
 		})
+		return err
 	})
 	return nodes, err
 }
 
 // String returns how many newcomers and edges there are, for people.
 func (n *Newcomers) String() string {
-	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves", len(n.IDs), entries(n.Known), entries(n.Linked)/2)
+	return fmt.Sprintf("%d new nodes with %d edges to known ones and %d among themselves",
+		len(n.IDs), entries(n.Known), entries(n.Linked)/2)
 }

@@ -4,15 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"math"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
-	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 )
 
@@ -25,15 +20,24 @@ import (
 //	node_names, class_names                            text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
-// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never unpickled: names stored so
-// are left out, and anything else stored so is an error. Errors name the file, the member and the place in it.
+// in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never
+// unpickled: names stored so are left out, and anything else stored so is an error. Errors name the file, the member
+// and the place in it.
 func ReadNPZ(ctx context.Context, path string) (*Graph, error) {
-	z, err := numpy.Open(ctx, path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
-	return readNPZ(npzReader{z}, path)
+	defer f.Close()
+	return readNPZFile(ctx, f)
+}
+
+func readNPZFile(ctx context.Context, in *graphfile.File) (*Graph, error) {
+	z, err := numpy.New(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return readNPZ(npzReader{z}, in.Name)
 }
 
 // npzReader reads the parts of a graph from the members of an npz.
@@ -56,7 +60,7 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Source: path, Format: "npz"}
+	g := &Graph{Name: stem(path), Source: path, Format: "npz"}
 	if err := g.setUndirected(pairs, int(rows)); err != nil {
 		return nil, err
 	}
@@ -72,7 +76,8 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	case z.Has("attr_matrix"):
 		g.Features, err = z.dense("attr_matrix", rows)
 	default:
-		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found %s", z.Names())
+		err = z.Errorf("no features: expected attr_data, attr_indices, attr_indptr and attr_shape, or attr_matrix; found "+
+			"%s", z.Names())
 	}
 	if err != nil {
 		return nil, err
@@ -85,8 +90,8 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	return g, nil
 }
 
-// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is there,
-// numbers index that; otherwise the classes are the distinct labels.
+// labels reads class labels, numbers or text, one for each node, and the classes. If a member of the name classNames is
+// there, numbers index that; otherwise the classes are the distinct labels.
 func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []string, error) {
 	a, err := z.Vector(member, nodes)
 	if err != nil {
@@ -94,7 +99,7 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 	}
 	defer a.Close()
 	labels := make([]int32, nodes)
-	var index classes.Index
+	var index graphfile.Classes
 	if a.Type.IsText() {
 		var one [1]string
 		for v := range labels {
@@ -112,7 +117,8 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 	most := int64(Unlabelled)
 	for v, label := range values {
 		if label < int64(Unlabelled) || label >= math.MaxInt32 {
-			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label", v, label, Unlabelled)
+			return nil, nil, a.Errorf("node %d has label %d: expected 0 and up, or %d for a node without a label",
+				v, label, Unlabelled)
 		}
 		most = max(most, label)
 	}
@@ -129,13 +135,8 @@ func (z npzReader) labels(member, classNames string, nodes int64) ([]int32, []st
 		}
 		return labels, names, nil
 	}
-	var text []byte
 	for v, label := range values {
-		text = text[:0]
-		if label != int64(Unlabelled) {
-			text = strconv.AppendInt(text, label, 10)
-		}
-		labels[v] = index.Add(text)
+		labels[v], _ = index.AddNumber(float64(label))
 	}
 	return labels, index.Finish(labels), nil
 }
@@ -174,7 +175,8 @@ func (z npzReader) dense(member string, rows int64) (Features, error) {
 	}
 	defer a.Close()
 	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
-		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d", numpy.ShapeText(a.Shape), rows, maxWidth)
+		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d",
+			numpy.ShapeText(a.Shape), rows, maxWidth)
 	}
 	if err := z.Take(4 * a.Len()); err != nil {
 		return Features{}, err
@@ -206,7 +208,8 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 		return Features{}, err
 	}
 	if height != rows || width > maxWidth {
-		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d", shape, height, width, rows, maxWidth)
+		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d",
+			shape, height, width, rows, maxWidth)
 	}
 	values, err := z.Vector(data, -1)
 	if err != nil {
@@ -246,18 +249,20 @@ func (z npzReader) rowOffsets(member string, rows, entries int64) ([]int64, erro
 		return nil, err
 	}
 	if offsets[0] != 0 || offsets[rows] != entries {
-		return nil, z.Errorf("%s: runs from %d to %d: expected 0 to %d, the number of entries", member, offsets[0], offsets[rows], entries)
+		return nil, z.Errorf("%s: runs from %d to %d: expected 0 to %d, the number of entries",
+			member, offsets[0], offsets[rows], entries)
 	}
 	for v := range rows {
 		if offsets[v] > offsets[v+1] {
-			return nil, z.Errorf("%s: element %d: %d after %d: expected ascending offsets", member, v+1, offsets[v+1], offsets[v])
+			return nil, z.Errorf("%s: element %d: %d after %d: expected ascending offsets",
+				member, v+1, offsets[v+1], offsets[v])
 		}
 	}
 	return offsets, nil
 }
 
-// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place. It
-// returns the first row whose sum is not finite, or -1.
+// canonical puts each row of f into ascending order, adds up repeated entries as scipy does, and drops zeros, in place.
+// It returns the first row whose sum is not finite, or -1.
 func canonical(f Features) (Features, int) {
 	type entry struct {
 		column int32
@@ -400,26 +405,5 @@ func (g *Graph) setUndirected(p *npzPairs, nodes int) error {
 	if err != nil {
 		return p.z.Errorf("%w", err)
 	}
-	return nil
-}
-
-// setBothWays sets the edges to pairs that may be listed in one direction or in both, and says whether some edge is listed in one
-// alone. Files nearly always list both, so reading them as directed first takes half the memory.
-func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
-	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
-	if err != nil {
-		return err
-	}
-	if !edges.IsSymmetric() {
-		g.Directed = true
-		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
-			return err
-		}
-	}
-	// Stored both ways, an edge listed in both directions is one edge and one duplicate.
-	g.Reverses = report.Edges - edges.NumEdges()/2
-	report.Edges = edges.NumEdges() / 2
-	report.Duplicates = report.Listed - report.SelfLoops - report.Edges
-	g.Edges, g.Report = edges, report
 	return nil
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-// tiny is the graph 0–1, 1–2 in the gnn-benchmark layout, with 0–1 listed both ways, 1–2 one way, a self-loop at 2 and
-// 1–2 repeated; features [[1 0] [0 0] [0.5 2]]; node 1 has no label.
+// tiny is the graph 0–1, 1–2 in the gnn-benchmark layout, with 0–1 listed both ways, 1–2 one way, a self-loop
+// at 2 and 1–2 repeated; features [[1 0] [0 0] [0.5 2]]; node 1 has no label.
 func tiny() members {
 	return members{
 		"adj_data":     npy("<f4", []int{5}, []float32{1, 1, 1, 1, 1}),
@@ -54,7 +54,8 @@ func TestReadNPZMakesTheGraphUndirectedAndCountsWhatItDrops(t *testing.T) {
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Row 2 is stored as 2 in column 1, then 0.5 in column 0: rows come out ascending.
-	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{0, 0, 1}, Values: []float32{1, 0.5, 2}}, g.Features.Stored(true))
+	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{0, 0, 1},
+		Values: []float32{1, 0.5, 2}}, g.Features.Stored(true))
 }
 
 func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
@@ -89,7 +90,8 @@ func TestReadNPZTakesClassNamesAndPassesOverPickledOnes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"x", "y", "z"}, g.Classes)
 	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
-	g, err = readMembers(t, tiny().With(members{"class_names": npy("|O", []int{3}, "pickle"), "node_names": npy("|O", []int{3}, "pickle")}))
+	g, err = readMembers(t, tiny().With(members{"class_names": npy("|O", []int{3}, "pickle"),
+		"node_names": npy("|O", []int{3}, "pickle")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	assert.Nil(t, g.NodeIDs)
@@ -102,7 +104,8 @@ func TestReadNPZAddsUpRepeatedFeaturesAndDropsZeros(t *testing.T) {
 		"attr_indptr":  npy("<i4", []int{4}, []int32{0, 1, 4, 4}),
 	}))
 	require.NoError(t, err)
-	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 0, 2, 2}, Columns: []int32{0, 1}, Values: []float32{2, 4}}, g.Features.Stored(true))
+	assert.Equal(t, Features{Rows: 3, Width: 2, Offsets: []int64{0, 0, 2, 2}, Columns: []int32{0, 1},
+		Values: []float32{2, 4}}, g.Features.Stored(true))
 }
 
 func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {
@@ -110,29 +113,45 @@ func TestReadNPZErrorsNameMemberAndPlace(t *testing.T) {
 		change members
 		says   string
 	}{
-		"no edges":             {members{"adj_indptr": nil}, `no member "adj_indptr", which a graph in the gnn-benchmark layout has; found adj_data, adj_indices`},
-		"no features":          {members{"attr_data": nil}, "no features: expected attr_data"},
-		"half the features":    {members{"attr_indptr": nil}, `no member "attr_indptr"`},
-		"not square":           {members{"adj_shape": npy("<i8", []int{2}, []int64{3, 4})}, "adj_shape: [3, 4]: expected a square"},
-		"shape of a trillion":  {members{"adj_shape": npy("<i8", []int{2}, []int64{1e12, 1e12})}, "expected lengths from 0 to"},
-		"shape of a billion":   {members{"adj_shape": npy("<i8", []int{2}, []int64{1e9, 1e9})}, "adj_indptr: shape [4]: expected [1000000001]"},
-		"a trillion labels":    {members{"labels": oneBillionRows()}, "a.npz: labels: byte 10: the header claims"},
-		"node out of range":    {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, 3, 2})}, "adj_indices: element 3: names node 3, but there are 3 (0 to 2)"},
-		"negative node":        {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, -1, 2})}, "names node -1"},
-		"offsets descend":      {members{"adj_indptr": npy("<i4", []int{4}, []int32{0, 4, 1, 5})}, "adj_indptr: element 2: 1 after 4: expected ascending offsets"},
-		"offsets end early":    {members{"adj_indptr": npy("<i4", []int{4}, []int32{0, 1, 4, 4})}, "runs from 0 to 4: expected 0 to 5"},
-		"column out of range":  {members{"attr_indices": npy("<i4", []int{3}, []int32{0, 2, 0})}, "attr_indices: element 1: names column 2, but there are 2"},
-		"NaN":                  {members{"attr_data": npy("<f4", []int{3}, []uint32{0, 0x7fc00000, 0})}, "attr_data: byte 132: element NaN"},
-		"sum is infinite":      {members{"attr_data": npy("<f4", []int{3}, []float32{1, 3e38, 3e38}), "attr_indices": npy("<i4", []int{3}, []int32{0, 1, 1})}, "row 2: repeated entries"},
-		"labels too short":     {members{"labels": npy("<i8", []int{2}, []int64{1, 0})}, "labels: shape [2]: expected [3]"},
-		"labels of two places": {members{"labels": npy("<i8", []int{3, 2}, []int64{1, 0, 0, 1, 1, 0})}, "labels: shape [3, 2]: expected [3]"},
-		"label below -1":       {members{"labels": npy("<i8", []int{3}, []int64{1, 0, -2})}, "labels: node 2 has label -2"},
-		"label of a fraction":  {members{"labels": npy("<f8", []int{3}, []float64{1, 0, 0.5})}, "element 0.5 of type <f8 is not a whole number"},
-		"label of half a half": {members{"labels": npy("<f2", []int{3}, []uint16{0, 0, 0x3400})}, "element 0.25 of type <f2 is not a whole number"},
-		"a half's infinity":    {members{"attr_data": npy("<f2", []int{3}, []uint16{0, 0x7c00, 0})}, "element +Inf of type <f2: expected a finite number"},
-		"label without a name": {members{"class_names": npy("|S1", []int{1}, "x")}, "label 1, but class_names names 1 classes"},
-		"pickled labels":       {members{"labels": npy("|O", []int{3}, "pickle")}, "labels: byte 10: the array holds Python objects"},
-		"width of a billion":   {members{"attr_shape": npy("<i8", []int{2}, []int64{3, 1e9})}, "a width up to"},
+		"no edges": {members{"adj_indptr": nil},
+			`no member "adj_indptr", which a graph in the gnn-benchmark layout has; found adj_data, adj_indices`},
+		"no features":       {members{"attr_data": nil}, "no features: expected attr_data"},
+		"half the features": {members{"attr_indptr": nil}, `no member "attr_indptr"`},
+		"not square": {members{"adj_shape": npy("<i8", []int{2}, []int64{3, 4})},
+			"adj_shape: [3, 4]: expected a square"},
+		"shape of a trillion": {members{"adj_shape": npy("<i8", []int{2}, []int64{1e12, 1e12})},
+			"expected lengths from 0 to"},
+		"shape of a billion": {members{"adj_shape": npy("<i8", []int{2}, []int64{1e9, 1e9})},
+			"adj_indptr: shape [4]: expected [1000000001]"},
+		"a trillion labels": {members{"labels": oneBillionRows()}, "a.npz: labels: byte 10: the header claims"},
+		"node out of range": {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, 3, 2})},
+			"adj_indices: element 3: names node 3, but there are 3 (0 to 2)"},
+		"negative node": {members{"adj_indices": npy("<i4", []int{5}, []int32{1, 2, 0, -1, 2})}, "names node -1"},
+		"offsets descend": {members{"adj_indptr": npy("<i4", []int{4}, []int32{0, 4, 1, 5})},
+			"adj_indptr: element 2: 1 after 4: expected ascending offsets"},
+		"offsets end early": {members{"adj_indptr": npy("<i4", []int{4}, []int32{0, 1, 4, 4})},
+			"runs from 0 to 4: expected 0 to 5"},
+		"column out of range": {members{"attr_indices": npy("<i4", []int{3}, []int32{0, 2, 0})},
+			"attr_indices: element 1: names column 2, but there are 2"},
+		"NaN": {members{"attr_data": npy("<f4", []int{3}, []uint32{0, 0x7fc00000, 0})},
+			"attr_data: byte 132: element NaN"},
+		"sum is infinite": {members{"attr_data": npy("<f4", []int{3}, []float32{1, 3e38, 3e38}),
+			"attr_indices": npy("<i4", []int{3}, []int32{0, 1, 1})}, "row 2: repeated entries"},
+		"labels too short": {members{"labels": npy("<i8", []int{2}, []int64{1, 0})}, "labels: shape [2]: expected [3]"},
+		"labels of two places": {members{"labels": npy("<i8", []int{3, 2}, []int64{1, 0, 0, 1, 1, 0})},
+			"labels: shape [3, 2]: expected [3]"},
+		"label below -1": {members{"labels": npy("<i8", []int{3}, []int64{1, 0, -2})}, "labels: node 2 has label -2"},
+		"label of a fraction": {members{"labels": npy("<f8", []int{3}, []float64{1, 0, 0.5})},
+			"element 0.5 of type <f8 is not a whole number"},
+		"label of half a half": {members{"labels": npy("<f2", []int{3}, []uint16{0, 0, 0x3400})},
+			"element 0.25 of type <f2 is not a whole number"},
+		"a half's infinity": {members{"attr_data": npy("<f2", []int{3}, []uint16{0, 0x7c00, 0})},
+			"element +Inf of type <f2: expected a finite number"},
+		"label without a name": {members{"class_names": npy("|S1", []int{1}, "x")},
+			"label 1, but class_names names 1 classes"},
+		"pickled labels": {members{"labels": npy("|O", []int{3}, "pickle")},
+			"labels: byte 10: the array holds Python objects"},
+		"width of a billion": {members{"attr_shape": npy("<i8", []int{2}, []int64{3, 1e9})}, "a width up to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readMembers(t, tiny().With(c.change))
@@ -156,7 +175,8 @@ func TestDenseFeaturesAreReadInEitherOrder(t *testing.T) {
 func TestClaimsOfAnNPZAreNotBelievedBeforeTheBytesAreCounted(t *testing.T) {
 	// A claim of 8 GB, in the array's header and in the zip's directory, over a few bytes.
 	const claim = 8_000_000_000
-	header := numpytest.ArrayWith(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, %d)}", claim/8/1_000_000), "")
+	header := numpytest.ArrayWith(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, %d)}",
+		claim/8/1_000_000), "")
 	whole := members{"attr_matrix": header}.Zip(zip.Deflate)
 	forge := func(packed uint32) []byte {
 		b := bytes.Clone(whole)
@@ -169,8 +189,9 @@ func TestClaimsOfAnNPZAreNotBelievedBeforeTheBytesAreCounted(t *testing.T) {
 		bytes []byte
 		says  string
 	}{
-		"array header alone":  {whole, "the header claims shape [1000000, 1000], of"},
-		"directory too":       {forge(binary.LittleEndian.Uint32(whole[bytes.LastIndex(whole, []byte("PK\x01\x02"))+20:])), "which deflate cannot do"},
+		"array header alone": {whole, "the header claims shape [1000000, 1000], of"},
+		"directory too": {forge(binary.LittleEndian.Uint32(whole[bytes.LastIndex(whole, []byte("PK\x01\x02"))+20:])),
+			"which deflate cannot do"},
 		"packed size as well": {forge(5_000_000), "packed bytes in a file of"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +215,8 @@ func TestReadNPZReadsWhatNumpyAndScipyWrote(t *testing.T) {
 		assert.Equal(t, []string{"apple", "pear"}, g.Classes)
 		assert.Equal(t, []int32{1, 0, 0}, g.Labels)
 		assert.Equal(t, []string{"α", "b", "c"}, g.NodeIDs)
-		assert.Equal(t, Features{Rows: 3, Width: 4, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 3}, Values: []float32{0.5, 2, -1}}, g.Features)
+		assert.Equal(t, Features{Rows: 3, Width: 4, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 3},
+			Values: []float32{0.5, 2, -1}}, g.Features)
 	}
 }
 
@@ -218,7 +240,7 @@ func TestASequenceThatFailsWhileItRunsSurfacesItsError(t *testing.T) {
 	whole := m.Zip(zip.Store)
 	// The second run of the pairs meets a file that ends early.
 	r := &shrinking{data: whole, after: -1}
-	in := input.Bytes("a.npz", whole)
+	in := graphfile.Bytes("a.npz", whole)
 	in.ReaderAt = r
 	file, err := numpy.New(t.Context(), in)
 	require.NoError(t, err)

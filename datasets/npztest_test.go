@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
@@ -31,7 +31,7 @@ func writeNPZ(t testing.TB, m members, name string) string {
 }
 
 func openNPZBytes(t testing.TB, b []byte) npzReader {
-	z, err := numpy.New(t.Context(), input.Bytes("a.npz", b))
+	z, err := numpy.New(t.Context(), graphfile.Bytes("a.npz", b))
 	require.NoError(t, err)
 	return npzReader{z}
 }

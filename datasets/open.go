@@ -2,8 +2,10 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -11,9 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/numpy"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // OpenOptions says where data sets are looked for. The zero value looks where a user expects it.
@@ -53,7 +53,8 @@ func (e *NotFoundError) Error() string {
 		return e.Name + ": no such file or folder"
 	}
 	text := fmt.Sprintf("%s: %s is not there (looked in %s)", e.Name, e.File, where)
-	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or NODEMASK_DATA", e.Name)
+	return text + fmt.Sprintf(": run 'nodemask data fetch %s', or name the folder that holds it by --data-dir or "+
+		"NODEMASK_DATA", e.Name)
 }
 
 // Location says where a data set lives.
@@ -77,17 +78,17 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set from: the first of o.Dir, $NODEMASK_DATA and the cache that holds
-// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only o.Dir
-// is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to lie in
-// $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError] for a data set
-// that must be fetched first.
+// its files (itself, or in its folder of the data set's name or called planetoid). Of a data set that is embedded only
+// o.Dir is asked, and then the library itself: Planetoid's Cora has its nodes in another order, so files that happen to
+// lie in $NODEMASK_DATA would change every split. It returns a [*NameError] for an unknown name and a [*NotFoundError]
+// for a data set that must be fetched first.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
 		if _, missing := os.Stat(name); missing == nil {
 			return Location{Info: Info{Name: name}, Path: name}, nil
 		}
-		if strings.ContainsRune(name, filepath.Separator) || extension(name) == ".npz" || single[extension(name)] != nil {
+		if strings.ContainsRune(name, filepath.Separator) || single[extension(name)] != nil {
 			return Location{}, &NotFoundError{Name: name, File: filepath.Base(name), Folders: []string{filepath.Dir(name)}}
 		}
 		return Location{}, err
@@ -126,15 +127,17 @@ func holdsAny(dir string, files []File) bool {
 //	.npz                          the gnn-benchmark collection's layout, see [ReadNPZ]
 //	.graphml                      GraphML, as NetworkX writes it
 //	.json                         NetworkX's node-link JSON
-//	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save; nothing of it is run
+//	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save;
+//	                              nothing of it is run
 //	nodes.csv and edges.csv       in a folder, see [ReadCSV]
 //	raw/edge.csv.gz and others    in a folder, as the Open Graph Benchmark has node property prediction
 //	any other                     that one of o.Readers reads
 //
-// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask, val_mask and
-// test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where
-// files are looked for and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]).
-// Counts must match the catalogue's.
+// In GraphML and JSON, a node's attribute called class, label or y (the first that is there) is its class, train_mask,
+// val_mask and test_mask are the file's own split, and other numbers are features. A graph's Notes say what was left
+// out. Known names win over paths: write ./cora for a folder called cora. See [Locate] for where files are looked for
+// and for the errors. Embedded graphs and Planetoid's files may order nodes differently (see [Cora]). Counts must match
+// the catalogue's.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -162,7 +165,8 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 		if err != nil {
 			return nil, err
 		}
-		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"], Seed: uint64(p["seed"])})
+		return SBM(SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
+			Seed: uint64(p["seed"])})
 	case at.Info.Name == "reddit-like":
 		p, err := readParameters(name, redditLikeParameters())
 		if err != nil {
@@ -174,73 +178,52 @@ func openAt(ctx context.Context, name string, at Location, readers []Reader) (*G
 	case at.Dir == "":
 		return readEmbedded(at.Info.Name)
 	}
-	g, err := ReadPlanetoid(ctx, os.DirFS(at.Dir), at.Info.Name)
-	if err != nil {
-		return nil, err
-	}
-	g.Source = at.Dir
-	return g, nil
+	return ReadPlanetoid(ctx, at.Dir, at.Info.Name)
 }
 
-// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt file (see
-// [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]), or one list of edges (see [ReadEdgeList];
-// .txt, .tsv, .csv, .edges), which makes a graph without features and classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
+// ReadMemory reads a graph of your own from files that are at hand as bytes, by name: one .npz, .graphml, .json or .pt
+// file (see [Open]), nodes.csv and edges.csv (see [ReadCSV]), Planetoid's eight files of a graph (see [ReadPlanetoid]),
+// or one list of edges (see [ReadEdgeList]; .txt, .tsv, .csv, .edges), which makes a graph without features and
+// classes. Capitals in names do not matter. The graph has the name of a single file, or else name. Errors name the file
 // and the place in it, and what was expected if the files are others.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
+	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}
-	for file := range files {
+	for _, file := range names {
 		by[strings.ToLower(file)] = file
-		if len(files) == 1 && single[extension(file)] != nil {
-			return readSingle(ctx, input.Bytes(file, files[file]))
-		}
-		if len(files) == 1 && extension(file) == ".npz" {
-			z, err := numpy.New(ctx, input.Bytes(file, files[file]))
-			if err != nil {
-				return nil, err
-			}
-			return readNPZ(npzReader{z}, file)
-		}
 	}
-	if name := planetoidName(files); name != "" {
-		g, err := ReadPlanetoid(ctx, memoryFS(files), name)
-		if err != nil {
-			return nil, err
+	open := func(file string) (*graphfile.File, error) {
+		content, found := files[cmp.Or(by[file], file)]
+		if !found {
+			return nil, &fs.PathError{Op: "open", Path: file, Err: fs.ErrNotExist}
 		}
-		g.Source = "ind." + name + ".*"
-		return g, nil
+		return graphfile.Bytes(cmp.Or(by[file], file), content), nil
 	}
 	nodesFile, hasNodes := by[csvNodesFile]
 	edgesFile, hasEdges := by[csvEdgesFile]
-	if len(files) == 1 && !hasNodes && !hasEdges {
-		for file, content := range files {
-			extension := path.Ext(file)
-			if !slices.Contains(edgeListExtensions, strings.ToLower(extension)) {
-				continue
-			}
-			edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(content), file)
-			if err != nil {
-				return nil, err
-			}
-			return &Graph{Name: file[:len(file)-len(extension)], Source: file, Edges: edges, NodeIDs: ids}, nil
+	switch {
+	case len(names) == 1 && single[extension(names[0])] != nil:
+		return readSingle(ctx, graphfile.Bytes(names[0], files[names[0]]))
+	case planetoidName(files) != "":
+		return readPlanetoid(ctx, open, planetoidName(files), false)
+	case hasNodes && hasEdges && len(names) == 2:
+		g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
+		if err != nil {
+			return nil, err
 		}
+		g.Name = name
+		return g, nil
+	case len(names) == 1 && !hasNodes && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
+		file := names[0]
+		edges, ids, err := ReadEdgeList(ctx, bytes.NewReader(files[file]), file)
+		if err != nil {
+			return nil, err
+		}
+		return &Graph{Name: file[:len(file)-len(path.Ext(file))], Source: file, Edges: edges, NodeIDs: ids}, nil
 	}
-	if !hasNodes || !hasEdges || len(files) != 2 {
-		found := slices.Sorted(maps.Keys(files))
-		return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list of edges (%s)", found, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
-	}
-	nodes, err := csvtable.New(ctx, input.Bytes(nodesFile, files[nodesFile]))
-	if err != nil {
-		return nil, err
-	}
-	edges, err := csvtable.New(ctx, input.Bytes(edgesFile, files[edgesFile]))
-	if err != nil {
-		return nil, err
-	}
-	g := &Graph{Name: name, Source: nodesFile + ", " + edgesFile, Format: "CSV"}
-	if err := g.readCSV(nodes, edges); err != nil {
-		return nil, err
-	}
-	return g, nil
+	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list "+
+		"of edges (%s)",
+		names, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
 }
 
 // edgeListExtensions are how names of lists of edges end.
@@ -258,7 +241,8 @@ func (i Info) check(g *Graph) error {
 		{"classes", int64(g.NumClasses()), int64(i.Classes)},
 	} {
 		if c.expected != 0 && c.found != c.expected {
-			return fmt.Errorf("%s (%s): %d %s: expected %d. These are not the files of this data set: fetch it again", i.Name, g.Source, c.found, c.what, c.expected)
+			return fmt.Errorf("%s (%s): %d %s: expected %d. These are not the files of this data set: fetch it again",
+				i.Name, g.Source, c.found, c.what, c.expected)
 		}
 	}
 	return nil

@@ -14,12 +14,11 @@ import (
 	"strings"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
 	"nodemask/datasets/internal/pickle"
 )
 
 // ReadPlanetoid reads Cora, CiteSeer or PubMed (name "cora", "citeseer" or "pubmed") as Planetoid published them, from
-// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder (os.DirFS) or archive.
+// the files ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph and .test.index of a folder.
 //
 // Nodes keep Planetoid's order: the rows of allx, then those of tx where test.index puts them. A number that
 // test.index leaves out (15 of CiteSeer's are) becomes a node without features and label. It keeps the edges that the
@@ -27,17 +26,22 @@ import (
 //
 // Files are hostile until proven otherwise: the error for a damaged one names the file and the place, and damage that
 // still reads as a graph is caught by the published SHA-256.
-func ReadPlanetoid(ctx context.Context, files fs.FS, name string) (*Graph, error) {
-	return readPlanetoid(ctx, files, name, false)
+func ReadPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
+	g, err := readPlanetoid(ctx, folder(dir), name, false)
+	if err != nil {
+		return nil, err
+	}
+	g.Source = dir
+	return g, nil
 }
 
 // readPlanetoid reads files in Planetoid's layout: any at all, or only those that were published.
-func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool) (*Graph, error) {
+func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
 	published, known := planetoidPublished(name)
 	if !known && !anyFiles {
 		return nil, fmt.Errorf("datasets: Planetoid graph %q: expected cora, citeseer or pubmed", name)
 	}
-	r := &planetoidReader{ctx: ctx, files: files, name: name, anyFiles: anyFiles}
+	r := &planetoidReader{ctx: ctx, open: open, name: name, anyFiles: anyFiles}
 	g, err := r.graph()
 	if err != nil {
 		return nil, err
@@ -49,15 +53,18 @@ func readPlanetoid(ctx context.Context, files fs.FS, name string, anyFiles bool)
 		return nil, err
 	}
 	if !anyFiles {
-		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops, g.Report.Edges}
+		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops,
+			g.Report.Edges}
 		if found != published {
-			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are %v: expected %v", name, found, published)
+			return nil, fmt.Errorf("datasets: Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are "+
+				"%v: expected %v", name, found, published)
 		}
 	}
 	return g, nil
 }
 
-// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of Planetoid's.
+// planetoidName returns the graph that files in memory are of, by the name of one of them; "" if it is no file of
+// Planetoid's.
 func planetoidName(files map[string][]byte) string {
 	for file := range files {
 		if parts := strings.SplitN(file, ".", 3); len(parts) == 3 && parts[0] == "ind" && len(files) > 1 {
@@ -67,29 +74,13 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// memoryFS holds files by name. It has no folders.
-type memoryFS map[string][]byte
-
-func (m memoryFS) Open(name string) (fs.File, error) {
-	content, found := m[name]
-	if !found {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return memoryFile{bytes.NewReader(content)}, nil
-}
-
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error               { return nil }
-func (memoryFile) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
-
 // maxPlanetoidFile is the largest file read. The largest published one has 7.6 MB.
 const maxPlanetoidFile = pickle.MaxSize
 
 // planetoidReader reads the files of one graph.
 type planetoidReader struct {
 	ctx      context.Context
-	files    fs.FS
+	open     opener
 	name     string
 	anyFiles bool
 }
@@ -105,31 +96,27 @@ func (r *planetoidReader) damaged(part string, err error) error {
 	return fmt.Errorf("%s: %w%s", r.file(part), err, advice)
 }
 
-// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be read.
+// read returns a file's bytes. wrong is the error of a wrong checksum, for the caller to return if the bytes can be
+// read.
 func (r *planetoidReader) read(part string) (data []byte, wrong, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	name := r.file(part)
-	if info, err := fs.Stat(r.files, name); err == nil { // before it is opened: a pipe would be waited for
-		if err := input.Regular(info, nil); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	f, err := r.files.Open(name)
+	f, err := r.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; 'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)
+		return nil, nil, fmt.Errorf("%s is missing: expected it beside the other ind.%s files; "+
+			"'nodemask data fetch %s' fetches them: %w", name, r.name, r.name, err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, err
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxPlanetoidFile+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	if f.Size > maxPlanetoidFile {
+		return nil, nil, r.damaged(part, fmt.Errorf("%d bytes: a Planetoid file needs far less", f.Size))
 	}
-	if len(data) > maxPlanetoidFile {
-		return nil, nil, r.damaged(part, fmt.Errorf("more than %d MiB: a Planetoid file needs far less", maxPlanetoidFile>>20))
+	if data, err = io.ReadAll(io.LimitReader(f, f.Size)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if sum, want := sha256.Sum256(data), planetoidSHA256(name); !r.anyFiles && hex.EncodeToString(sum[:]) != want {
 		wrong = r.damaged(part, fmt.Errorf("SHA-256 is %x: expected %s", sum, want))
@@ -180,15 +167,19 @@ func (r *planetoidReader) graph() (*Graph, error) {
 			return nil, err
 		}
 		if features[i].Rows != len(labels[i]) {
-			return nil, r.damaged(part+"y", fmt.Errorf("%d rows beside %d in %s", len(labels[i]), features[i].Rows, r.file(part+"x")))
+			return nil, r.damaged(part+"y", fmt.Errorf("%d rows beside %d in %s",
+				len(labels[i]), features[i].Rows, r.file(part+"x")))
 		}
 		if features[i].Width != features[0].Width || classes[i] != classes[0] {
-			return nil, r.damaged(part+"x", fmt.Errorf("%d features and %d classes: expected %d and %d, as in %s", features[i].Width, classes[i], features[0].Width, classes[0], r.file("x")))
+			return nil, r.damaged(part+"x", fmt.Errorf("%d features and %d classes: expected %d and %d, as in %s",
+				features[i].Width, classes[i], features[0].Width, classes[0], r.file("x")))
 		}
 	}
 	few, test, all := features[0], features[1], features[2]
-	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) || !slices.Equal(few.Offsets, all.Offsets[:few.Rows+1]) ||
-		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values, all.Values[:len(few.Values)]) {
+	if few.Rows > all.Rows || !slices.Equal(labels[0], labels[2][:few.Rows]) ||
+		!slices.Equal(few.Offsets, all.Offsets[:few.Rows+1]) ||
+		!slices.Equal(few.Columns, all.Columns[:len(few.Columns)]) || !slices.Equal(few.Values,
+		all.Values[:len(few.Values)]) {
 		return nil, r.damaged("x", fmt.Errorf("its %d rows and labels are not the first of %s", few.Rows, r.file("allx")))
 	}
 	rows, err := planetoidPart(r, "graph", pickledNeighbours)
@@ -199,7 +190,7 @@ func (r *planetoidReader) graph() (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Name: r.name, Source: "Planetoid files ind." + r.name + ".*"}
+	g := &Graph{Name: r.name, Source: "ind." + r.name + ".*"}
 	g.Features, g.Labels = assemble(all, test, labels[2], labels[1], places)
 	for c := range classes[0] {
 		g.Classes = append(g.Classes, strconv.Itoa(c))
@@ -221,7 +212,8 @@ func (r *planetoidReader) testIndex(first, rows, nodes int) ([]int, error) {
 		return r.damaged("test.index", fmt.Errorf(format, args...))
 	}
 	if first+rows > nodes {
-		return nil, r.damaged("graph", fmt.Errorf("%d nodes: expected at least %d, one for each row of allx and tx", nodes, first+rows))
+		return nil, r.damaged("graph", fmt.Errorf("%d nodes: expected at least %d, one for each row of allx and tx",
+			nodes, first+rows))
 	}
 	places := make([]int, nodes-first)
 	for i := range places {

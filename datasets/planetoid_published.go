@@ -26,7 +26,8 @@ func planetoidClasses(name string) []string {
 	if name != "cora" {
 		return nil
 	}
-	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Case_Based", "Rule_Learning"}
+	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
+		"Case_Based", "Rule_Learning"}
 }
 
 const planetoidURL = "https://github.com/kimiyoung/planetoid/raw/master/data/"
@@ -70,7 +71,8 @@ var allPlanetoidFiles = [...]File{
 	{Name: "ind.citeseer.allx", Size: 595021, SHA256: "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668"},
 	{Name: "ind.citeseer.ally", Size: 55623, SHA256: "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95"},
 	{Name: "ind.citeseer.graph", Size: 61987, SHA256: "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7"},
-	{Name: "ind.citeseer.test.index", Size: 5000, SHA256: "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4"},
+	{Name: "ind.citeseer.test.index", Size: 5000,
+		SHA256: "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4"},
 	{Name: "ind.pubmed.x", Size: 23172, SHA256: "fbe9cb5c47200d1b7769a26e579be3b7130b556831f9d850e77c4c74f2599b33"},
 	{Name: "ind.pubmed.y", Size: 854, SHA256: "e6c807633307a07ed659249006536a147c7999c797f11a2560752990181b41b3"},
 	{Name: "ind.pubmed.tx", Size: 405505, SHA256: "4eb5f5d0f30f26497eb0ac6ac9719d09c67e284f1ed0385c93f3ef27a671da3d"},
@@ -78,5 +80,6 @@ var allPlanetoidFiles = [...]File{
 	{Name: "ind.pubmed.allx", Size: 7578385, SHA256: "508e538e2abdccdd54c4d3e9f49d638b4af7107d85845f66ddea5a5152658b7e"},
 	{Name: "ind.pubmed.ally", Size: 224739, SHA256: "0c37bbe3b5014ec365e9d393cf4791925e5ed94fb194305d74f064a8d7b50f0e"},
 	{Name: "ind.pubmed.graph", Size: 471808, SHA256: "5b89f0036ca22909471f1e6558eb42fa06e0c730a577bde5b058b40638f81dc9"},
-	{Name: "ind.pubmed.test.index", Size: 6000, SHA256: "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5"},
+	{Name: "ind.pubmed.test.index",
+		Size: 6000, SHA256: "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5"},
 }

@@ -15,22 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
 func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
-	files := os.DirFS(planetoidDir(t))
 	for _, want := range []struct {
 		name                   string
 		nodes, width, nonzeros int
 		report                 csr.Report
 		classes                []int
 	}{
-		{"cora", 2708, 1433, 49216, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278}, []int{351, 217, 418, 818, 426, 298, 180}},
-		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552}, []int{249, 590, 668, 701, 596, 508}},
-		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324}, []int{4103, 7739, 7875}},
+		{"cora", 2708, 1433, 49216, csr.Report{Listed: 5429, Duplicates: 151, Edges: 5278},
+			[]int{351, 217, 418, 818, 426, 298, 180}},
+		{"citeseer", 3327, 3703, 105165, csr.Report{Listed: 4732, SelfLoops: 124, Duplicates: 56, Edges: 4552},
+			[]int{249, 590, 668, 701, 596, 508}},
+		{"pubmed", 19717, 500, 988031, csr.Report{Listed: 44338, SelfLoops: 3, Duplicates: 11, Edges: 44324},
+			[]int{4103, 7739, 7875}},
 	} {
-		g, err := ReadPlanetoid(context.Background(), files, want.name)
+		g, err := ReadPlanetoid(context.Background(), planetoidDir(t), want.name)
 		require.NoError(t, err)
 		require.NoError(t, g.Check())
 		assert.Equal(t, want.nodes, g.NumNodes())
@@ -44,6 +47,17 @@ func TestPlanetoidGraphsHaveTheirPublishedShape(t *testing.T) {
 var planetoidParts = []string{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"}
 
 // copyOf holds the eight files of one graph in memory, where a test may damage them.
+// opens opens the files of m.
+func opens(m fs.FS) opener {
+	return func(file string) (*graphfile.File, error) {
+		data, err := fs.ReadFile(m, file)
+		if err != nil {
+			return nil, err
+		}
+		return graphfile.Bytes(file, data), nil
+	}
+}
+
 func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for _, part := range planetoidParts {
@@ -56,7 +70,7 @@ func copyOf(t testing.TB, files fs.FS, name string) fstest.MapFS {
 }
 
 func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T) {
-	g, err := ReadPlanetoid(context.Background(), os.DirFS(planetoidDir(t)), "citeseer")
+	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "citeseer")
 	require.NoError(t, err)
 	var holes []int
 	isolated, edges := 0, 0
@@ -78,7 +92,7 @@ func TestHolesInCiteSeersTestIndexHaveEdgesButNoFeaturesAndNoLabel(t *testing.T)
 
 func TestTestRowsStandWhereTestIndexPutsThem(t *testing.T) {
 	files := os.DirFS(planetoidDir(t))
-	g, err := ReadPlanetoid(context.Background(), files, "cora")
+	g, err := ReadPlanetoid(context.Background(), planetoidDir(t), "cora")
 	require.NoError(t, err)
 	data, err := fs.ReadFile(files, "ind.cora.tx")
 	require.NoError(t, err)
@@ -102,12 +116,12 @@ func TestEveryFlippedBitIsAnError(t *testing.T) {
 			at := i * (len(whole) - 1) / 39
 			file.Data = slices.Clone(whole)
 			file.Data[at] ^= 1 << (i % 8)
-			_, err := ReadPlanetoid(context.Background(), cora, "cora")
+			_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
 			require.Error(t, err, "%s, byte %d", part, at)
 			require.NotErrorIs(t, err, pickle.ErrMistake)
 			require.Contains(t, err.Error(), "fetch it again with 'nodemask data fetch cora'")
 
-			g, err := readPlanetoid(context.Background(), cora, "cora", true)
+			g, err := readPlanetoid(context.Background(), opens(cora), "cora", true)
 			if err == nil {
 				require.NoError(t, g.Check())
 				readable++
@@ -129,10 +143,10 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 			whole := file.Data
 			for i := range 20 {
 				file.Data = whole[:i*(len(whole)-1)/19]
-				_, err := ReadPlanetoid(context.Background(), m, name)
+				_, err := readPlanetoid(context.Background(), opens(m), name, false)
 				require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
 				require.Contains(t, err.Error(), "ind."+name+"."+part)
-				_, err = readPlanetoid(context.Background(), m, name, true)
+				_, err = readPlanetoid(context.Background(), opens(m), name, true)
 				// Without its last byte, test.index lacks no more than a newline.
 				if part != "test.index" || i < 19 {
 					require.Error(t, err, "%s cut to %d bytes", part, len(file.Data))
@@ -146,42 +160,48 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 func TestDamagedPickleNamesFileByteAndRemedy(t *testing.T) {
 	cora := copyOf(t, os.DirFS(planetoidDir(t)), "cora")
 	cora["ind.cora.allx"].Data = []byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f}
-	_, err := ReadPlanetoid(context.Background(), cora, "cora")
-	assert.EqualError(t, err, "ind.cora.allx: byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB. The file is damaged: fetch it again with 'nodemask data fetch cora'")
+	_, err := readPlanetoid(context.Background(), opens(cora), "cora", false)
+	assert.EqualError(t, err,
+		"ind.cora.allx: byte 2: this pickle asks for 2.1 GB in one piece; a graph file needs at most 67 MB. The file "+
+			"is damaged: fetch it again with 'nodemask data fetch cora'")
 }
 
 func TestMissingPlanetoidFileIsNamed(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "pubmed")
-	assert.ErrorContains(t, err, "ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
+	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "pubmed")
+	assert.ErrorContains(t, err,
+		"ind.pubmed.x is missing: expected it beside the other ind.pubmed files; 'nodemask data fetch pubmed' fetches them")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
-	_, err := ReadPlanetoid(context.Background(), fstest.MapFS{}, "nell")
+	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "nell")
 	assert.EqualError(t, err, `datasets: Planetoid graph "nell": expected cora, citeseer or pubmed`)
 }
 
 func TestReadingStopsWhenTheContextDoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := ReadPlanetoid(ctx, fstest.MapFS{}, "cora")
+	_, err := ReadPlanetoid(ctx, t.TempDir(), "cora")
 	assert.True(t, errors.Is(err, context.Canceled))
 }
 
-// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x none.
+// tinyPlanetoid is a graph in Planetoid's layout, made of the small pickles in testdata: allx has 3 rows, tx and x
+// none.
 func tinyPlanetoid(t testing.TB) fstest.MapFS {
 	m := fstest.MapFS{}
-	for part, name := range map[string]string{"allx": "matrix-2", "ally": "labels-2", "tx": "matrix-0", "ty": "labels-0", "x": "python2-matrix", "y": "python2-labels"} {
+	for part, name := range map[string]string{"allx": "matrix-3", "ally": "labels-3", "tx": "matrix-3", "ty": "labels-3",
+		"x": "python2-matrix", "y": "python2-labels"} {
 		m["ind.tiny."+part] = &fstest.MapFile{Data: testPickle(t, name)}
 	}
 	// Six nodes: a path 0-1-2, a self-loop at 3, and 4 and 5 alone.
-	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte("(I0\n(I1\nlI1\n(I0\nI2\nlI2\n(I1\nlI3\n(I3\nI3\nlI4\n(lI5\n(ld.")}
+	m["ind.tiny.graph"] = &fstest.MapFile{Data: []byte(
+		"}(K\x00(K\x01lK\x01(K\x00K\x02lK\x02(K\x01lK\x03(K\x03K\x03lK\x04(lK\x05(lu.")}
 	m["ind.tiny.test.index"] = &fstest.MapFile{Data: []byte("5\n3\n4\n")}
 	return m
 }
 
 func TestAnyChecksumReadsOtherGraphsInTheLayout(t *testing.T) {
-	g, err := readPlanetoid(context.Background(), tinyPlanetoid(t), "tiny", true)
+	g, err := readPlanetoid(context.Background(), opens(tinyPlanetoid(t)), "tiny", true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0", "1"}, g.Classes)
 	// Rows 0, 1 and 2 of tx are nodes 5, 3 and 4; row 1 has no features and no label.
@@ -198,26 +218,26 @@ func TestInconsistentPlanetoidFilesAreRefused(t *testing.T) {
 		{"test.index", "5\n3\n6\n", "line 3: node 6: expected 3 to 5"},
 		{"test.index", "5\nx\n", `line 2: "x": expected a node's number`},
 		{"test.index", "5\n" + strings.Repeat("4", 50), `line 2: "44444444444444444444"`},
-		{"graph", "(I0\n(ld.", "1 nodes: expected at least 6, one for each row of allx and tx"},
-		{"graph", "(I0\n(lI0\n(ld.", "node 0 is there twice"},
-		{"graph", "(I7\n(ld.", "node a number (7): expected numbers from 0 to 0"},
-		{"graph", "(I0\nNd.", "node 0 has None: expected a list"},
-		{"graph", "(I0\n(I9\nld.", "node 0 lists a number (9) as its neighbour: expected 0 to 0"},
-		{"graph", "(I0\n(I1\nlI1\n(lI2\n(lI3\n(lI4\n(lI5\n(ld.", "node 0 lists node 1, but not the other way round"},
+		{"graph", "}(K\x00(lu.", "1 nodes: expected at least 6, one for each row of allx and tx"},
+		{"graph", "}(K\x00(lK\x00(lu.", "node 0 is there twice"},
+		{"graph", "}(K\x07(lu.", "node a number (7): expected numbers from 0 to 0"},
+		{"graph", "}(K\x00Nu.", "node 0 has None: expected a list"},
+		{"graph", "}(K\x00(K\x09lu.", "node 0 lists a number (9) as its neighbour: expected 0 to 0"},
+		{"graph", "}(K\x00(K\x01lK\x01(lK\x02(lK\x03(lK\x04(lK\x05(lu.", "node 0 lists node 1, but not the other way round"},
 		{"graph", "N.", "None: expected a dictionary of lists"},
 		{"x", "N.", "None: expected a scipy CSR matrix"},
 		{"y", "N.", "None: expected a numpy array of two dimensions"},
-		{"ally", string(testPickle(t, "bigendian-2")), "2 rows beside 3 in ind.tiny.allx"},
+		{"ally", string(testPickle(t, "bigendian-3")), "2 rows beside 3 in ind.tiny.allx"},
 	} {
 		m := tinyPlanetoid(t)
 		m["ind.tiny."+c.part].Data = []byte(c.data)
-		_, err := readPlanetoid(context.Background(), m, "tiny", true)
+		_, err := readPlanetoid(context.Background(), opens(m), "tiny", true)
 		assert.ErrorContains(t, err, c.want)
 	}
 }
 
 func ExampleReadPlanetoid() {
-	_, err := ReadPlanetoid(context.Background(), os.DirFS("no/such/folder"), "cora")
+	_, err := ReadPlanetoid(context.Background(), "no/such/folder", "cora")
 	fmt.Println(err != nil)
 	// Output: true
 }

@@ -14,22 +14,26 @@ func pickledFeatures(v any) (Features, error) {
 	}
 	shape, ok := m.Attribute("_shape").(pickle.Tuple)
 	if !ok || len(shape) != 2 {
-		return Features{}, fmt.Errorf("the matrix's _shape is %s: expected a tuple of 2", pickle.Describe(m.Attribute("_shape")))
+		return Features{}, fmt.Errorf("the matrix's _shape is %s: expected a tuple of 2",
+			pickle.Describe(m.Attribute("_shape")))
 	}
 	var arrays [3]*pickle.Array
 	for i, name := range []string{"indptr", "indices", "data"} {
 		if arrays[i], ok = m.Attribute(name).(*pickle.Array); !ok || len(arrays[i].Shape) != 1 {
-			return Features{}, fmt.Errorf("the matrix's %s is %s: expected a numpy array of one dimension", name, pickle.Describe(m.Attribute(name)))
+			return Features{}, fmt.Errorf("the matrix's %s is %s: expected a numpy array of one dimension",
+				name, pickle.Describe(m.Attribute(name)))
 		}
 	}
 	indptr, indices, data := arrays[0], arrays[1], arrays[2]
 	rows, ok := shape[0].(int64)
 	width, ok2 := shape[1].(int64)
 	if !ok || !ok2 || rows < 0 || width < 0 || width > maxWidth || rows != int64(indptr.Len())-1 {
-		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more than rows, and at most %d columns", rows, width, indptr.Len(), maxWidth)
+		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more "+
+			"than rows, and at most %d columns", rows, width, indptr.Len(), maxWidth)
 	}
 	if indices.Len() != data.Len() {
-		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected equally many", indices.Len(), data.Len())
+		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected equally many",
+			indices.Len(), data.Len())
 	}
 	if indptr.IsFloat() || indices.IsFloat() {
 		return Features{}, fmt.Errorf("the matrix's indices are floating numbers: expected integers")
@@ -66,8 +70,8 @@ func pickledFeatures(v any) (Features, error) {
 	return f, f.check()
 }
 
-// pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node without a
-// label.
+// pickledLabels reads labels from a pickled array [nodes, classes] with one 1 in each row; a row without is a node
+// without a label.
 func pickledLabels(v any) (labels []int32, classes int, err error) {
 	a, ok := v.(*pickle.Array)
 	if !ok || len(a.Shape) != 2 {
@@ -109,7 +113,8 @@ func pickledNeighbours(v any) ([][]int32, error) {
 	for _, e := range dict.Entries {
 		node, ok := e.Key.(int64)
 		if !ok || node < 0 || node >= int64(nodes) {
-			return nil, fmt.Errorf("node %s (%d): expected numbers from 0 to %d, one for each of the dictionary's keys", pickle.Describe(e.Key), node, nodes-1)
+			return nil, fmt.Errorf("node %s (%d): expected numbers from 0 to %d, one for each of the dictionary's keys",
+				pickle.Describe(e.Key), node, nodes-1)
 		}
 		if seen[node] {
 			return nil, fmt.Errorf("node %d is there twice", node)
@@ -127,7 +132,8 @@ func pickledNeighbours(v any) ([][]int32, error) {
 		for i, item := range list.Items {
 			u, ok := item.(int64)
 			if !ok || u < 0 || u >= int64(nodes) {
-				return nil, fmt.Errorf("node %d lists %s (%d) as its neighbour: expected 0 to %d", node, pickle.Describe(item), u, nodes-1)
+				return nil, fmt.Errorf("node %d lists %s (%d) as its neighbour: expected 0 to %d",
+					node, pickle.Describe(item), u, nodes-1)
 			}
 			row[i] = int32(u)
 		}

@@ -22,13 +22,14 @@ func testPickle(t testing.TB, name string) []byte {
 	return data
 }
 
-func TestMatricesOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"matrix-0", "matrix-1", "matrix-2", "matrix-3", "python2-matrix"} {
+func TestMatricesAreRead(t *testing.T) {
+	for _, name := range []string{"matrix-3", "python2-matrix"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		f, err := pickledFeatures(v)
 		require.NoError(t, err, name)
-		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2}, Values: []float32{1.5, 2, -3}}, f, name)
+		assert.Equal(t, Features{Rows: 3, Width: 3, Offsets: []int64{0, 1, 1, 3}, Columns: []int32{1, 0, 2},
+			Values: []float32{1.5, 2, -3}}, f, name)
 	}
 }
 
@@ -55,8 +56,8 @@ func TestRowsOfAMatrixMustFollowEachOtherFromTheFirstValueOn(t *testing.T) {
 	}
 }
 
-func TestLabelsOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"labels-0", "labels-1", "labels-2", "labels-3", "python2-labels"} {
+func TestLabelsAreRead(t *testing.T) {
+	for _, name := range []string{"labels-3", "python2-labels"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		labels, classes, err := pickledLabels(v)
@@ -64,17 +65,15 @@ func TestLabelsOfEveryProtocolAreRead(t *testing.T) {
 		assert.Equal(t, []int32{0, Unlabelled, 1}, labels, name)
 		assert.Equal(t, 2, classes)
 	}
-	for _, name := range []string{"bigendian-0", "bigendian-1", "bigendian-2", "bigendian-3"} {
-		v, err := pickle.Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		labels, _, err := pickledLabels(v)
-		require.NoError(t, err, name)
-		assert.Equal(t, []int32{0, 1}, labels, name)
-	}
+	v, err := pickle.Read(testPickle(t, "bigendian-3"))
+	require.NoError(t, err)
+	labels, _, err := pickledLabels(v)
+	require.NoError(t, err)
+	assert.Equal(t, []int32{0, 1}, labels)
 }
 
-func TestGraphsOfEveryProtocolAreRead(t *testing.T) {
-	for _, name := range []string{"graph-0", "graph-1", "graph-2", "graph-3"} {
+func TestGraphsAreRead(t *testing.T) {
+	for _, name := range []string{"graph-2", "graph-3"} {
 		v, err := pickle.Read(testPickle(t, name))
 		require.NoError(t, err, name)
 		rows, err := pickledNeighbours(v)
@@ -94,7 +93,8 @@ func FuzzPickle(f *testing.F) {
 	}
 	for _, dtype := range []string{"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"} {
 		// An array of shape [1, 1], as Python 2 writes it.
-		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy\ndtype\nU\x02"
+		head := "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x01K\x01\x86cnumpy" +
+			"\ndtype\nU\x02"
 		f.Add([]byte(head + dtype + "\x85R\x89U" + string(dtype[1]-'0') + strings.Repeat("\x01", int(dtype[1]-'0')) + "tb."))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -2,10 +2,8 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"nodemask/datasets/internal/numpy"
 )
@@ -29,8 +27,8 @@ type redditLayout struct {
 var reddit = redditLayout{nodes: 232_965, directed: 114_615_892, features: 602, classes: 41}
 
 // ReadReddit reads Reddit from the folder that holds reddit_data.npz and reddit_graph.npz, and checks its counts:
-// 232,965 nodes, 57,307,946 undirected edges (114,615,892 as the file lists them), 602 features and 41 classes. Features
-// are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
+// 232,965 nodes, 57,307,946 undirected edges (114,615,892 as the file lists them), 602 features and 41 classes.
+// Features are dense. Files are streamed: peak memory stays below 1.5 times the size of the graph, about 1 GB.
 func ReadReddit(ctx context.Context, dir string) (*Graph, error) {
 	return readReddit(ctx, dir, reddit)
 }
@@ -55,10 +53,8 @@ func readReddit(ctx context.Context, dir string, want redditLayout) (*Graph, err
 		return nil, err
 	}
 	if len(g.Classes) != want.classes {
-		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it", len(g.Classes), want.classes)
-	}
-	if g.NodeIDs, err = z.redditIDs(want.nodes); err != nil {
-		return nil, err
+		return nil, z.Errorf("label: %d classes: expected %d. This is not Reddit as DGL and PyG distribute it",
+			len(g.Classes), want.classes)
 	}
 	if g.Features, err = z.dense("feature", want.nodes); err != nil {
 		return nil, err
@@ -76,7 +72,7 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 	}
 	defer file.Close()
 	z := npzReader{file}
-	if err := z.Require("a scipy sparse matrix", "shape"); err != nil {
+	if err := z.Require("a scipy matrix in coo format", "shape", "row", "col"); err != nil {
 		return err
 	}
 	rows, columns, err := z.shape("shape")
@@ -86,7 +82,7 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 	if rows != want.nodes || columns != want.nodes {
 		return z.Errorf("shape [%d, %d]: expected [%d, %d]", rows, columns, want.nodes, want.nodes)
 	}
-	pairs, err := scipyPairs(z, rows)
+	pairs, err := cooPairs(z, "row", "col", rows)
 	if err != nil {
 		return err
 	}
@@ -94,58 +90,8 @@ func (g *Graph) readRedditEdges(ctx context.Context, path string, want redditLay
 		return err
 	}
 	if found := g.Edges.NumEdges(); found != want.directed {
-		return z.Errorf("%d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it", found, want.directed)
+		return z.Errorf("%d distinct directed edges: expected %d. This is not Reddit as DGL and PyG distribute it",
+			found, want.directed)
 	}
 	return nil
-}
-
-// scipyPairs returns the sequence of entries of a matrix that scipy.sparse.save_npz wrote, in coo or csr format.
-func scipyPairs(z npzReader, nodes int64) (*npzPairs, error) {
-	format := "coo"
-	if z.Has("format") {
-		text, err := z.Strings("format", 1)
-		if err != nil {
-			return nil, err
-		}
-		format = strings.TrimSpace(text[0])
-	} else if z.Has("indptr") {
-		format = "csr"
-	}
-	switch format {
-	case "coo":
-		if err := z.Require("a scipy matrix in coo format", "row", "col"); err != nil {
-			return nil, err
-		}
-		return cooPairs(z, "row", "col", nodes)
-	case "csr", "csc": // the graph is undirected, so rows and columns are the same
-		if err := z.Require("a scipy matrix in csr format", "indptr", "indices"); err != nil {
-			return nil, err
-		}
-		return csrPairs(z, "indptr", "indices", nodes)
-	}
-	return nil, z.Errorf("format %.20q: expected coo or csr, as scipy.sparse.save_npz writes", format)
-}
-
-// redditIDs reads the posts' names; nil if none are stored, or only 0, 1, 2 and so on.
-func (z npzReader) redditIDs(nodes int64) ([]string, error) {
-	for _, member := range []string{"node_types", "node_ids"} {
-		if !z.Has(member) {
-			continue
-		}
-		a, err := z.Vector(member, nodes)
-		if errors.Is(err, numpy.ErrObjects) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		text := a.Type.IsText()
-		if err := a.Close(); err != nil {
-			return nil, err
-		}
-		if member == "node_ids" && text {
-			return z.names(member, nodes)
-		}
-	}
-	return nil, nil
 }

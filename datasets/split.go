@@ -22,8 +22,8 @@ type SplitOptions struct {
 	Seed uint64
 }
 
-// Split holds three disjoint sets of labelled nodes. Those of [Stratified] are all of a graph's together; a source's own
-// ([Graph].OwnSplit) may leave some out.
+// Split holds three disjoint sets of labelled nodes. Those of [Stratified] are all of a graph's together; a source's
+// own ([Graph].OwnSplit) may leave some out.
 type Split struct {
 	TrainPercent            int     // as asked for; of an own split, what it comes to, 1 to 99
 	ValidationShare         float64 // as used: 0.10 if the default was asked for
@@ -35,9 +35,9 @@ type Split struct {
 // share of the class, and the validation and test sets within one node of their shares of what the train set leaves of
 // the class, which is within two of their shares of the class itself.
 //
-// Unlabelled nodes are in no set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train nodes
-// and round(rest·ValidationShare) validation nodes; the classes with the largest remainders get the nodes that rounding
-// down leaves over.
+// Unlabelled nodes are in no set. The set sizes are exact: of n labelled nodes, round(n·TrainPercent/100) are train
+// nodes and round(rest·ValidationShare) validation nodes; the classes with the largest remainders get the nodes that
+// rounding down leaves over.
 //
 // The same graph and options give the same split on every platform and with every version of Go. It is an error if the
 // options are out of range, if a label is not a class, or if one of the three sets would be empty.
@@ -49,7 +49,8 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 		o.ValidationShare = 0.10
 	}
 	if !(o.ValidationShare > 0 && o.ValidationShare < 1) {
-		return nil, fmt.Errorf("datasets: split: ValidationShare is %v: expected more than 0 and less than 1 (0 means 0.10)", o.ValidationShare)
+		return nil, fmt.Errorf("datasets: split: ValidationShare is %v: expected more than 0 and less than 1 (0 means "+
+			"0.10)", o.ValidationShare)
 	}
 	members, err := nodesByClass(g)
 	if err != nil {
@@ -81,7 +82,8 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	slices.Sort(s.Validation)
 	slices.Sort(s.Test)
 	if len(s.Train) == 0 || len(s.Validation) == 0 || len(s.Test) == 0 {
-		return nil, fmt.Errorf("datasets: split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d train, %d validation and %d test nodes: each set needs at least one, so change the shares or use a larger graph",
+		return nil, fmt.Errorf("datasets: split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d "+
+			"train, %d validation and %d test nodes: each set needs at least one, so change the shares or use a larger graph",
 			total, o.TrainPercent, o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
 	}
 	return s, nil
@@ -106,7 +108,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 			continue
 		}
 		if c < 0 || int(c) >= len(members) {
-			return nil, fmt.Errorf("datasets: split: node %d has label %d: expected 0 to %d, or %d for none", v, c, len(members)-1, Unlabelled)
+			return nil, fmt.Errorf("datasets: split: node %d has label %d: expected 0 to %d, or %d for none",
+				v, c, len(members)-1, Unlabelled)
 		}
 		members[c] = append(members[c], int32(v))
 	}
@@ -114,8 +117,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 }
 
 // apportion returns times/over of each class's size, rounded down or up so that the sum is the rounded share of all:
-// the method of largest remainders. Ties go to the lower class. Percentages come as a fraction because n·29/100 is exact
-// where n·0.29 is not, and halves must round alike everywhere.
+// the method of largest remainders. Ties go to the lower class. Percentages come as a fraction because n·29/100 is
+// exact where n·0.29 is not, and halves must round alike everywhere.
 func apportion(sizes []int, times, over float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -170,8 +173,8 @@ func below(source rand.Source, n uint64) uint64 {
 	return high
 }
 
-// Hash returns a name for the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64) and
-// nodes (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
+// Hash returns a name for the three sets: the first 16 hex digits of the SHA-256 of their sizes (little-endian uint64)
+// and nodes (little-endian int32), in the order train, validation, test. Two splits with one hash score the same nodes.
 func (s *Split) Hash() string {
 	h := sha256.New()
 	for _, set := range [][]int32{s.Train, s.Validation, s.Test} {
@@ -194,9 +197,11 @@ func (s *Split) check(g *Graph) error {
 		for i, v := range set.nodes {
 			switch {
 			case v < 0 || int(v) >= g.NumNodes():
-				return fmt.Errorf("datasets: split: the %s set names node %d, but graph %q has %d nodes: was the split drawn on another graph?", set.name, v, g.Name, g.NumNodes())
+				return fmt.Errorf("datasets: split: the %s set names node %d, but graph %q has %d nodes: was the split drawn on "+
+					"another graph?", set.name, v, g.Name, g.NumNodes())
 			case seen[v] != "":
-				return fmt.Errorf("datasets: split: node %d is in the %s and the %s set: expected one place a node", v, seen[v], set.name)
+				return fmt.Errorf("datasets: split: node %d is in the %s and the %s set: expected one place a node",
+					v, seen[v], set.name)
 			case i > 0 && v <= set.nodes[i-1]:
 				return fmt.Errorf("datasets: split: the %s set is not ascending: %d after %d", set.name, v, set.nodes[i-1])
 			case g.Labels[v] == Unlabelled:

@@ -15,7 +15,8 @@ import (
 
 // labelled is a graph without edges or features.
 func labelled(classes int, labels ...int32) *Graph {
-	g := &Graph{Name: "toy", Edges: &csr.Graph{Offsets: make([]int64, len(labels)+1)}, Labels: labels, Features: Features{Rows: len(labels)}}
+	g := &Graph{Name: "toy", Edges: &csr.Graph{Offsets: make([]int64, len(labels)+1)}, Labels: labels,
+		Features: Features{Rows: len(labels)}}
 	for c := range classes {
 		g.Classes = append(g.Classes, fmt.Sprint(c))
 	}
@@ -101,7 +102,8 @@ func TestATestSetMayBeMoreThanOneNodeOffItsShareOfAClass(t *testing.T) {
 	// 9.1, rounded down 27, 10, 7 and 9, and the two left go to the remainders 0.92 and 0.3: 28, 11, 7 and 9. Of the
 	// 2, 1, 1 and 1 nodes left, a tenth of 5 is 0.5, rounded up to 1, and the remainder 0.2 gets it: 1, 0, 0 and 0.
 	// Class 0 has 30 - 28 - 1 = 1 test node, and its exact share is 30 · 0.09 · 0.9 = 2.43.
-	g := labelled(4, slices.Concat(slices.Repeat([]int32{0}, 30), slices.Repeat([]int32{1}, 12), slices.Repeat([]int32{2}, 8), slices.Repeat([]int32{3}, 10))...)
+	g := labelled(4, slices.Concat(slices.Repeat([]int32{0}, 30), slices.Repeat([]int32{1}, 12),
+		slices.Repeat([]int32{2}, 8), slices.Repeat([]int32{3}, 10))...)
 	s, err := Stratified(g, SplitOptions{TrainPercent: 91})
 	require.NoError(t, err)
 	sets := [3][4]int{}
@@ -160,9 +162,11 @@ func TestStratifiedSaysWhatIsAllowed(t *testing.T) {
 		{g, SplitOptions{TrainPercent: 10, ValidationShare: 1}, "ValidationShare is 1: expected more than 0 and less than 1"},
 		{g, SplitOptions{TrainPercent: 10, ValidationShare: -0.1}, "ValidationShare is -0.1"},
 		{g, SplitOptions{TrainPercent: 10, ValidationShare: math.NaN()}, "ValidationShare is NaN"},
-		{labelled(1, 0, 0, 0), SplitOptions{TrainPercent: 50}, "3 labelled nodes at TrainPercent 50 and ValidationShare 0.1 make 2 train, 0 validation and 1 test nodes"},
+		{labelled(1, 0, 0, 0), SplitOptions{TrainPercent: 50},
+			"3 labelled nodes at TrainPercent 50 and ValidationShare 0.1 make 2 train, 0 validation and 1 test nodes"},
 		{labelled(1, 0, 3), SplitOptions{TrainPercent: 50}, "node 1 has label 3: expected 0 to 0, or -1"},
-		{&Graph{Edges: &csr.Graph{Offsets: make([]int64, 3)}, Labels: []int32{0}}, SplitOptions{TrainPercent: 50}, "1 labels for 2 nodes"},
+		{&Graph{Edges: &csr.Graph{Offsets: make([]int64, 3)}, Labels: []int32{0}}, SplitOptions{TrainPercent: 50},
+			"1 labels for 2 nodes"},
 	} {
 		_, err := Stratified(c.g, c.o)
 		assert.ErrorContains(t, err, c.want)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // SBMOptions describes the graph that [SBM] draws. The zero value is a small graph of four classes.
@@ -49,14 +49,17 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	case o.Features < 1 || o.Features > maxWidth:
 		return o, fmt.Errorf("datasets: SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
 	case o.ActiveFeatures < 0 || o.ActiveFeatures > o.Features:
-		return o, fmt.Errorf("datasets: SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features", o.ActiveFeatures, o.Features)
+		return o, fmt.Errorf("datasets: SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features",
+			o.ActiveFeatures, o.Features)
 	case o.ActiveFeatures > 0 && !(o.FeatureSignal >= 0):
-		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures", o.FeatureSignal)
+		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures",
+			o.FeatureSignal)
 	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
 		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
 	}
 	if !(o.MeanDegree > 0 && o.MeanDegree <= float64(o.Nodes-1)) {
-		return o, fmt.Errorf("datasets: SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes", o.MeanDegree, o.Nodes-1)
+		return o, fmt.Errorf("datasets: SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes",
+			o.MeanDegree, o.Nodes-1)
 	}
 	return o, nil
 }
@@ -87,7 +90,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := input.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	if err := graphfile.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
 		return nil, fmt.Errorf("datasets: SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].
@@ -170,13 +173,15 @@ func numbered(classes int) []string {
 	return names
 }
 
-// draws returns how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come up.
+// draws returns how many of the existing pairs to draw, with replacement, so that distinct of them are expected to come
+// up.
 func draws(distinct, pairs float64, where string) (int64, error) {
 	if distinct < 0.5 {
 		return 0, nil
 	}
 	if distinct > 0.9*pairs {
-		return 0, fmt.Errorf("datasets: SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: expected at most 9 in 10; change one of the two", distinct, where, pairs)
+		return 0, fmt.Errorf("datasets: SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: "+
+			"expected at most 9 in 10; change one of the two", distinct, where, pairs)
 	}
 	if pairs == 1 {
 		return 1, nil

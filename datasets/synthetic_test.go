@@ -123,9 +123,9 @@ func TestSBMWordsAreInRangeWhateverTheSizes(t *testing.T) {
 }
 
 func TestSBMCountsOfASeedNeverChange(t *testing.T) {
-	// Pairs listed are worked out: D distinct ones of P need ln(1 - D/P) / ln(1 - 1/P) draws. By default P is 4·C(250,2) =
-	// 124,500 inside classes and 375,000 between them, and D is 4,000 and 1,000: 4,066 + 1,001 = 5,067 draws. In the last
-	// case P is 9,900 and 10,000, and D is 1,200 and 800: 1,279 + 834 = 2,113. The other counts were recorded: they
+	// Pairs listed are worked out: D distinct ones of P need ln(1 - D/P) / ln(1 - 1/P) draws. By default P is 4·C(250,2)
+	// = 124,500 inside classes and 375,000 between them, and D is 4,000 and 1,000: 4,066 + 1,001 = 5,067 draws. In the
+	// last case P is 9,900 and 10,000, and D is 1,200 and 800: 1,279 + 834 = 2,113. The other counts were recorded: they
 	// depend on the seed, and lie near 5,000 with 4,000 inside and 2,000 with 1,200.
 	for _, c := range []struct {
 		o                     SBMOptions

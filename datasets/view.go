@@ -37,8 +37,8 @@ const (
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges: only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation: every edge among the nodes that are there, and the validation nodes are gone when the others arrive: "the
-	// relevant nodes", as the paper says.
+	// NoValidation: every edge among the nodes that are there, and the validation nodes are gone when the others arrive:
+	// "the relevant nodes", as the paper says.
 	NoValidation Arrivals = "no-validation"
 )
 
@@ -74,10 +74,10 @@ type View struct {
 
 // NewView returns the three phases of g under s.
 //
-// Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the train
-// nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other node
-// (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]); with [NoValidation] it has no validation
-// nodes.
+// Transductive: each phase is the whole graph, and Score is the phase's own set. Inductive: the train phase is the
+// train nodes and the edges among them; the validation phase adds the validation nodes, and the test phase every other
+// node (unlabelled ones too), with the edges that arrivals lets in ("" means [AllEdges]); with [NoValidation] it has no
+// validation nodes.
 //
 // It is an error if the setting or arrivals is unknown, if other arrivals than [AllEdges] are asked of the transductive
 // setting, where nothing arrives, or if s is not a split of g.
@@ -103,7 +103,8 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	}
 	if setting == Transductive {
 		if arrivals != AllEdges {
-			return nil, fmt.Errorf("datasets: view: arrivals %q in the %s setting, where no node arrives: expected %q", arrivals, setting, AllEdges)
+			return nil, fmt.Errorf("datasets: view: arrivals %q in the %s setting, where no node arrives: expected %q",
+				arrivals, setting, AllEdges)
 		}
 		view.Train = Phase{Edges: g.Edges, Nodes: all, Score: s.Train}
 		view.Validation = Phase{Edges: g.Edges, Nodes: all, Score: s.Validation}

@@ -12,7 +12,8 @@ import (
 
 // five is the path 0-1-2-3-4 closed by 4-0, so every node has two neighbours. Node 4 has no label.
 func five(t testing.TB) (*Graph, *Split) {
-	edges, _, err := csr.FromEdges(5, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2}, {Node: 2, Neighbour: 3}, {Node: 3, Neighbour: 4}, {Node: 4, Neighbour: 0}}, csr.Options{})
+	edges, _, err := csr.FromEdges(5, []csr.Edge{{Node: 0, Neighbour: 1}, {Node: 1, Neighbour: 2},
+		{Node: 2, Neighbour: 3}, {Node: 3, Neighbour: 4}, {Node: 4, Neighbour: 0}}, csr.Options{})
 	require.NoError(t, err)
 	g := &Graph{Name: "five", Edges: edges, Labels: []int32{0, 0, 0, 0, Unlabelled}, Classes: []string{"0"}}
 	return g, &Split{Train: []int32{0, 2}, Validation: []int32{3}, Test: []int32{1}}

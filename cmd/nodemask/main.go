@@ -182,7 +182,7 @@ func newRootCommand() *cobra.Command {
 		}
 		return misuse{flagError(err)}
 	})
-	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(), newConvertCommand(), newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(),
+	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(), newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(),
 		newMultiverseCommand(), newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	return root
 }

@@ -57,7 +57,6 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 		{"page", "--data", g, "-o", at("nodes.csv")},
 		{"export", model, "-o", model},
 		{"export", model, "-o", link("m.safetensors")},
-		{"convert", model, model},
 		{"report", "--results", at("results"), "-o", at("results/cora.jsonl")},
 	} {
 		code, _, diagnostics := nodemask(t, arguments...)

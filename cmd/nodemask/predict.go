@@ -27,8 +27,7 @@ that the model was trained with, in their order or under the names that they had
 has the id, the class and its probability, and how many train nodes ("neighbours") and new nodes ("arrivals") it was
 computed from.
 
-The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.
-'nodemask convert' converts models and caches of nodemask 0.3 and older.`,
+The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.`,
 		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors --save-cache cora-cache.safetensors
   nodemask predict --model cora.safetensors --cache cora-cache.safetensors --nodes new-nodes.csv --edges new-edges.csv`,
 		Args: misuseArgs(cobra.NoArgs),

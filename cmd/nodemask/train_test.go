@@ -206,11 +206,6 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 		{quickTrain(dir, "--save-model", "m", "--save-cache", "m"), 2, "nodemask: --save-cache m: --save-model names the same file: expected another\n"},
 		{quickTrain(dir, "--save-model", filepath.Join(dir, "m"), "--save-cache", filepath.Join(dir, "..", "small", ".", "m")), 2,
 			"nodemask: --save-cache " + filepath.Join(dir, "m") + ": --save-model names the same file: expected another\n"},
-		{[]string{"convert", "none", "new"}, 1, "nodemask: none: no such file or directory\n"},
-		{[]string{"convert", filepath.Join(dir, "nodes.csv"), "none/new"}, 2, "nodemask: none/new: there is no folder none\n"},
-		{[]string{"convert", filepath.Join(dir, "nodes.csv"), filepath.Join(dir, "nodes.csv")}, 2,
-			"nodemask: " + filepath.Join(dir, "nodes.csv") + ": OLD and NEW are the same file: expected another name\n"},
-		{[]string{"convert", "old"}, 2, "nodemask: nodemask convert: accepts 2 arg(s), received 1\n"},
 		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1, "nodemask: writing none/tree.svg: no such file or directory\n"},
 	} {
 		code, out, diagnostics := nodemask(t, c.args...)

@@ -24,7 +24,8 @@ func withFooter(footer []byte) []byte {
 
 func TestAFooterNestedDeeplyIsRefused(t *testing.T) {
 	const deep = 100
-	nested := []byte(strings.Repeat("\x1c", deep) + strings.Repeat("\x00", deep+1))                     // structures in structures
+	// structures in structures
+	nested := []byte(strings.Repeat("\x1c", deep) + strings.Repeat("\x00", deep+1))
 	lists := []byte("\x19" + strings.Repeat("\x19", deep) + "\x03\x00\x00")                             // lists in lists
 	schema := []byte("\x29\xfc\x64" + strings.Repeat("\x55\x02\x00", deep) + strings.Repeat("\x00", 8)) // one child each
 	for _, footer := range [][]byte{nested, lists, schema} {
@@ -80,7 +81,8 @@ func TestMasksOfParquetAreItsOwnSplit(t *testing.T) {
 		Index int64   `parquet:"__index_level_0__"`
 	}
 	dir := t.TempDir()
-	write(t, dir, nodesFile, []masked{{1, 0, 1, true, false, false, 0}, {2, 1, 2, false, true, false, 1}, {3, 1, 3, false, false, true, 2}})
+	write(t, dir, nodesFile, []masked{{1, 0, 1, true, false, false, 0}, {2, 1, 2, false, true, false, 1},
+		{3, 1, 3, false, false, true, 2}})
 	write(t, dir, edgesFile, []edge{{1, 2}, {2, 1}})
 	g, err := open(t.Context(), dir)
 	require.NoError(t, err)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets"
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 func TestNodesAndEdgesAreCounted(t *testing.T) {
@@ -22,21 +21,26 @@ func TestNodesAndEdgesAreCounted(t *testing.T) {
 	}
 	write(t, dir, nodesFile, nodes)
 	write(t, dir, edgesFile, edges)
-	var known *datasets.NodeRows
+	var known *graphfile.Rows
 	counted := func(file string, read func(*table) error) int {
 		return 64 * sort.Search(1<<16, func(limit int) bool {
-			f, err := input.Open(filepath.Join(dir, file))
+			f, err := graphfile.Open(filepath.Join(dir, file))
 			require.NoError(t, err)
 			defer f.Close()
-			f.Budget = input.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
+			f.Budget = graphfile.NewBudget(int64(limit) - 256<<20/64) // without what every file may take
 			table, err := openTable(t.Context(), f)
 			require.NoError(t, err)
 			return read(table) == nil
 		})
 	}
-	var g datasets.Graph
-	ofNodes := func(t *table) (err error) { known, err = readNodes(t, &g); return err }
+	ofNodes := func(t *table) error {
+		rows, err := readNodes(t)
+		if err == nil {
+			known = rows
+		}
+		return err
+	}
 	require.Equal(t, 64*(128+2+8+8), counted(nodesFile, ofNodes))
-	ofEdges := func(t *table) error { _, err := readEdges(t, &g, known); return err }
+	ofEdges := func(t *table) error { return readEdges(t, known) }
 	require.Equal(t, 64*16, counted(edgesFile, ofEdges))
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func ExampleReader() {
-	g, err := datasets.Open(context.Background(), "../testdata/formats/parquet", datasets.OpenOptions{Readers: []datasets.Reader{parquet.Reader{}}})
+	g, err := datasets.Open(context.Background(), "../testdata/formats/parquet",
+		datasets.OpenOptions{Readers: []datasets.Reader{parquet.Reader{}}})
 	if err != nil {
 		fmt.Println(err)
 		return

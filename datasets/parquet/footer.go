@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
-// checkFooter returns an error unless a footer, in Thrift's compact protocol, is nested within bounds: the library reads it by
-// recursion, and ends the process where that is too deep.
+// checkFooter returns an error unless a footer, in Thrift's compact protocol, is nested within bounds: the library
+// reads it by recursion, and ends the process where that is too deep.
 func checkFooter(footer []byte) error {
 	f := thrift{data: footer}
 	if f.structure(1, nil); f.err != nil {
@@ -28,8 +28,8 @@ func checkFooter(footer []byte) error {
 		if children > 0 {
 			open = append(open, children)
 		}
-		if len(open) > input.MaxDepth {
-			return fmt.Errorf("its schema is nested more than %d deep", input.MaxDepth)
+		if len(open) > graphfile.MaxDepth {
+			return fmt.Errorf("its schema is nested more than %d deep", graphfile.MaxDepth)
 		}
 	}
 	return nil
@@ -80,8 +80,8 @@ func (f *thrift) signed() int64 {
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// structure walks over a structure. path are the fields that lead to it: 2 is the schema, and field 5 of its elements their
-// number of children.
+// structure walks over a structure. path are the fields that lead to it: 2 is the schema, and field 5 of its elements
+// their number of children.
 func (f *thrift) structure(depth int, path []int64) {
 	field, children := int64(0), int64(0)
 	inSchema := len(path) == 1 && path[0] == 2
@@ -107,8 +107,8 @@ func (f *thrift) structure(depth int, path []int64) {
 }
 
 func (f *thrift) value(kind byte, depth int, path []int64) {
-	if depth > input.MaxDepth {
-		f.fail(fmt.Errorf("its footer is nested more than %d deep", input.MaxDepth))
+	if depth > graphfile.MaxDepth {
+		f.fail(fmt.Errorf("its footer is nested more than %d deep", graphfile.MaxDepth))
 		return
 	}
 	switch kind {

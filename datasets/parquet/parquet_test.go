@@ -77,14 +77,21 @@ func TestFaultsNameFileColumnAndRow(t *testing.T) {
 		write func(dir string)
 		says  string
 	}{
-		"no edges":  {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}}) }, "edges.parquet: no such file"},
-		"no label":  {func(dir string) { write(t, dir, nodesFile, []unlabelled{{1}}) }, `nodes.parquet: no column "label": found "id"`},
-		"float ids": {func(dir string) { write(t, dir, nodesFile, []dated{{1, "a"}}) }, `nodes.parquet: column "id" of type DOUBLE: expected whole numbers or text`},
-		"no nodes":  {func(dir string) { write(t, dir, nodesFile, []node{}) }, "nodes.parquet: no nodes"},
-		"empty id":  {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {X: &one}}) }, `column "id": row 1: the id is empty`},
-		"twice":     {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "1", X: &one}}) }, `row 1: the id "1" is there already (node 0`},
-		"empty":     {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "2"}}) }, `column "x": row 1 is empty: write 0`},
-		"too large": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &infinite}}) }, `column "x": row 0: found 1e+300: expected a finite number`},
+		"no edges": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}}) },
+			"edges.parquet: no such file"},
+		"no label": {func(dir string) { write(t, dir, nodesFile, []unlabelled{{1}}) },
+			`nodes.parquet: no column "label": found "id"`},
+		"float ids": {func(dir string) { write(t, dir, nodesFile, []dated{{1, "a"}}) },
+			`nodes.parquet: column "id" of type DOUBLE: expected whole numbers or text`},
+		"no nodes": {func(dir string) { write(t, dir, nodesFile, []node{}) }, "nodes.parquet: no nodes"},
+		"empty id": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {X: &one}}) },
+			`column "id": row 1: the id is empty`},
+		"twice": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "1", X: &one}}) },
+			`row 1: the id "1" is there already (node 0`},
+		"empty": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &one}, {ID: "2"}}) },
+			`column "x": row 1 is empty: write 0`},
+		"too large": {func(dir string) { write(t, dir, nodesFile, []node{{ID: "1", X: &infinite}}) },
+			`column "x": row 0: found 1e+300: expected a finite number`},
 		"no node": {func(dir string) {
 			write(t, dir, nodesFile, []node{{ID: "1", X: &one}})
 			write(t, dir, edgesFile, []edge{{1, 2}})
@@ -131,7 +138,8 @@ func TestIdsMayBeNumbersFarApartAndTextForNumbers(t *testing.T) {
 	require.ErrorContains(t, err, `row 0 names node "zero"`)
 }
 
-// TestADamagedFileIsAnErrorOrAGraph changes bytes of sound files at random: whatever the library does, no panic comes out.
+// TestADamagedFileIsAnErrorOrAGraph changes bytes of sound files at random: whatever the library does, no panic comes
+// out.
 func TestADamagedFileIsAnErrorOrAGraph(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, folder := range []string{"parquet", "parquet-numbers"} {

@@ -41,10 +41,11 @@ func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
 		}
 		require.Equal(t, label, s.labels[v])
 	}
-	require.NoError(t, parquet.ScanEdges(t.Context(), filepath.Join(folder, "edges.parquet"), func(source, target []byte) error {
-		s.pairs = append(s.pairs, csr.Edge{Node: place[string(source)], Neighbour: place[string(target)]})
-		return nil
-	}))
+	require.NoError(t, parquet.ScanEdges(t.Context(), filepath.Join(folder, "edges.parquet"),
+		func(source, target []byte) error {
+			s.pairs = append(s.pairs, csr.Edge{Node: place[string(source)], Neighbour: place[string(target)]})
+			return nil
+		}))
 	edges, report, err := csr.FromEdges(len(s.ids), s.pairs, csr.Options{})
 	require.NoError(t, err)
 	require.Equal(t, g.Report, report)

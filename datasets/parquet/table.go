@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -43,10 +42,11 @@ type column struct {
 type table struct {
 	ctx     context.Context
 	name    string // for errors
-	in      *input.File
+	in      *graphfile.File
 	file    *parquet.File
 	rows    int64
 	columns []*column
+	names   []string // of the columns
 }
 
 func (t *table) errorf(format string, args ...any) error {
@@ -55,7 +55,7 @@ func (t *table) errorf(format string, args ...any) error {
 
 // readTable opens a file for use. The library may panic over a damaged one, which becomes an error here.
 func readTable(ctx context.Context, path string, use func(t *table) error) (err error) {
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func readTable(ctx context.Context, path string, use func(t *table) error) (err 
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func openTable(ctx context.Context, f *input.File) (*table, error) {
+func openTable(ctx context.Context, f *graphfile.File) (*table, error) {
 	t := &table{ctx: ctx, name: f.Name, in: f}
 	var end [8]byte // the footer's length and a magic word
 	if f.Size < 12 {
@@ -85,7 +85,8 @@ func openTable(ctx context.Context, f *input.File) (*table, error) {
 	}
 	footer := int64(binary.LittleEndian.Uint32(end[:]))
 	if string(end[4:]) != "PAR1" || footer > min(maxFooter, f.Size-12) {
-		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and \"PAR1\". Get the file again", f.Size-8, end[:])
+		return nil, t.errorf("byte %d: found %q: expected the end of a Parquet file, the length of its footer and "+
+			"\"PAR1\". Get the file again", f.Size-8, end[:])
 	}
 	about := make([]byte, footer)
 	if _, err := f.ReadAt(about, f.Size-8-footer); err != nil {
@@ -95,7 +96,8 @@ func openTable(ctx context.Context, f *input.File) (*table, error) {
 	if err != nil {
 		return nil, t.errorf("%w: %w", errDamaged, err)
 	}
-	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18)); err != nil {
+	if t.file, err = parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(1<<18)); err != nil {
 		return nil, t.errorf("%w: %.200s", errDamaged, oneLine(err.Error()))
 	}
 	for _, g := range t.file.RowGroups() {
@@ -119,7 +121,7 @@ func openTable(ctx context.Context, f *input.File) (*table, error) {
 			c.leaf, c.described = leaf.ColumnIndex, field.Type().String()
 			c.kind, c.unsigned = kindOf(field.Type())
 		}
-		t.columns = append(t.columns, c)
+		t.columns, t.names = append(t.columns, c), append(t.names, c.name)
 	}
 	return t, nil
 }
@@ -147,34 +149,20 @@ func kindOf(t parquet.Type) (k kind, unsigned bool) {
 	return other, false
 }
 
-// find returns the column of the first of the names that there is, in upper or lower case; nil if there is none.
-func (t *table) find(names ...string) *column {
-	for _, name := range names {
-		if i := slices.IndexFunc(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) }); i >= 0 {
-			return t.columns[i]
-		}
-	}
-	return nil
-}
-
 func (t *table) missing(name string) error {
-	var found []string
-	for _, c := range t.columns[:min(len(t.columns), 8)] {
-		found = append(found, c.name)
-	}
-	return t.errorf("no column %q: found %.200q", name, strings.Join(found, ","))
+	return t.errorf("no column %q: found %.200q", name, strings.Join(t.names[:min(len(t.names), 8)], ","))
 }
 
 // idColumn finds a column of ids.
-func (t *table) idColumn(names ...string) (*column, error) {
-	c := t.find(names...)
-	if c == nil {
-		return nil, t.missing(names[0])
+func (t *table) idColumn(names ...string) (int, error) {
+	i := graphfile.Find(t.names, names...)
+	if i < 0 {
+		return 0, t.missing(names[0])
 	}
-	if c.kind != whole && c.kind != text {
-		return nil, t.errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
+	if c := t.columns[i]; c.kind != whole && c.kind != text {
+		return 0, t.errorf("column %q of type %s: expected whole numbers or text, as ids are", c.name, c.described)
 	}
-	return c, nil
+	return i, nil
 }
 
 // batch holds some values of a column, as numbers or as the library's values.

@@ -3,8 +3,6 @@ package cached_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -29,27 +27,14 @@ func ExampleLoadModel() {
 	// /model/layer0/target [2 3]
 }
 
-// Files of nodemask 0.3 are converted once, and then predict nodes that arrive: here one that is joined to two nodes of the cache.
+// A model and its cache predict nodes that arrive: here one that is joined to two nodes of the cache.
 func ExamplePredictor() {
-	dir, err := os.MkdirTemp("", "nodemask")
+	m, err := cached.LoadModel("testdata/gatv2-model.safetensors")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
-	model, cache := filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "cache.safetensors")
-	for old, to := range map[string]string{"testdata/old/gatv2.model": model, "testdata/old/gatv2.cache": cache} {
-		if _, err := cached.Convert(old, to); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	m, err := cached.LoadModel(model)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	kept, err := cached.LoadCache(cache, m)
+	kept, err := cached.LoadCache("testdata/gatv2-cache.safetensors", m)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,7 +51,8 @@ func ExamplePredictor() {
 		return
 	}
 	defer p.Close()
-	arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{{0, 3}}, Features: datasets.Features{Rows: 1, Width: 4, Dense: []float32{1, 0, 0, 1}}}
+	arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{{0, 3}},
+		Features: datasets.Features{Rows: 1, Width: 4, Dense: []float32{1, 0, 0, 1}}}
 	err = p.Predict(context.Background(), arrives, func(got cached.Prediction) error {
 		fmt.Printf("%s: %s, %.2f, from %d nodes of the cache\n", got.ID, got.Class, got.Probability, got.Neighbours)
 		return nil

@@ -195,8 +195,7 @@ func (m *Model) builder(path string) (*safetensors.Builder, error) {
 	return file, nil
 }
 
-// LoadModel reads a model that [Model.Save] wrote, and checks all of it. The error for a file that nodemask 0.3 or older
-// wrote says how to convert it.
+// LoadModel reads a model that [Model.Save] wrote, and checks all of it.
 func LoadModel(path string) (m *Model, err error) {
 	file, err := safetensors.Open(path, modelKind)
 	if err != nil {

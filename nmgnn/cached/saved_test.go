@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -350,57 +349,5 @@ func TestSavedFilesWithAChangedByteOrTooFewAreErrors(t *testing.T) {
 			require.NoError(t, os.WriteFile(broken, whole[:size], 0o600))
 			require.ErrorContains(t, load(broken), broken+": byte ", "%d bytes", size)
 		}
-	}
-}
-
-func TestOldFilesAreConvertedAndStillBelongTogether(t *testing.T) {
-	b := gnntest.Go(t)
-	for kind, sparse := range map[string]bool{"gin": false, "gatv2": true} {
-		old := filepath.Join("testdata", "old", kind)
-		want, c, model, cache := savedPair(t, b, kind, sparse)
-		_, err := cached.LoadModel(old + ".model")
-		require.ErrorContains(t, err, old+".model: byte 0: nodemask 0.3 or older wrote this: run 'nodemask convert "+old+".model NEW.safetensors' once")
-		_, err = cached.LoadCache(old+".cache", want)
-		require.ErrorContains(t, err, "nodemask 0.3 or older wrote this: run 'nodemask convert "+old+".cache NEW.safetensors' once")
-
-		from := map[string]string{".cache": cache, ".model": model}
-		for end, to := range from {
-			fresh, err := os.ReadFile(to)
-			require.NoError(t, err)
-			got, err := cached.Convert(old+end, to)
-			require.NoError(t, err)
-			require.Equal(t, strings.TrimPrefix(end, "."), got)
-			converted, err := os.ReadFile(to)
-			require.NoError(t, err)
-			require.Equal(t, fresh, converted, "as if it had been saved now")
-		}
-		m, err := cached.LoadModel(model)
-		require.NoError(t, err)
-		require.Equal(t, want, m)
-		kept, err := cached.LoadCache(cache, m)
-		require.NoError(t, err)
-		sameCache(t, c, kept)
-		require.NoError(t, kept.Close())
-
-		_, err = cached.Convert(model, cache)
-		require.ErrorContains(t, err, model+": byte 0: this is not a file of nodemask 0.3 or older")
-	}
-}
-
-func TestOldFilesThatAreDamagedAreNotConverted(t *testing.T) {
-	for _, end := range []string{".model", ".cache"} {
-		whole, err := os.ReadFile(filepath.Join("testdata", "old", "gin"+end))
-		require.NoError(t, err)
-		dir := t.TempDir()
-		broken, to := filepath.Join(dir, "broken"), filepath.Join(dir, "new")
-		for i := 0; i < len(whole); i += 5 {
-			whole[i] ^= 1 << (i % 8)
-			require.NoError(t, os.WriteFile(broken, whole, 0o600))
-			_, err := cached.Convert(broken, to)
-			require.ErrorContains(t, err, broken+": byte ", "byte %d", i)
-			whole[i] ^= 1 << (i % 8)
-		}
-		_, err = os.Stat(to)
-		require.ErrorIs(t, err, os.ErrNotExist)
 	}
 }

@@ -142,7 +142,8 @@ func (f *Fetcher) attempt(ctx context.Context, part, name string, source Source)
 		return errFinal{err}
 	}
 	if source.Size > 0 && total >= 0 && total != source.Size {
-		return errFinal{fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name", total, source.Size)}
+		return errFinal{fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name",
+			total, source.Size)}
 	}
 	if err := enoughRoom(filepath.Dir(part), max(total, source.Size)-have); err != nil {
 		return errFinal{err}
@@ -172,7 +173,8 @@ const maxSilence = time.Minute
 
 var errSilence = errors.New("the server sent nothing")
 
-// silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any length.
+// silenceWatch cancels a request whose server falls silent, which no timeout of net/http covers for a body of any
+// length.
 type silenceWatch struct {
 	limit time.Duration
 	timer *time.Timer
@@ -247,7 +249,8 @@ const partKept = "what arrived is kept"
 // diskError puts a full disk into words, and says what is kept nonetheless; no repeat helps against it.
 func diskError(file, kept string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)", filepath.Dir(file), kept, err)}
+		return errFinal{fmt.Errorf("the disk of %s is full: make room and run the same command; %s (%w)",
+			filepath.Dir(file), kept, err)}
 	}
 	return errFinal{err}
 }

@@ -60,7 +60,8 @@ func getOne(folder string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return New(o).Get(context.Background(), filepath.Join(folder, "a.bin"), Source{URL: s.URL + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
+	return New(o).Get(context.Background(), filepath.Join(folder, "a.bin"),
+		Source{URL: s.URL + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
 }
 
 func getArchive(folder string) (err error) {
@@ -71,7 +72,8 @@ func getArchive(folder string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return New(o).GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: s.URL + "/both.zip"}, []string{"a.bin", "b.bin"})
+	return New(o).GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: s.URL + "/both.zip"},
+		[]string{"a.bin", "b.bin"})
 }
 
 // requireOneOf requires a file that is there to be whole; it may be missing unless must is set.

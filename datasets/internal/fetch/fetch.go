@@ -29,10 +29,11 @@ type Options struct {
 	Note func(line string)
 
 	// What tests set.
-	retries int                                              // of a failed request; 0: 4, negative: none
-	wait    func(ctx context.Context, d time.Duration) error // pauses, or returns the context's error if that is done first
-	open    func(path string) (part, error)                  // a disk that fills up
-	silence time.Duration                                    // how long a server may send nothing
+	retries int // of a failed request; 0: 4, negative: none
+	// pauses, or returns the context's error if that is done first
+	wait    func(ctx context.Context, d time.Duration) error
+	open    func(path string) (part, error) // a disk that fills up
+	silence time.Duration                   // how long a server may send nothing
 }
 
 // part is a file being written.
@@ -146,7 +147,8 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 		}
 		// A part from an earlier run may be to blame, so one clean try is fair.
 		if restarted {
-			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network or --mirror may help", path, source.URL, sum, source.SHA256)
+			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
+				"or --mirror may help", path, source.URL, sum, source.SHA256)
 		}
 		f.note("%s: SHA-256 does not match: fetching it again from the start", name)
 	}
@@ -158,7 +160,8 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 
 func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
 
-// RemoveParts removes what fetches that were killed have left of a file that is there, or is no longer needed. The folder must be locked.
+// RemoveParts removes what fetches that were killed have left of a file that is there, or is no longer needed. The
+// folder must be locked.
 func RemoveParts(path string) error {
 	return errors.Join(removeIfThere(partFile(path)), removeIfThere(validatorFile(partFile(path))))
 }

@@ -86,7 +86,8 @@ type fetching struct {
 }
 
 func newFetching(t *testing.T, h *host) *fetching {
-	f := &fetching{dir: t.TempDir(), source: Source{URL: h.URL + "/a.bin", Size: int64(len(content)), SHA256: sumOf(content)}}
+	f := &fetching{dir: t.TempDir(), source: Source{URL: h.URL + "/a.bin",
+		Size: int64(len(content)), SHA256: sumOf(content)}}
 	f.o = Options{
 		Client: h.Client(),
 		wait:   func(ctx context.Context, d time.Duration) error { f.waits = append(f.waits, d); return ctx.Err() },
@@ -220,7 +221,12 @@ func TestFetchDoesNotRepeatWhatCannotHelp(t *testing.T) {
 		"to plain http": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/a", http.StatusFound)
 		}, "redirect to http://127.0.0.1:1/a refused: expected an address that starts with https://"},
-		"more than it has": {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); w.Write(append(content, '!')) }, "the server sends more than the 1300000 bytes expected"},
+		"more than it has": {func(w http.ResponseWriter,
+			r *http.Request) {
+			w.(http.Flusher).Flush()
+			w.Write(append(content,
+				'!'))
+		}, "the server sends more than the 1300000 bytes expected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFetching(t, serve(t, c.answer))
@@ -383,7 +389,8 @@ func zipOf(files map[string]string) []byte {
 func TestGetArchiveUnpacksRecordsAndRemoves(t *testing.T) {
 	h := serve(t, whole(`"1"`, zipOf(map[string]string{"in/a.bin": "a", "in/b.bin": "b", "../evil": "x"})))
 	f := newFetching(t, h)
-	require.NoError(t, New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL}, []string{"b.bin", "a.bin"}))
+	require.NoError(t, New(f.o).GetArchive(t.Context(), filepath.Join(f.dir, "both.zip"), Source{URL: h.URL},
+		[]string{"b.bin", "a.bin"}))
 	assert.Equal(t, []string{"SHA256SUMS", "b.bin"}, f.left(t))
 	assert.Equal(t, map[string]string{"a.bin": sumOf([]byte("a")), "b.bin": sumOf([]byte("b"))}, Recorded(f.dir))
 	assert.NoFileExists(t, filepath.Join(f.dir, "..", "evil"))

@@ -15,7 +15,8 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// sumsFile records the SHA-256 of files as they were fetched, where none is published, so that later damage can be told.
+// sumsFile records the SHA-256 of files as they were fetched, where none is published, so that later damage can be
+// told.
 const sumsFile = "SHA256SUMS"
 
 // Sum returns the SHA-256 of a file, in hex, and its size in bytes.

@@ -12,8 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -23,10 +22,11 @@ const (
 )
 
 // Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
-	limited := &listing.TokenReader{R: in, Most: maxToken, What: "tag or text"}
-	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{}, edgeKeys: map[string]int{},
-		b: listing.NewBuilder(in, "GraphML", "GraphML key")}
+func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
+	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "tag or text"}
+	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
+		edgeKeys: map[string]int{},
+		b:        graphfile.NewBuilder(in, "GraphML", "GraphML key")}
 	g, err := w.file()
 	if err != nil {
 		line, column := w.decoder.InputPos()
@@ -49,7 +49,7 @@ type key struct {
 // walker reads elements in the file's order.
 type walker struct {
 	ctx      context.Context
-	limited  *listing.TokenReader
+	limited  *graphfile.TokenReader
 	decoder  *xml.Decoder
 	depth    int
 	tokens   int
@@ -58,7 +58,7 @@ type walker struct {
 	filled   int64    // values that came from defaults
 	edgeKeys map[string]int
 	graphs   int
-	b        *listing.Builder
+	b        *graphfile.Builder
 }
 
 // token returns the next tag or text, nil at the end of the file. Comments and the like are left out.
@@ -77,8 +77,8 @@ func (w *walker) token() (xml.Token, error) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if w.depth++; w.depth > input.MaxDepth {
-				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, input.MaxDepth)
+			if w.depth++; w.depth > graphfile.MaxDepth {
+				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, graphfile.MaxDepth)
 			}
 			return t, nil
 		case xml.EndElement:
@@ -151,7 +151,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-func (w *walker) file() (*listing.Graph, error) {
+func (w *walker) file() (*graphfile.Graph, error) {
 	for root := false; ; {
 		t, err := w.token()
 		if err != nil {

@@ -11,17 +11,17 @@ import (
 	"strconv"
 	"strings"
 
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // maxToken is the most bytes that one text or number may have: decoding keeps it whole.
 const maxToken = 16 << 20
 
 // Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
-	limited := &listing.TokenReader{R: in, Most: maxToken, What: "text or number"}
-	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited), b: listing.NewBuilder(in, "node-link JSON", "attribute")}
+func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
+	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "text or number"}
+	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited),
+		b: graphfile.NewBuilder(in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
 	if err != nil {
@@ -40,12 +40,12 @@ func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
 // walker reads values in the file's order.
 type walker struct {
 	ctx     context.Context
-	limited *listing.TokenReader
+	limited *graphfile.TokenReader
 	decoder *json.Decoder
 	depth   int
 	tokens  int
 	edges   map[string]bool // attributes of edges
-	b       *listing.Builder
+	b       *graphfile.Builder
 }
 
 func (w *walker) token() (json.Token, error) {
@@ -56,8 +56,8 @@ func (w *walker) token() (json.Token, error) {
 	t, err := w.decoder.Token()
 	switch t {
 	case json.Delim('['), json.Delim('{'):
-		if w.depth++; w.depth > input.MaxDepth {
-			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, input.MaxDepth)
+		if w.depth++; w.depth > graphfile.MaxDepth {
+			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, graphfile.MaxDepth)
 		}
 	case json.Delim(']'), json.Delim('}'):
 		w.depth--
@@ -145,7 +145,7 @@ func describe(t json.Token) string {
 	return "an object"
 }
 
-func (w *walker) file() (*listing.Graph, error) {
+func (w *walker) file() (*graphfile.Graph, error) {
 	t, err := w.token()
 	if err != nil {
 		return nil, err

@@ -67,7 +67,9 @@ func newArray(r io.Reader, size int64, where string) (*Array, error) {
 	a.Header = h
 	a.left = h.Len()
 	if need, there := a.left*int64(h.Type.Size), size-a.at; need != there {
-		return nil, a.atByte(begin, "the header claims shape %s of %s, which takes %d bytes, but %d are there. The file is damaged or cut short: get it again",
+		return nil, a.atByte(begin,
+			"the header claims shape %s of %s, which takes %d bytes, but %d are there. The file is damaged or cut short: get "+
+				"it again",
 			ShapeText(h.Shape), h.Type.Name, need, there)
 	}
 	return a, nil
@@ -127,8 +129,8 @@ func (a *Array) chunk(n int) ([]byte, int, error) {
 	return b, n, nil
 }
 
-// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not, wrong
-// says why.
+// read reads the next len(dst) elements by decode, which returns how many of them it could; of one that it could not,
+// wrong says why.
 func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
 	for len(dst) > 0 {
 		begin := a.at
@@ -162,7 +164,8 @@ func (a *Array) Indices(dst []int32, limit int64, what string) error {
 		}
 		for i, v := range wide[:n] {
 			if v < 0 || v >= limit {
-				return a.Errorf("element %d: names %s %d, but there are %d (0 to %d)", a.Len()-begin+int64(i), what, v, limit, limit-1)
+				return a.Errorf("element %d: names %s %d, but there are %d (0 to %d)",
+					a.Len()-begin+int64(i), what, v, limit, limit-1)
 			}
 			dst[i] = int32(v)
 		}

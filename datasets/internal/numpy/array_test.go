@@ -27,7 +27,8 @@ func TestNPYReadsEveryNumberTypeInBothByteOrders(t *testing.T) {
 	for descr, elements := range map[string]any{
 		"|i1": []int8{1, 0, 3}, "<i2": []int16{1, 0, 3}, "<i4": []int32{1, 0, 3}, "<i8": []int64{1, 0, 3},
 		"|u1": []uint8{1, 0, 3}, "<u2": []uint16{1, 0, 3}, "<u4": []uint32{1, 0, 3}, "<u8": []uint64{1, 0, 3},
-		"<f2": []uint16{halfBits(1), 0, halfBits(3)}, "<f4": []float32{1, 0, 3}, "<f8": []float64{1, 0, 3}, "=i4": []int32{1, 0, 3},
+		"<f2": []uint16{halfBits(1), 0, halfBits(3)}, "<f4": []float32{1, 0, 3}, "<f8": []float64{1, 0,
+			3}, "=i4": []int32{1, 0, 3},
 	} {
 		little := numpytest.Array(descr, []int{3}, elements)
 		var big bytes.Buffer
@@ -66,7 +67,8 @@ func TestNPYReadsNegativeNumbersAndBools(t *testing.T) {
 
 func TestNPYWidensHalfFloatsExactly(t *testing.T) {
 	for bits, want := range map[uint16]float32{
-		0x0000: 0, 0x3c00: 1, 0xc000: -2, 0x3555: 0.33325195, 0x7bff: 65504, 0x0001: 5.9604645e-8, 0x0400: 6.1035156e-5, 0x03ff: 6.097555e-5,
+		0x0000: 0, 0x3c00: 1, 0xc000: -2, 0x3555: 0.33325195, 0x7bff: 65504, 0x0001: 5.9604645e-8, 0x0400: 6.1035156e-5,
+		0x03ff: 6.097555e-5,
 	} {
 		assert.Equal(t, want, half(bits), "%#04x", bits)
 	}
@@ -118,27 +120,34 @@ func TestNPYErrorsSayWhereAndWhat(t *testing.T) {
 		bytes []byte
 		says  string
 	}{
-		"empty":            {nil, "byte 0: the array ends here, 10 bytes early"},
-		"another format":   {[]byte("PK\x03\x04 this is a zip"), "byte 0: this is not an npy array"},
-		"version":          {append([]byte("\x93NUMPY\x09\x00"), good[8:]...), "byte 6: npy version 9"},
-		"header's length":  {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\x7f"), "byte 8: the header claims 2147483647 bytes"},
-		"cut short":        {good[:len(good)-1], "byte 10: the header claims shape [2] of <i4, which takes 8 bytes, but 7 are there"},
-		"goes on":          {append(bytes.Clone(good), 0), "which takes 8 bytes, but 9 are there"},
-		"a trillion rows":  {numpytest.TooLarge(), "the header claims shape [1000000000000] of <f8, which takes 8000000000000 bytes, but 16 are there"},
-		"overflow":         {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", ""), "the header claims"},
-		"hidden by a zero": {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 1000000000, 1000000000)}", ""), "more than"},
-		"objects":          {numpytest.Array("|O", []int{1}, "x"), "Python objects"},
-		"records":          {numpytest.ArrayWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", ""), "records with several fields"},
-		"complex":          {numpytest.Array("<c8", []int{1}, []float64{0}), `type "<c8": expected bool, integers`},
-		"long double":      {numpytest.Array("<f16", []int{1}, "0123456789abcdef"), `type "<f16"`},
-		"empty text":       {numpytest.Array("<U0", []int{1000000}, ""), "text must take"},
-		"huge text":        {numpytest.Array("|S100000000", []int{1}, ""), "text must take"},
-		"negative length":  {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", ""), "expected a length"},
-		"no descr":         {numpytest.ArrayWith("{'fortran_order': False, 'shape': (1,)}", ""), `lacks "descr"`},
-		"twice":            {numpytest.ArrayWith("{'shape': (1,), 'shape': (1,)}", ""), `"shape" twice`},
-		"unknown key":      {numpytest.ArrayWith("{'shade': (1,)}", ""), `the key "shade"`},
-		"open quote":       {numpytest.ArrayWith("{'shape", ""), "never closed"},
-		"trailing":         {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} + evil()", ""), "goes on after its end"},
+		"empty":           {nil, "byte 0: the array ends here, 10 bytes early"},
+		"another format":  {[]byte("PK\x03\x04 this is a zip"), "byte 0: this is not an npy array"},
+		"version":         {append([]byte("\x93NUMPY\x09\x00"), good[8:]...), "byte 6: npy version 9"},
+		"header's length": {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\x7f"), "byte 8: the header claims 2147483647 bytes"},
+		"cut short": {good[:len(good)-1],
+			"byte 10: the header claims shape [2] of <i4, which takes 8 bytes, but 7 are there"},
+		"goes on": {append(bytes.Clone(good), 0), "which takes 8 bytes, but 9 are there"},
+		"a trillion rows": {numpytest.TooLarge(),
+			"the header claims shape [1000000000000] of <f8, which takes 8000000000000 bytes, but 16 are there"},
+		"overflow": {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, "+
+			"4294967296)}", ""), "the header claims"},
+		"hidden by a zero": {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 1000000000, "+
+			"1000000000)}", ""), "more than"},
+		"objects": {numpytest.Array("|O", []int{1}, "x"), "Python objects"},
+		"records": {numpytest.ArrayWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", ""),
+			"records with several fields"},
+		"complex":     {numpytest.Array("<c8", []int{1}, []float64{0}), `type "<c8": expected bool, integers`},
+		"long double": {numpytest.Array("<f16", []int{1}, "0123456789abcdef"), `type "<f16"`},
+		"empty text":  {numpytest.Array("<U0", []int{1000000}, ""), "text must take"},
+		"huge text":   {numpytest.Array("|S100000000", []int{1}, ""), "text must take"},
+		"negative length": {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", ""),
+			"expected a length"},
+		"no descr":    {numpytest.ArrayWith("{'fortran_order': False, 'shape': (1,)}", ""), `lacks "descr"`},
+		"twice":       {numpytest.ArrayWith("{'shape': (1,), 'shape': (1,)}", ""), `"shape" twice`},
+		"unknown key": {numpytest.ArrayWith("{'shade': (1,)}", ""), `the key "shade"`},
+		"open quote":  {numpytest.ArrayWith("{'shape", ""), "expected a key in quotes"},
+		"trailing": {numpytest.ArrayWith("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} + evil()", ""),
+			"goes on after its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readArray(c.bytes)

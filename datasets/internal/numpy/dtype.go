@@ -15,7 +15,8 @@ import (
 const maxText = 64 << 10
 
 // ErrObjects says why an array of Python objects is refused.
-var ErrObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as numbers or text, for instance with .astype(str)")
+var ErrObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as " +
+	"numbers or text, for instance with .astype(str)")
 
 // Dtype describes the type of an array's elements.
 type Dtype struct {
@@ -114,7 +115,8 @@ func (t Dtype) Text(b []byte) string {
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	case 'f':
-		return strconv.FormatFloat(t.Float(b), 'g', -1, max(32, 8*t.Size)) // strconv knows no halves; 32 bits hold one exactly
+		// strconv knows no halves; 32 bits hold one exactly
+		return strconv.FormatFloat(t.Float(b), 'g', -1, max(32, 8*t.Size))
 	case 'i':
 		return strconv.FormatInt(t.Int(b), 10)
 	}
@@ -148,7 +150,8 @@ func half(bits uint16) float32 {
 	return math.Float32frombits(math.Float32bits(v) | sign)
 }
 
-// ints fills dst with elements of b, and returns how many it could: it stops at one that is not a whole number that fits.
+// ints fills dst with elements of b, and returns how many it could: it stops at one that is not a whole number that
+// fits.
 func (t Dtype) ints(b []byte, dst []int64) int {
 	little := t.Order == binary.LittleEndian
 	switch {

@@ -3,6 +3,7 @@ package numpy
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -29,52 +30,47 @@ func (h Header) Len() int64 {
 	return n
 }
 
+// headerEntry is a key, its value, which is text, a boolean, a tuple of lengths or the begin of a list, and what
+// follows.
+var headerEntry = regexp.MustCompile(
+	`^\s*['"](\w*)['"]\s*:\s*(?:['"]([^'"]*)['"]|(True|False)|\(([^()]*)\)|\[)\s*(?:,\s*(\}?)|(\}))?`)
+
 // parseHeader reads the Python dictionary that describes an array, for instance
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (2708, 1433), }
 //
 // Its three keys may come in any order, and lengths may end in L as Python 2 wrote them.
-func parseHeader(text string) (Header, error) {
-	var h Header
-	s := headerScanner{rest: text}
+func parseHeader(text string) (h Header, err error) {
+	rest, ended := strings.CutPrefix(strings.TrimSpace(text), "{")
+	ended = !ended
 	seen := map[string]bool{}
-	if err := s.expect("{"); err != nil {
-		return h, err
-	}
-	for !s.accept("}") {
-		key, err := s.quoted()
-		if err != nil {
-			return h, err
+	for !ended {
+		m := headerEntry.FindStringSubmatch(rest)
+		if m == nil {
+			return h, fmt.Errorf("the header reads %.40q: expected a key in quotes and its value", rest)
 		}
-		if seen[key] {
+		key := m[1]
+		switch {
+		case seen[key]:
 			return h, fmt.Errorf("the header has %q twice", key)
-		}
-		seen[key] = true
-		if err := s.expect(":"); err != nil {
-			return h, err
-		}
-		switch key {
-		case "descr":
-			h.Type, err = s.dtype()
-		case "fortran_order":
-			h.Fortran, err = s.boolean()
-		case "shape":
-			h.Shape, err = s.shape()
+		case key == "descr" && strings.Contains(m[0], "["):
+			return h, errors.New("the array holds records with several fields: save each field as an array of its own")
+		case key == "descr" && m[2] != "":
+			h.Type, err = ParseDtype(m[2])
+		case key == "fortran_order" && m[3] != "":
+			h.Fortran = m[3] == "True"
+		case key == "shape" && strings.Contains(m[0], "("):
+			h.Shape, err = parseShape(m[4])
 		default:
-			err = fmt.Errorf("the header has the key %.40q: expected descr, fortran_order and shape", key)
+			err = fmt.Errorf("the header has the key %.40q with %.40q: expected descr, fortran_order and shape", key, m[0])
 		}
 		if err != nil {
 			return h, err
 		}
-		if !s.accept(",") {
-			if err := s.expect("}"); err != nil {
-				return h, err
-			}
-			break
-		}
+		seen[key], rest, ended = true, rest[len(m[0]):], m[5]+m[6] != ""
 	}
-	if strings.TrimSpace(s.rest) != "" {
-		return h, fmt.Errorf("the header goes on after its end: %.40q", s.rest)
+	if rest != "" {
+		return h, fmt.Errorf("the header goes on after its end: %.40q", rest)
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
 		if !seen[key] {
@@ -84,87 +80,28 @@ func parseHeader(text string) (Header, error) {
 	return h, nil
 }
 
-// headerScanner walks over the text of a header.
-type headerScanner struct{ rest string }
-
-func (s *headerScanner) accept(token string) bool {
-	s.rest = strings.TrimLeft(s.rest, " \t\n\r")
-	rest, found := strings.CutPrefix(s.rest, token)
-	if found {
-		s.rest = rest
-	}
-	return found
-}
-
-func (s *headerScanner) expect(token string) error {
-	if !s.accept(token) {
-		return fmt.Errorf("the header reads %.40q: expected %q", s.rest, token)
-	}
-	return nil
-}
-
-func (s *headerScanner) quoted() (string, error) {
-	for _, quote := range []string{"'", `"`} {
-		if s.accept(quote) {
-			text, rest, found := strings.Cut(s.rest, quote)
-			if !found {
-				return "", errors.New("the header has a quote that is never closed")
-			}
-			s.rest = rest
-			return text, nil
-		}
-	}
-	return "", fmt.Errorf("the header reads %.40q: expected a quoted word", s.rest)
-}
-
-func (s *headerScanner) boolean() (bool, error) {
-	if s.accept("True") {
-		return true, nil
-	}
-	return false, s.expect("False")
-}
-
-func (s *headerScanner) shape() ([]int64, error) {
-	if err := s.expect("("); err != nil {
-		return nil, err
-	}
+// parseShape reads lengths between commas.
+func parseShape(text string) ([]int64, error) {
 	shape := []int64{}
+	text = strings.TrimSuffix(strings.TrimSpace(text), ",")
+	if text == "" {
+		return shape, nil
+	}
 	product := int64(1)
-	for !s.accept(")") {
-		digits := s.rest[:len(s.rest)-len(strings.TrimLeft(s.rest, "0123456789"))]
-		d, err := strconv.ParseInt(digits, 10, 64)
+	for length := range strings.SplitSeq(text, ",") {
+		d, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(length), "L"), 10, 63)
 		if err != nil {
-			return nil, fmt.Errorf("the header's shape reads %.40q: expected a length", s.rest)
+			return nil, fmt.Errorf("the header's shape reads %.40q: expected a length", length)
 		}
-		s.rest = s.rest[len(digits):]
-		s.accept("L")
 		if d > maxElements || len(shape) == maxDims {
 			return nil, fmt.Errorf("the header claims a shape beyond %d dimensions or %d elements", maxDims, int64(maxElements))
 		}
-		shape = append(shape, d)
+		shape = append(shape, int64(d))
 		// A zero may not hide a huge product, so it counts as one.
-		if d = max(d, 1); product > maxElements/d {
+		if d = max(d, 1); product > maxElements/int64(d) {
 			return nil, fmt.Errorf("the header claims more than %d elements", int64(maxElements))
 		}
-		product *= d
-		if !s.accept(",") {
-			if err := s.expect(")"); err != nil {
-				return nil, err
-			}
-			break
-		}
+		product *= int64(d)
 	}
 	return shape, nil
-}
-
-// dtype reads a type such as '<f4'.
-func (s *headerScanner) dtype() (Dtype, error) {
-	if s.accept("[") {
-		return Dtype{}, errors.New("the array holds records with several fields: save each field as an array of its own")
-	}
-	name, err := s.quoted()
-	if err != nil {
-		return Dtype{}, err
-	}
-	return ParseDtype(name)
 }

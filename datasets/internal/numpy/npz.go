@@ -2,7 +2,6 @@ package numpy
 
 import (
 	"archive/zip"
-	"compress/flate"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Deflate cannot shrink data by more than this, so a member that claims more is lying.
@@ -21,20 +20,17 @@ const maxDeflateRatio = 1032
 const (
 	plainDeflateRatio = 64
 	countFirst        = 64 << 20
-	maxMembers        = 10_000
 )
 
-// File reads a zip of npy arrays. Members are streamed, and can be opened several times, even at once.
+// File reads a zip of npy arrays.
 type File struct {
-	ctx     context.Context
-	in      *input.File
-	members map[string]*zip.File
+	*graphfile.Zip
 	counted map[string]bool // members whose size was checked by unpacking
 }
 
 // Open opens a file. Once ctx is done, reading any member ends with its error.
 func Open(ctx context.Context, path string) (*File, error) {
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -46,48 +42,21 @@ func Open(ctx context.Context, path string) (*File, error) {
 }
 
 // New reads the list of members of a zip, which [File.Close] closes.
-func New(ctx context.Context, in *input.File) (*File, error) {
-	z := &File{ctx: ctx, in: in, members: map[string]*zip.File{}, counted: map[string]bool{}}
-	archive, err := zip.NewReader(in, in.Size)
+func New(ctx context.Context, in *graphfile.File) (*File, error) {
+	z, err := graphfile.NewZip(ctx, in, "npz", ".npy")
 	if err != nil {
-		return nil, z.Errorf("%d bytes: not a whole npz (zip) file: %w. Get it again", in.Size, err)
+		return nil, err
 	}
-	if len(archive.File) > maxMembers {
-		return nil, z.Errorf("%d members: expected at most %d", len(archive.File), maxMembers)
-	}
-	for _, f := range archive.File {
-		key := strings.TrimSuffix(f.Name, ".npy")
-		if z.members[key] != nil {
-			return nil, z.Errorf("member %.80q is there twice", key)
-		}
-		z.members[key] = f
-	}
-	return z, nil
-}
-
-// Close closes the file.
-func (z *File) Close() error { return z.in.Close() }
-
-// Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
-func (z *File) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
-}
-
-// Take counts bytes that the caller is about to keep of the file; see [input.Budget].
-func (z *File) Take(bytes int64) error {
-	if err := z.in.Take(bytes); err != nil {
-		return z.Errorf("%w", err)
-	}
-	return nil
+	return &File{z, map[string]bool{}}, nil
 }
 
 // Has reports whether there is a member of that name (without .npy).
-func (z *File) Has(member string) bool { return z.members[member] != nil }
+func (z *File) Has(member string) bool { return z.Members[member] != nil }
 
 // Names returns the names of the members, sorted, for error messages.
 func (z *File) Names() string {
 	var names []string
-	for name := range z.members {
+	for name := range z.Members {
 		names = append(names, fmt.Sprintf("%.40s", name))
 	}
 	slices.Sort(names)
@@ -112,19 +81,18 @@ func (z *File) Require(layout string, members ...string) error {
 
 // Open starts reading a member; close it after use.
 func (z *File) Open(member string) (*Array, error) {
-	where := z.in.Name + ": " + member
-	f := z.members[member]
+	f := z.Members[member]
 	if f == nil {
 		return nil, z.Errorf("no member %q; found %s", member, z.Names())
 	}
-	if err := z.believe(f, where); err != nil {
+	if err := z.believe(f, member); err != nil {
 		return nil, err
 	}
-	r, err := z.stream(f, where)
+	r, err := z.Zip.Open(f)
 	if err != nil {
 		return nil, err
 	}
-	a, err := newArray(r, int64(f.UncompressedSize64), where)
+	a, err := newArray(r, int64(f.UncompressedSize64), z.Errorf("%s", member).Error())
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -133,24 +101,28 @@ func (z *File) Open(member string) (*Array, error) {
 }
 
 // believe checks the size that the zip claims for a member against the bytes that are there.
-func (z *File) believe(f *zip.File, where string) error {
+func (z *File) believe(f *zip.File, member string) error {
 	packed, full := f.CompressedSize64, f.UncompressedSize64
 	switch {
 	case f.Flags&1 != 0:
-		return fmt.Errorf("%s: the member is encrypted: save it without a password", where)
+		return z.Errorf("%s: the member is encrypted: save it without a password", member)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return fmt.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and numpy.savez_compressed write", where, f.Method)
-	case packed > uint64(z.in.Size):
-		return fmt.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again", where, packed, z.in.Size)
+		return z.Errorf("%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez and "+
+			"numpy.savez_compressed write", member, f.Method)
+	case packed > uint64(z.Size()):
+		return z.Errorf("%s: claims %d packed bytes in a file of %d. The file is damaged: get it again",
+			member, packed, z.Size())
 	case f.Method == zip.Store && packed != full:
-		return fmt.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again", where, packed, full)
+		return z.Errorf("%s: stored, yet claims %d bytes packed and %d unpacked. The file is damaged: get it again",
+			member, packed, full)
 	case full > (packed+16)*maxDeflateRatio:
-		return fmt.Errorf("%s: claims that %d bytes unpack to %d, which deflate cannot do. The file is damaged: get it again", where, packed, full)
+		return z.Errorf("%s: claims that %d bytes unpack to %d, which deflate cannot do. The file is damaged: get it again",
+			member, packed, full)
 	}
 	if full <= countFirst || full <= packed*plainDeflateRatio || z.counted[f.Name] {
 		return nil
 	}
-	r, err := z.stream(f, where)
+	r, err := z.Zip.Open(f)
 	if err != nil {
 		return err
 	}
@@ -160,39 +132,12 @@ func (z *File) believe(f *zip.File, where string) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return fmt.Errorf("%s: claims %d bytes, but only %d can be unpacked: %w. The file is damaged: get it again", where, full, n, err)
+		return z.Errorf("%s: claims %d bytes, but only %d can be unpacked: %w. The file is damaged: get it again",
+			member, full, n, err)
 	}
 	z.counted[f.Name] = true
 	return nil
 }
-
-func (z *File) stream(f *zip.File, where string) (io.ReadCloser, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w. The file is damaged: get it again", where, err)
-	}
-	return &memberReader{ctx: z.ctx, r: r}, nil
-}
-
-// memberReader ends reading when the context is done, and puts damage into words.
-type memberReader struct {
-	ctx context.Context
-	r   io.ReadCloser
-}
-
-func (m *memberReader) Read(b []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := m.r.Read(b)
-	var corrupt flate.CorruptInputError
-	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.As(err, &corrupt) {
-		err = fmt.Errorf("the packed bytes are damaged (%w): get the file again", err)
-	}
-	return n, err
-}
-
-func (m *memberReader) Close() error { return m.r.Close() }
 
 // Vector opens a member of one dimension, of the given length unless that is negative. A single number counts as a
 // vector of length 1, and a column as a vector.

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/datasets/internal/input"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 func openBytes(t testing.TB, b []byte) *File {
-	z, err := New(t.Context(), input.Bytes("a.npz", b))
+	z, err := New(t.Context(), graphfile.Bytes("a.npz", b))
 	require.NoError(t, err)
 	return z
 }
@@ -34,7 +34,8 @@ func TestNPZErrorsNameTheMemberAndDamageIsFound(t *testing.T) {
 	good := numpytest.Members{"row": numpytest.Array("<i4", []int{3}, []int32{5, 6, 7})}.Zip(zip.Store)
 	damaged := bytes.Replace(good, []byte{5, 0, 0, 0, 6}, []byte{5, 0, 0, 0, 9}, 1)
 	_, err := openBytes(t, damaged).Ints("row", 3)
-	assert.ErrorContains(t, err, "a.npz: row: byte 140: the packed bytes are damaged (zip: checksum error): get the file again")
+	assert.ErrorContains(t, err,
+		"a.npz: row: byte 140: the packed bytes are damaged (zip: checksum error): get the file again")
 	_, err = openBytes(t, good).Ints("col", 3)
 	assert.ErrorContains(t, err, `a.npz: no member "col"; found row`)
 }
@@ -42,7 +43,7 @@ func TestNPZErrorsNameTheMemberAndDamageIsFound(t *testing.T) {
 func TestNPZReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := numpytest.Members{"row": numpytest.Array("<i4", []int{3}, []int32{5, 6, 7})}.Zip(zip.Store)
-	z, err := New(ctx, input.Bytes("a.npz", b))
+	z, err := New(ctx, graphfile.Bytes("a.npz", b))
 	require.NoError(t, err)
 	cancel()
 	_, err = z.Ints("row", 3)
@@ -50,6 +51,6 @@ func TestNPZReadingStopsWhenTheContextIsDone(t *testing.T) {
 }
 
 func TestNPZRefusesWhatIsNotAZip(t *testing.T) {
-	_, err := New(t.Context(), input.Bytes("a.npz", []byte("<html>not found")))
+	_, err := New(t.Context(), graphfile.Bytes("a.npz", []byte("<html>not found")))
 	require.ErrorContains(t, err, "a.npz: 15 bytes: not a whole npz (zip) file")
 }

@@ -3,6 +3,7 @@ package ogb
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -15,10 +16,7 @@ import (
 	"strconv"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/csvtable"
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 )
 
 const (
@@ -41,9 +39,9 @@ type reader struct {
 }
 
 // Read reads the graph in a folder. Errors name the file and the line. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, dir string) (*listing.Graph, error) {
+func Read(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	r := reader{ctx, dir}
-	g := &listing.Graph{Format: "Open Graph Benchmark", Both: true}
+	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}
 	nodes, err := r.one(nodesFile)
 	if err != nil {
 		return nil, err
@@ -52,20 +50,20 @@ func Read(ctx context.Context, dir string) (*listing.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if nodes < 1 || nodes > listing.MaxNodes {
-		return nil, fmt.Errorf("%s: %d nodes: expected 1 to %d", r.path(nodesFile), nodes, listing.MaxNodes)
+	if nodes < 1 || nodes > graphfile.MaxNodes {
+		return nil, fmt.Errorf("%s: %d nodes: expected 1 to %d", r.path(nodesFile), nodes, graphfile.MaxNodes)
 	}
 	g.Nodes = int(nodes)
 	if err := r.edges(g, listed); err != nil {
 		return nil, err
 	}
-	for _, part := range []func(*listing.Graph) error{r.features, r.labels, r.split} {
+	for _, part := range []func(*graphfile.Graph) error{r.features, r.labels, r.split} {
 		if err := part(g); err != nil {
 			return nil, err
 		}
 	}
 	if g.Labels == nil && g.Features.Width == 0 { // then the number of nodes is nothing but a number
-		if err := listing.ClaimError(nodesFile, nodes, len(g.Pairs)); err != nil {
+		if err := graphfile.ClaimError(nodesFile, nodes, len(g.Pairs)); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
 		}
 	}
@@ -75,9 +73,9 @@ func Read(ctx context.Context, dir string) (*listing.Graph, error) {
 func (r reader) path(file string) string { return filepath.Join(r.dir, filepath.FromSlash(file)) }
 
 // table opens a packed table, to be closed after use.
-func (r reader) table(file string) (*csvtable.Table, *input.File, error) {
+func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
 	path := r.path(file)
-	f, err := input.Open(path)
+	f, err := graphfile.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +83,7 @@ func (r reader) table(file string) (*csvtable.Table, *input.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: not a gzip file: %w", path, err), f.Close())
 	}
-	return csvtable.NewBare(r.ctx, f, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*f.Size)}), f, nil
+	return graphfile.NewBareTable(r.ctx, f, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*f.Size)}), f, nil
 }
 
 // bounded ends with an error when more has been read than a file of numbers packs.
@@ -103,7 +101,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // each calls row for every line of a table of so many columns; 0: any number.
-func (r reader) each(file string, columns int, row func(t *csvtable.Table) error) error {
+func (r reader) each(file string, columns int, row func(t *graphfile.Table) error) error {
 	t, in, err := r.table(file)
 	if err != nil {
 		return err
@@ -120,15 +118,15 @@ func (r reader) each(file string, columns int, row func(t *csvtable.Table) error
 	return t.Err()
 }
 
-// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it holds:
-// that is noted.
-func (r reader) perNode(g *listing.Graph, file, holds string, row func(t *csvtable.Table) error) error {
+// perNode calls row for every line of a file that has one for each node. A folder may lack it, and its nodes what it
+// holds: that is noted.
+func (r reader) perNode(g *graphfile.Graph, file, holds string, row func(t *graphfile.Table) error) error {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		g.Notef("no %s: the nodes have no %s", file, holds)
 		return nil
 	}
 	lines := 0
-	err := r.each(file, 0, func(t *csvtable.Table) error {
+	err := r.each(file, 0, func(t *graphfile.Table) error {
 		if lines++; lines > g.Nodes {
 			return t.Errorf("more lines than the %d nodes: expected one each", g.Nodes)
 		}
@@ -143,8 +141,8 @@ func (r reader) perNode(g *listing.Graph, file, holds string, row func(t *csvtab
 // one reads a file that holds one number.
 func (r reader) one(file string) (int64, error) {
 	var all []int64
-	err := r.each(file, 1, func(t *csvtable.Table) error {
-		n, err := number(t, t.Fields[0], listing.MaxNodes*1024)
+	err := r.each(file, 1, func(t *graphfile.Table) error {
+		n, err := number(t, t.Fields[0], graphfile.MaxNodes*1024)
 		if all = append(all, n); len(all) > maxNodesList {
 			return t.Errorf("more than %d graphs: expected one", maxNodesList)
 		}
@@ -160,7 +158,7 @@ func (r reader) one(file string) (int64, error) {
 }
 
 // number reads a whole number from 0 to less than most.
-func number(t *csvtable.Table, field []byte, most int64) (int64, error) {
+func number(t *graphfile.Table, field []byte, most int64) (int64, error) {
 	n := int64(0)
 	for _, c := range field {
 		if c < '0' || c > '9' || n > most {
@@ -175,9 +173,9 @@ func number(t *csvtable.Table, field []byte, most int64) (int64, error) {
 	return n, nil
 }
 
-func (r reader) edges(g *listing.Graph, listed int64) error {
+func (r reader) edges(g *graphfile.Graph, listed int64) error {
 	nodes := int64(g.Nodes)
-	err := r.each(EdgeFile, 2, func(t *csvtable.Table) error {
+	err := r.each(EdgeFile, 2, func(t *graphfile.Table) error {
 		source, err := number(t, t.Fields[0], nodes)
 		if err != nil {
 			return err
@@ -190,52 +188,42 @@ func (r reader) edges(g *listing.Graph, listed int64) error {
 		return err
 	})
 	if err == nil && int64(len(g.Pairs)) != listed {
-		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again", r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
+		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",
+			r.path(EdgeFile), len(g.Pairs), listed, edgesFile)
 	}
 	return err
 }
 
-func (r reader) features(g *listing.Graph) error {
+func (r reader) features(g *graphfile.Graph) error {
 	f := &g.Features
-	return r.perNode(g, featureFile, "features", func(t *csvtable.Table) error {
-		if f.Width = len(t.Fields); f.Offsets == nil {
-			f.Offsets = []int64{0}
+	var row []float32
+	return r.perNode(g, featureFile, "features", func(t *graphfile.Table) error {
+		if row == nil {
+			row = make([]float32, len(t.Fields))
+			*f = graphfile.NewFeatures(len(row))
 		}
 		for i, field := range t.Fields {
-			if len(field) == 1 && field[0] == '0' {
-				continue
-			}
-			x, err := strconv.ParseFloat(string(field), 32)
-			if err == nil {
-				_, err = listing.Float32(x)
-			}
-			if err != nil {
-				return t.Errorf("column %d: found %.40q: expected a finite number that fits 32 bits", i+1, field)
-			}
-			if x != 0 {
-				f.Columns, f.Values = append(f.Columns, int32(i)), append(f.Values, float32(x))
+			var err error
+			if row[i], err = graphfile.ParseFeature(field); err != nil {
+				return t.Errorf("column %d: %w", i+1, err)
 			}
 		}
-		f.Offsets = append(f.Offsets, int64(len(f.Values)))
-		return t.Take(8 + 8*(int64(len(f.Values))-f.Offsets[len(f.Offsets)-2]))
+		return t.Take(f.Add(row))
 	})
 }
 
-func (r reader) labels(g *listing.Graph) error {
-	var index classes.Index
-	err := r.perNode(g, labelFile, "classes", func(t *csvtable.Table) error {
+func (r reader) labels(g *graphfile.Graph) error {
+	var index graphfile.Classes
+	err := r.perNode(g, labelFile, "classes", func(t *graphfile.Table) error {
 		if len(t.Fields) != 1 {
 			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
 		}
-		label := t.Fields[0]
-		if s := string(label); s == "nan" || s == "NaN" || s == "-1" {
-			label = nil
-		} else if x, err := strconv.ParseFloat(s, 64); s != "" && (err != nil || x != float64(int64(x))) {
-			return t.Errorf("found the label %.40q: expected a whole number", s)
-		} else if s != "" {
-			label = strconv.AppendInt(nil, int64(x), 10)
+		x, err := strconv.ParseFloat(cmp.Or(string(t.Fields[0]), "nan"), 64)
+		label, ok := index.AddNumber(x)
+		if err != nil || !ok {
+			return t.Errorf("found the label %.40q: expected a whole number", t.Fields[0])
 		}
-		g.Labels = append(g.Labels, index.Add(label))
+		g.Labels = append(g.Labels, label)
 		return nil
 	})
 	if g.Labels != nil {
@@ -245,7 +233,7 @@ func (r reader) labels(g *listing.Graph) error {
 }
 
 // split reads the only folder of split/, whatever its name, or the first of several.
-func (r reader) split(g *listing.Graph) error {
+func (r reader) split(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path(splitFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -263,7 +251,7 @@ func (r reader) split(g *listing.Graph) error {
 	}
 	var sets [3][]int32
 	for i, file := range []string{"train.csv.gz", "valid.csv.gz", "test.csv.gz"} {
-		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *csvtable.Table) error {
+		err := r.each(splitFolder+"/"+name+"/"+file, 1, func(t *graphfile.Table) error {
 			v, err := number(t, t.Fields[0], int64(g.Nodes))
 			if len(sets[i]) == g.Nodes {
 				return t.Errorf("more lines than the %d nodes", g.Nodes)
@@ -281,13 +269,14 @@ func (r reader) split(g *listing.Graph) error {
 }
 
 // others notes what else raw/ holds.
-func (r reader) others(g *listing.Graph) error {
+func (r reader) others(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path("raw"))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile}, name) {
+		if name := "raw/" + e.Name(); !slices.Contains([]string{EdgeFile, featureFile, labelFile, nodesFile, edgesFile},
+			name) {
 			g.Notef("%.80q: left out", name)
 		}
 	}

@@ -2,8 +2,6 @@ package pickle
 
 import (
 	"encoding/binary"
-	"slices"
-	"unicode/utf8"
 
 	"nodemask/datasets/internal/numpy"
 )
@@ -17,31 +15,23 @@ const (
 	globalArray       global = "numpy ndarray"
 	globalType        global = "numpy dtype"
 	globalReconstruct global = "numpy _reconstruct"
-	globalScalar      global = "numpy scalar"
 	globalMatrix      global = "scipy csr_matrix"
 	globalDefaultDict global = "collections defaultdict"
 	globalList        global = "list"
-	globalEncode      global = "_codecs encode"
-	globalNewObject   global = "copyreg _reconstructor"
-	globalObject      global = "object"
 )
 
 // globals are their names in files.
 var globals = map[string]global{
 	"numpy ndarray": globalArray, "numpy dtype": globalType,
 	"numpy.core.multiarray _reconstruct": globalReconstruct, "numpy._core.multiarray _reconstruct": globalReconstruct,
-	"numpy.core.multiarray scalar": globalScalar, "numpy._core.multiarray scalar": globalScalar,
 	"scipy.sparse.csr csr_matrix": globalMatrix, "scipy.sparse._csr csr_matrix": globalMatrix,
-	"__builtin__ list": globalList, "builtins list": globalList, "__builtin__ object": globalObject, "builtins object": globalObject,
-	"copy_reg _reconstructor": globalNewObject, "copyreg _reconstructor": globalNewObject,
-	"collections defaultdict": globalDefaultDict, "_codecs encode": globalEncode,
+	"__builtin__ list": globalList, "builtins list": globalList,
+	"collections defaultdict": globalDefaultDict,
 }
 
-func (p *unpickler) global(module, name []byte) global {
-	if len(module)+len(name) > 128 {
-		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
-	}
-	g, is := globals[string(module)+" "+string(name)]
+// numpyGlobal returns what numpy's pickles name.
+func (p *unpickler) numpyGlobal(module, name string) global {
+	g, is := globals[module+" "+name]
 	if !is {
 		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
 	}
@@ -60,38 +50,34 @@ type Array struct {
 // Matrix holds a scipy CSR matrix.
 type Matrix struct{ state *Dict }
 
-func (p *unpickler) call(callee, arguments any) any {
-	f, ok := callee.(global)
-	args, ok2 := arguments.(Tuple)
-	if !ok || !ok2 {
-		p.fail("%s is called with %s: expected a global and a tuple", Describe(callee), Describe(arguments))
-	}
+func (p *unpickler) callNumpy(callee any, args Tuple) any {
 	arg := func(i int) any {
 		if i < len(args) {
 			return args[i]
 		}
 		return None{}
 	}
-	switch {
-	case f == globalReconstruct && arg(0) == globalArray:
-		return &Array{}
-	case f == globalType:
+	switch callee {
+	case globalReconstruct:
+		if arg(0) == globalArray {
+			return &Array{}
+		}
+	case globalType:
 		return p.newType(arg(0))
-	case f == globalScalar && len(args) == 2:
-		return p.scalar(args[0], args[1])
-	case f == globalMatrix && len(args) == 0, f == globalNewObject && arg(0) == globalMatrix:
-		return &Matrix{}
-	case f == globalDefaultDict && len(args) == 1 && args[0] == globalList:
-		return &Dict{}
-	case f == globalList && len(args) == 0:
-		return &List{}
-	case f == globalEncode && len(args) == 2:
-		return p.latin1(args[0], args[1])
+	case globalMatrix:
+		if len(args) == 0 {
+			return &Matrix{}
+		}
+	case globalDefaultDict:
+		if len(args) == 1 && args[0] == globalList {
+			return &Dict{}
+		}
 	}
-	p.fail("%s is called with arguments that graph files do not use", f)
+	p.fail("%s is called with arguments that graph files do not use", Describe(callee))
 	return nil
 }
 
+// build is BUILD: it gives an object its state.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case *numpy.Dtype:
@@ -108,8 +94,14 @@ func (p *unpickler) build(object, state any) {
 			o.state = dict
 			return
 		}
+	case *Object:
+		if dict, ok := state.(*Dict); ok && o.State == nil {
+			o.State = dict
+			return
+		}
 	}
-	p.fail("%s is given the state %s: expected an array, a dtype or a matrix, and its state", Describe(object), Describe(state))
+	p.fail("%s is given the state %s: expected an object that has one, once, and its state",
+		Describe(object), Describe(state))
 }
 
 // newType reads a dtype's name, such as "f4".
@@ -147,12 +139,10 @@ func (p *unpickler) buildArray(a *Array, state any) {
 	shape, ok := s[1].(Tuple)
 	dtype, ok2 := s[2].(*numpy.Dtype)
 	fortran, ok3 := s[3].(bool)
-	if n, isInt := s[3].(int64); isInt { // protocols 0 and 1 of Python 2
-		fortran, ok3 = n != 0, n == 0 || n == 1
-	}
 	data, ok4 := s[4].(String)
 	if !ok || !ok2 || !ok3 || !ok4 || len(shape) > 2 {
-		p.fail("an array's state holds %s, %s, %s and %s: expected a shape of at most 2 sizes, a dtype, a boolean and a string",
+		p.fail("an array's state holds %s, %s, %s and %s: expected a shape of at most 2 sizes, a dtype, a boolean and a "+
+			"string",
 			Describe(s[1]), Describe(s[2]), Describe(s[3]), Describe(s[4]))
 	}
 	if fortran && len(shape) > 1 {
@@ -169,42 +159,10 @@ func (p *unpickler) buildArray(a *Array, state any) {
 		numbers *= n
 	}
 	if numbers*int64(dtype.Size) != int64(len(data)) {
-		p.fail("an array of shape %v, %d bytes a number, has %d bytes of numbers: expected %d", a.Shape, dtype.Size, len(data), numbers*int64(dtype.Size))
+		p.fail("an array of shape %v, %d bytes a number, has %d bytes of numbers: expected %d",
+			a.Shape, dtype.Size, len(data), numbers*int64(dtype.Size))
 	}
 	a.dtype, a.data = *dtype, data
-}
-
-// scalar reads a numpy number.
-func (p *unpickler) scalar(dtype, data any) any {
-	t, ok := dtype.(*numpy.Dtype)
-	s, ok2 := data.(String)
-	if !ok || !ok2 || len(s) != t.Size {
-		p.fail("a numpy number made of %s and %s: expected a dtype and a string of its size", Describe(dtype), Describe(data))
-	}
-	if t.Kind == 'f' {
-		return t.Float(s)
-	}
-	return t.Int(s)
-}
-
-// latin1 is _codecs.encode(text, "latin1"), which is how Python 3 writes bytes in protocols 0 to 2.
-func (p *unpickler) latin1(text, codec any) String {
-	s, ok := text.(String)
-	name, _ := codec.(String)
-	if !ok || string(name) != "latin1" {
-		p.fail("_codecs.encode of %s as %.20q: expected a string as \"latin1\"", Describe(text), name)
-	}
-	p.spend(len(s)) // one kept string can be decoded over and over
-	out := make(String, 0, len(s))
-	for i := 0; i < len(s); {
-		r, width := utf8.DecodeRune(s[i:])
-		if r > 0xff {
-			p.fail("_codecs.encode: character %U is not in Latin-1", r)
-		}
-		out = append(out, byte(r))
-		i += width
-	}
-	return slices.Clip(out)
 }
 
 // Len returns the number of elements.

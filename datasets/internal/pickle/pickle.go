@@ -1,16 +1,19 @@
-// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples and
-// dictionaries of numbers and strings, as Python 2 and 3 write them in protocols 0 to 3, and the tensors of torch.save. It is not
-// Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and nothing is ever run.
+// Package pickle reads the few pickles that graph files are made of: numpy arrays, scipy CSR matrices, lists, tuples
+// and dictionaries of numbers and strings, as Planetoid's files and torch.save have them in protocols 2 and 3. It is
+// not Python: opcodes build values of the types below, a GLOBAL must be on the list in numpy.go or torch.go, and
+// nothing is ever run.
 //
 // Lengths are checked before anything is allocated, strings stay in the file's memory, and all else that opcodes make
 // is counted against maxMemory.
 package pickle
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strconv"
+
+	"nodemask/internal/memory"
 )
 
 const (
@@ -49,7 +52,8 @@ func Read(data []byte) (any, error) { return read(data, false) }
 
 func read(data []byte, torch bool) (value any, err error) {
 	if len(data) > MaxSize {
-		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s", bytesText(uint64(len(data))), bytesText(MaxSize))}
+		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s",
+			memory.Text(int64(len(data))), memory.Text(MaxSize))}
 	}
 	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch}
 	defer func() {
@@ -91,10 +95,6 @@ func (p *unpickler) step() (done bool) {
 		p.marks = append(p.marks, len(p.stack))
 	case '0': // POP
 		p.pop()
-	case '1': // POP_MARK
-		p.popMark()
-	case '2': // DUP
-		p.push(p.top())
 
 	case 'N': // NONE
 		p.push(None{})
@@ -110,39 +110,18 @@ func (p *unpickler) step() (done bool) {
 		p.push(int64(int32(binary.LittleEndian.Uint32(p.take(4)))))
 	case 0x8a: // LONG1
 		p.push(p.long(p.take(int(p.take(1)[0]))))
-	case 'I': // INT
-		p.push(p.textInt(p.line()))
-	case 'L': // LONG
-		s := p.line()
-		if n := len(s); n > 0 && s[n-1] == 'L' {
-			s = s[:n-1]
-		}
-		p.push(p.parseInt(s))
 	case 'G': // BINFLOAT
 		p.push(math.Float64frombits(binary.BigEndian.Uint64(p.take(8))))
-	case 'F': // FLOAT
-		s := p.line()
-		if len(s) > 64 {
-			p.fail("a number of %d characters: expected at most 64", len(s))
-		}
-		x, err := strconv.ParseFloat(string(s), 64)
-		if err != nil {
-			p.fail("%q is not a number", s)
-		}
-		p.push(x)
 
 	case 'U', 'C': // SHORT_BINSTRING, SHORT_BINBYTES
 		p.push(String(p.take(int(p.take(1)[0]))))
 	case 'T', 'X', 'B': // BINSTRING, BINUNICODE, BINBYTES
 		n := binary.LittleEndian.Uint32(p.take(4))
 		if n > MaxSize {
-			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s", bytesText(uint64(n)), bytesText(MaxSize))
+			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s",
+				memory.Text(int64(n)), memory.Text(MaxSize))
 		}
 		p.push(String(p.take(int(n))))
-	case 'S': // STRING
-		p.push(p.quoted(p.line()))
-	case 'V': // UNICODE
-		p.push(p.rawUnicode(p.line()))
 
 	case ')': // EMPTY_TUPLE
 		p.push(Tuple{})
@@ -159,69 +138,77 @@ func (p *unpickler) step() (done bool) {
 	case 'l': // LIST
 		p.push(&List{Items: p.popMark()})
 	case 'a': // APPEND
-		item := p.pop()
-		p.extend([]any{item})
+		p.extend([]any{p.pop()})
 	case 'e': // APPENDS
-		items := p.popMark()
-		p.extend(items)
+		p.extend(p.popMark())
 	case '}': // EMPTY_DICT
 		p.push(&Dict{})
-	case 'd': // DICT
-		items := p.popMark()
-		p.push(&Dict{})
-		p.setItems(items)
 	case 's': // SETITEM
 		value := p.pop()
 		key := p.pop()
 		p.setItems([]any{key, value})
 	case 'u': // SETITEMS
-		items := p.popMark()
-		p.setItems(items)
+		p.setItems(p.popMark())
 
-	case 'p': // PUT
-		p.put(p.memoKey(p.line()))
 	case 'q': // BINPUT
 		p.put(uint64(p.take(1)[0]))
 	case 'r': // LONG_BINPUT
 		p.put(uint64(binary.LittleEndian.Uint32(p.take(4))))
-	case 'g': // GET
-		p.get(p.memoKey(p.line()))
 	case 'h': // BINGET
 		p.get(uint64(p.take(1)[0]))
 	case 'j': // LONG_BINGET
 		p.get(uint64(binary.LittleEndian.Uint32(p.take(4))))
 
 	case 'c': // GLOBAL
-		module, name := p.line(), p.line()
-		if p.torch {
-			p.push(p.torchGlobal(module, name))
-			break
-		}
-		p.push(p.global(module, name))
+		p.push(p.globals(p.line(), p.line()))
 	case 'R', 0x81: // REDUCE, NEWOBJ
 		args := p.pop()
-		if p.torch {
-			p.push(p.callTorch(p.pop(), args))
-			break
-		}
 		p.push(p.call(p.pop(), args))
 	case 'b': // BUILD
 		state := p.pop()
-		if p.torch {
-			p.buildTorch(p.top(), state)
-			break
-		}
 		p.build(p.top(), state)
 	case 'Q': // BINPERSID
-		if p.torch {
-			p.push(p.persistent(p.pop()))
-			break
-		}
-		fallthrough
+		p.push(p.persistent(p.pop()))
 	default:
 		p.fail("opcode 0x%02x is not one that graph files use", op)
 	}
 	return false
+}
+
+// globals returns what the pickle names by a module and a name.
+func (p *unpickler) globals(module, name []byte) any {
+	if len(module)+len(name) > 128 {
+		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
+	}
+	if p.torch {
+		return p.torchGlobal(string(module), string(name))
+	}
+	return p.numpyGlobal(string(module), string(name))
+}
+
+// call calls a global, which does what the reader has for it.
+func (p *unpickler) call(callee, arguments any) any {
+	args, ok := arguments.(Tuple)
+	if !ok {
+		p.fail("%s is called with %s: expected a tuple", Describe(callee), Describe(arguments))
+	}
+	if p.torch {
+		return p.callTorch(callee, args)
+	}
+	return p.callNumpy(callee, args)
+}
+
+// long reads a little-endian two's-complement integer of up to 8 bytes.
+func (p *unpickler) long(b []byte) int64 {
+	if len(b) > 8 {
+		p.fail("an integer of %d bytes: expected at most 8", len(b))
+	}
+	var n uint64
+	for i, x := range b {
+		n |= uint64(x) << (8 * i)
+	}
+	free := 64 - 8*len(b)
+	return int64(n<<free) >> free // also of no bytes, 0
 }
 
 // take reads n bytes, which stay in the file's memory.
@@ -235,15 +222,12 @@ func (p *unpickler) take(n int) []byte {
 
 // line reads up to a newline, which it drops.
 func (p *unpickler) line() []byte {
-	for i := p.next; i < len(p.data); i++ {
-		if p.data[i] == '\n' {
-			line := p.data[p.next:i:i]
-			p.next = i + 1
-			return line
-		}
+	line, rest, found := bytes.Cut(p.data[p.next:], []byte("\n"))
+	if !found {
+		p.fail("the file ends in the middle of a line")
 	}
-	p.fail("the file ends in the middle of a line")
-	return nil
+	p.next = len(p.data) - len(rest)
+	return line
 }
 
 func (p *unpickler) push(v any) {
@@ -258,7 +242,7 @@ func (p *unpickler) push(v any) {
 func (p *unpickler) spend(bytes int) {
 	p.spent += bytes
 	if p.spent > maxMemory {
-		p.fail("this pickle's values take more than %s; those of a graph file need far less", bytesText(maxMemory))
+		p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
 	}
 }
 
@@ -341,12 +325,4 @@ func (p *unpickler) get(key uint64) {
 		p.fail("value %d is asked for before it was kept", key)
 	}
 	p.push(v)
-}
-
-func (p *unpickler) memoKey(s []byte) uint64 {
-	key, err := strconv.ParseUint(string(s[:min(len(s), 32)]), 10, 64)
-	if err != nil || len(s) > 32 {
-		p.fail("%q is not the number of a kept value", s[:min(len(s), 32)])
-	}
-	return key
 }

@@ -2,9 +2,6 @@ package pickle
 
 import (
 	"encoding/binary"
-	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,24 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testPickle is a file written by testdata/makepickles.py.
-func testPickle(t testing.TB, name string) []byte {
-	data, err := os.ReadFile(filepath.Join("testdata", "pickles", name+".pickle"))
-	require.NoError(t, err)
-	return data
-}
-
-func TestNumbersAndStringsOfEveryProtocolAreRead(t *testing.T) {
-	want := []any{0.5, int64(-7), true, None{}, 2.25, int64(-1), int64(300), int64(70000), int64(1 << 40), int64(-1 << 40),
-		String("hé€\n'"), String("\x00\xff'\\")}
-	for _, name := range []string{"scalars-0", "scalars-1", "scalars-2", "scalars-3"} {
-		v, err := Read(testPickle(t, name))
-		require.NoError(t, err, name)
-		assert.Equal(t, want, v.(*List).Items, name)
+func TestNumbersAndStringsAreRead(t *testing.T) {
+	for pickle, want := range map[string]any{
+		"\x80\x03\x88.": true, "\x89.": false, "N.": None{}, "G@\x02\x00\x00\x00\x00\x00\x00.": 2.25,
+		"K\xff.": int64(255), "M\x2c\x01.": int64(300), "J\xff\xff\xff\xff.": int64(-1), "\x8a\x00.": int64(0),
+		"\x8a\x06\x00\x00\x00\x00\x00\x01.": int64(1 << 40), "\x8a\x06\x00\x00\x00\x00\x00\xff.": int64(-1 << 40),
+		"X\x06\x00\x00\x00h\xc3\xa9\n'\".": String("h\xc3\xa9\n'\""), "U\x02\x00\xff.": String("\x00\xff"),
+		"C\x01a.": String("a"), "B\x01\x00\x00\x00a.": String("a"), "T\x01\x00\x00\x00a.": String("a"),
+	} {
+		v, err := Read([]byte(pickle))
+		require.NoError(t, err, "%q", pickle)
+		assert.Equal(t, want, v, "%q", pickle)
 	}
-	v, err := Read(testPickle(t, "python2-strings"))
-	require.NoError(t, err)
-	assert.Equal(t, []any{String("a\x00\n'b"), String("it's"), true, int64(5), 1.5}, v.(*List).Items)
 }
 
 func TestSevenBytesCannotAskForTwoGigabytes(t *testing.T) {
@@ -38,18 +29,19 @@ func TestSevenBytesCannotAskForTwoGigabytes(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := Read([]byte{0x80, 2, 0x54, 0xff, 0xff, 0xff, 0x7f})
 	runtime.ReadMemStats(&after)
-	assert.EqualError(t, err, "byte 2: this pickle asks for 2.0 GiB in one piece; a graph file needs at most 64.0 MiB")
+	assert.EqualError(t, err, "byte 2: this pickle asks for 2.1 GB in one piece; a graph file needs at most 67 MB")
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 }
 
 func TestNoGlobalOutsideTheListIsTaken(t *testing.T) {
 	for _, c := range []struct{ pickle, want string }{
-		{"cos\nsystem\n(S'true'\ntR.", `byte 0: the pickle asks for "system" from "os"`},
+		{"cos\nsystem\n(U\x04truetR.", `byte 0: the pickle asks for "system" from "os"`},
 		{"\x80\x02c__builtin__\neval\n.", `byte 2: the pickle asks for "eval" from "__builtin__"`},
-		{"cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\n\x85R.", "numpy _reconstruct is called with arguments that graph files do not use"},
+		{"cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\n\x85R.",
+			"numpy _reconstruct is called with arguments that graph files do not use"},
 		{"ccollections\ndefaultdict\n)R.", "collections defaultdict is called with arguments"},
 		{"c" + strings.Repeat("a", 200) + "\nb\n.", "the name of a global has 201 characters"},
-		{"K\x01)R.", "a number is called with a tuple of 0: expected a global and a tuple"},
+		{"K\x01)R.", "a number is called with arguments that graph files do not use"},
 		{"c__builtin__\nlist\n}b.", "list is given the state a dictionary"},
 	} {
 		_, err := Read([]byte(c.pickle))
@@ -58,7 +50,6 @@ func TestNoGlobalOutsideTheListIsTaken(t *testing.T) {
 }
 
 func TestEachMalformedPickleIsAnErrorWithItsOffset(t *testing.T) {
-	long := strings.Repeat("9", 100)
 	for _, c := range []struct{ pickle, want string }{
 		{"", "byte 0: the file ends too early: 0 bytes are left where 1 are needed"},
 		{"K\x01", "byte 2: the file ends too early"},
@@ -75,28 +66,14 @@ func TestEachMalformedPickleIsAnErrorWithItsOffset(t *testing.T) {
 		{"(K\x01a.", "a value is missing from the stack"},
 		{"t.", "byte 0: a mark is missing"},
 		{"h\x05.", "byte 0: value 5 is asked for before it was kept"},
-		{"gx\n.", `"x" is not the number of a kept value`},
-		{"g" + long + "\n.", "is not the number of a kept value"},
-		{"I12", "the file ends in the middle of a line"},
-		{"Iabc\n.", `"abc" is not a 64-bit integer`},
-		{"I99999999999999999999\n.", "is not a 64-bit integer"},
-		{"L" + long + "L\n.", "a number of 100 characters: expected at most 32"},
-		{"Fx\n.", `"x" is not a number`},
-		{"F" + long + "\n.", "a number of 100 characters: expected at most 64"},
+		{"cnumpy", "the file ends in the middle of a line"},
 		{"\x8a\x09123456789.", "an integer of 9 bytes"},
-		{"Sabc\n.", "a string is not in quotes"},
-		{"S'\\q'\n.", `escape \q in a string`},
-		{"S'\\x4'\n.", "a string ends in the middle of an escape"},
-		{"S'\\xzz'\n.", "expected 2 hex digits"},
-		{"S'\\'\n.", "a string ends in the middle of an escape"},
-		{"V\\u12\n.", "a string ends in the middle of an escape"},
 		{"cnumpy\ndtype\nU\x02O8\x85R.", `a dtype "O8": expected integers`},
 		{"cnumpy\ndtype\nU\x02S4\x85R.", `a dtype "S4": expected integers`},
 		{"cnumpy\ndtype\nU\x02i4\x85R(K\x03U\x01!tb.", `a byte order "!"`},
 		{"cnumpy\ndtype\nU\x02i4\x85RNb.", "a dtype's state is None"},
-		{"c_codecs\nencode\nX\x03\x00\x00\x00\xe2\x82\xacU\x06latin1\x86R.", "character U+20AC is not in Latin-1"},
-		{"c_codecs\nencode\nX\x01\x00\x00\x00aU\x03hex\x86R.", `as "hex": expected`},
-		{"cnumpy.core.multiarray\nscalar\nNN\x86R.", "a numpy number made of None and None"},
+		{"I12\n.", "byte 0: opcode 0x49 is not one that graph files use"},
+		{"(K\x01l)Q.", "BINPERSID: a tuple of 0: expected a tuple of 5"},
 	} {
 		_, err := Read([]byte(c.pickle))
 		if assert.ErrorContains(t, err, c.want, "%q", c.pickle) {
@@ -113,7 +90,8 @@ func arrayPickle(state string) []byte {
 func TestArraysMustHoldWhatTheirShapeSays(t *testing.T) {
 	const dtype = "cnumpy\ndtype\nU\x02i4\x85R"
 	for _, c := range []struct{ state, want string }{
-		{"K\x02\x85" + dtype + "\x89U\x04abcd", "an array of shape [2], 4 bytes a number, has 4 bytes of numbers: expected 8"},
+		{"K\x02\x85" + dtype + "\x89U\x04abcd",
+			"an array of shape [2], 4 bytes a number, has 4 bytes of numbers: expected 8"},
 		{"J\xff\xff\xff\xff\x85" + dtype + "\x89U\x00", "an array's size 0 is a number (-1): expected 0 to"},
 		{"\x8a\x04\xff\xff\xff\x7f\x85" + dtype + "\x89U\x00", "an array's size 0 is a number (2147483647)"},
 		{"N\x85" + dtype + "\x89U\x00", "an array's size 0 is None"},
@@ -149,18 +127,10 @@ func TestNoPickleGrowsBeyondItsLimits(t *testing.T) {
 		{[]byte(strings.Repeat("N", maxStack+1)), "more than 65536 values on the stack"},
 		{[]byte(strings.Repeat("(", maxStack+1)), "more than 65536 open marks"},
 		{put(maxMemo + 1), "more than 1048576 values are kept"},
-		{[]byte("]" + strings.Repeat("}a", 5<<20)), "this pickle's values take more than 256.0 MiB"},
-		// One megabyte, kept once and decoded a thousand times.
-		{[]byte("X\x00\x00\x10\x00" + strings.Repeat("a", 1<<20) + "q\x00U\x06latin1q\x01" + strings.Repeat("c_codecs\nencode\nh\x00h\x01\x86R0", 1000)), "values take more than 256.0 MiB"},
-		{make([]byte, MaxSize+1), "a pickle of 64.0 MiB: expected at most 64.0 MiB"},
+		{[]byte("]" + strings.Repeat("}a", 5<<20)), "this pickle's values take more than 268 MB"},
+		{make([]byte, MaxSize+1), "a pickle of 67 MB: expected at most 67 MB"},
 	} {
 		_, err := Read(c.pickle)
 		assert.ErrorContains(t, err, c.want)
-	}
-}
-
-func TestBytesAreWrittenForPeople(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", math.MaxInt32: "2.0 GiB", math.MaxUint64: "16.0 EiB"} {
-		assert.Equal(t, want, bytesText(n))
 	}
 }

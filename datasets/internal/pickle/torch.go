@@ -1,8 +1,6 @@
 package pickle
 
-import (
-	"strings"
-)
+import "strings"
 
 // The values that PyTorch's pickles have beside those of values.go.
 type (
@@ -39,16 +37,14 @@ const (
 // maxDimensions of a tensor.
 const maxDimensions = 8
 
-// ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text, None, tuples, lists,
-// dictionaries and PyTorch Geometric's Data, and no global beyond those that these need. Errors are of type [*Error].
+// ReadTorch returns the one value that the pickle in a file of torch.save holds. It admits tensors, numbers, text,
+// None, tuples, lists, dictionaries and PyTorch Geometric's Data, and no global beyond those that these need. Errors
+// are of type [*Error].
 func ReadTorch(data []byte) (any, error) { return read(data, true) }
 
 // torchGlobal returns what a GLOBAL of PyTorch stands for.
-func (p *unpickler) torchGlobal(module, name []byte) any {
-	if len(module)+len(name) > 128 {
-		p.fail("GLOBAL: the name of a global has %d characters: expected at most 128", len(module)+len(name))
-	}
-	switch full := string(module) + " " + string(name); full {
+func (p *unpickler) torchGlobal(module, name string) any {
+	switch module + " " + name {
 	case "torch._utils _rebuild_tensor_v2":
 		return globalTensor
 	case "collections OrderedDict":
@@ -58,25 +54,27 @@ func (p *unpickler) torchGlobal(module, name []byte) any {
 	case "torch FloatStorage", "torch DoubleStorage", "torch HalfStorage", "torch BFloat16Storage", "torch LongStorage",
 		"torch IntStorage", "torch ShortStorage", "torch CharStorage", "torch ByteStorage", "torch BoolStorage":
 		return storage(name[:len(name)-len("Storage")])
-	case "torch_geometric.data.data Data", "torch_geometric.data.data DataEdgeAttr", "torch_geometric.data.data DataTensorAttr",
+	case "torch_geometric.data.data Data", "torch_geometric.data.data DataEdgeAttr",
+		"torch_geometric.data.data DataTensorAttr",
 		"torch_geometric.data.storage GlobalStorage":
 		return Class(name)
 	}
 	advice := ""
 	switch {
-	case string(name) == "HeteroData":
+	case name == "HeteroData":
 		advice = ". Save a graph of one type of nodes instead: data.to_homogeneous()"
-	case strings.Contains(string(name), "Sparse") || strings.Contains(string(module), "sparse") || string(name) == "_rebuild_sparse_tensor":
+	case strings.Contains(name, "Sparse") || strings.Contains(module, "sparse") || name == "_rebuild_sparse_tensor":
 		advice = ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
 	}
-	p.fail("GLOBAL: the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is ever run%s", name, module, advice)
+	p.fail("the file asks for %q from %q: expected tensors and PyTorch Geometric's Data alone, and nothing else is "+
+		"ever run%s", name, module, advice)
 	return nil
 }
 
 // persistent is BINPERSID: ("storage", type, key, device, elements) names a storage.
 func (p *unpickler) persistent(id any) *Storage {
 	t, _ := id.(Tuple)
-	if len(t) != 5 {
+	if len(t) != 5 || !p.torch {
 		p.fail("BINPERSID: %s: expected a tuple of 5 that names a storage", Describe(id))
 	}
 	word, _ := t[0].(String)
@@ -84,17 +82,14 @@ func (p *unpickler) persistent(id any) *Storage {
 	key, ok2 := t[2].(String)
 	elements, ok3 := t[4].(int64)
 	if string(word) != "storage" || !ok || !ok2 || !ok3 || len(key) > 64 || elements < 0 {
-		p.fail("BINPERSID: expected (\"storage\", type, key, device, elements); found %s, %s, %s and %s", Describe(t[0]), Describe(t[1]), Describe(t[2]), Describe(t[4]))
+		p.fail("BINPERSID: expected (\"storage\", type, key, device, elements); found %s, %s, %s and %s",
+			Describe(t[0]), Describe(t[1]), Describe(t[2]), Describe(t[4]))
 	}
 	return &Storage{Type: string(kind), Key: string(key), Elements: elements}
 }
 
 // callTorch is REDUCE and NEWOBJ.
-func (p *unpickler) callTorch(callee, arguments any) any {
-	args, ok := arguments.(Tuple)
-	if !ok {
-		p.fail("%s is called with %s: expected a tuple", Describe(callee), Describe(arguments))
-	}
+func (p *unpickler) callTorch(callee any, args Tuple) any {
 	switch f := callee.(type) {
 	case Class:
 		if len(args) == 0 {
@@ -141,16 +136,6 @@ func (p *unpickler) sizes(what string, v any) []int64 {
 		}
 	}
 	return sizes
-}
-
-// buildTorch is BUILD: it gives an object its attributes.
-func (p *unpickler) buildTorch(object, state any) {
-	o, ok := object.(*Object)
-	dict, ok2 := state.(*Dict)
-	if !ok || !ok2 || o.State != nil {
-		p.fail("BUILD: %s is given the state %s: expected an object of PyTorch Geometric, once, and a dictionary", Describe(object), Describe(state))
-	}
-	o.State = dict
 }
 
 // Get returns the value of a text key, the last if there are several; nil if there is none.

@@ -76,17 +76,3 @@ func Describe(v any) string {
 	}
 	return fmt.Sprintf("%T", v)
 }
-
-// bytesText returns a number of bytes for people: "2.0 GiB".
-func bytesText(n uint64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	x, unit := float64(n)/1024, 0
-	for x >= 1023.95 && unit < len(units)-1 {
-		x /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", x, units[unit])
-}

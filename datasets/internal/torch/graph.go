@@ -1,22 +1,18 @@
 package torch
 
 import (
-	"math"
-	"strconv"
-
 	"nodemask/csr"
-	"nodemask/datasets/internal/classes"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
 // graph reads the fields of a graph.
-func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
+func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	left, err := f.named(fields)
 	if err != nil {
 		return nil, err
 	}
-	g := &listing.Graph{Format: "PyTorch Geometric", Both: true}
+	g := &graphfile.Graph{Format: "PyTorch Geometric", Both: true}
 	for _, note := range left {
 		g.Notef("%s", note)
 	}
@@ -25,10 +21,10 @@ func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
 		return nil, err
 	}
 	if edges == nil {
-		return nil, f.errorf("no field edge_index: expected a tensor [2, edges]")
+		return nil, f.Errorf("no field edge_index: expected a tensor [2, edges]")
 	}
 	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole() {
-		return nil, f.errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
+		return nil, f.Errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
 	}
 	x, err := f.tensor(fields, "x")
 	if err != nil {
@@ -54,13 +50,13 @@ func (f *file) graph(fields *pickle.Dict) (*listing.Graph, error) {
 }
 
 // count finds the number of nodes, and that all agree on it.
-func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
+func (f *file) count(g *graphfile.Graph, fields *pickle.Dict, edges, x, y *tensor) error {
 	var most int64 = -1
 	for i := range edges.shape[1] {
 		for end := range int64(2) {
 			v := edges.index(end, i)
-			if v < 0 || v >= listing.MaxNodes {
-				return f.errorf("edge_index: edge %d names node %d: expected 0 to %d", i, v, listing.MaxNodes-1)
+			if v < 0 || v >= graphfile.MaxNodes {
+				return f.Errorf("edge_index: edge %d names node %d: expected 0 to %d", i, v, graphfile.MaxNodes-1)
 			}
 			most = max(most, v)
 		}
@@ -71,28 +67,28 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 			continue
 		}
 		if nodes >= 0 && t.shape[0] != nodes {
-			return f.errorf("field %q has %d rows, %s %d: expected one a node", t.field, t.shape[0], source, nodes)
+			return f.Errorf("field %q has %d rows, %s %d: expected one a node", t.field, t.shape[0], source, nodes)
 		}
 		nodes, source = t.shape[0], t.field
 	}
 	claimed, isClaimed := fields.Get("num_nodes").(int64)
 	switch {
 	case nodes >= 0 && isClaimed && claimed != nodes:
-		return f.errorf("num_nodes is %d, but %s has %d rows: expected one a node", claimed, source, nodes)
+		return f.Errorf("num_nodes is %d, but %s has %d rows: expected one a node", claimed, source, nodes)
 	case nodes < 0:
 		nodes, source = most+1, "the largest number in edge_index"
 		if isClaimed {
 			nodes, source = claimed, "num_nodes"
 		}
-		if err := listing.ClaimError(source, nodes, int(edges.shape[1])); err != nil {
-			return f.errorf("%w", err)
+		if err := graphfile.ClaimError(source, nodes, int(edges.shape[1])); err != nil {
+			return f.Errorf("%w", err)
 		}
 	}
 	if most >= nodes {
-		return f.errorf("edge_index names node %d, but there are %d nodes (%s)", most, nodes, source)
+		return f.Errorf("edge_index names node %d, but there are %d nodes (%s)", most, nodes, source)
 	}
-	if nodes == 0 || nodes > listing.MaxNodes {
-		return f.errorf("%d nodes: expected 1 to %d", nodes, listing.MaxNodes)
+	if nodes == 0 || nodes > graphfile.MaxNodes {
+		return f.Errorf("%d nodes: expected 1 to %d", nodes, graphfile.MaxNodes)
 	}
 	g.Nodes = int(nodes)
 	return nil
@@ -101,14 +97,14 @@ func (f *file) count(g *listing.Graph, fields *pickle.Dict, edges, x, y *tensor)
 // index returns a whole number as it is: a floating one has not enough bits for all.
 func (t *tensor) index(i, j int64) int64 { return t.kind.Int(t.at(i, j)) }
 
-func (f *file) pairs(g *listing.Graph, edges *tensor) error {
-	if err := f.in.Take(16 * edges.shape[1]); err != nil {
-		return f.errorf("edge_index: %w", err)
+func (f *file) pairs(g *graphfile.Graph, edges *tensor) error {
+	if err := f.Take(16 * edges.shape[1]); err != nil {
+		return f.Errorf("edge_index: %w", err)
 	}
 	g.Pairs = make([]csr.Edge, edges.shape[1])
 	for i := range g.Pairs {
 		if i%(1<<20) == 0 && f.ctx.Err() != nil {
-			return f.errorf("%w", f.ctx.Err())
+			return f.Errorf("%w", f.ctx.Err())
 		}
 		// Row 0 are sources: the second row's node aggregates from them. Undirected, that makes no difference.
 		g.Pairs[i] = csr.Edge{Node: int32(edges.index(1, int64(i))), Neighbour: int32(edges.index(0, int64(i)))}
@@ -116,7 +112,7 @@ func (f *file) pairs(g *listing.Graph, edges *tensor) error {
 	return nil
 }
 
-func (f *file) features(g *listing.Graph, x *tensor) error {
+func (f *file) features(g *graphfile.Graph, x *tensor) error {
 	if x == nil {
 		g.Notef("no field \"x\": the nodes have no features")
 		return nil
@@ -126,57 +122,53 @@ func (f *file) features(g *listing.Graph, x *tensor) error {
 		g.Notef("field \"x\" has shape %v: the nodes have no features", x.shape)
 		return nil
 	}
-	if !ok || rows != int64(g.Nodes) || columns > listing.MaxWidth {
-		return f.errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features", x.shape, listing.MaxWidth)
+	if !ok || rows != int64(g.Nodes) || columns > graphfile.MaxWidth {
+		return f.Errorf("field \"x\" has shape %v: expected [nodes, features], of at most %d features",
+			x.shape, graphfile.MaxWidth)
 	}
 	g.Features.Width = int(columns)
-	if err := f.in.Take(4 * rows * columns); err != nil {
-		return f.errorf("field \"x\": %w", err)
+	if err := f.Take(4 * rows * columns); err != nil {
+		return f.Errorf("field \"x\": %w", err)
 	}
 	g.Features.Dense = make([]float32, rows*columns)
 	for v := range rows {
 		if v%4096 == 0 && f.ctx.Err() != nil {
-			return f.errorf("%w", f.ctx.Err())
+			return f.Errorf("%w", f.ctx.Err())
 		}
 		row := g.Features.Dense[v*columns : (v+1)*columns]
 		for i := range row {
 			var err error
-			if row[i], err = listing.Float32(x.kind.float(x.at(v, int64(i)))); err != nil {
-				return f.errorf("field \"x\": row %d, column %d: %w", v, i, err)
+			if row[i], err = graphfile.Float32(x.kind.float(x.at(v, int64(i)))); err != nil {
+				return f.Errorf("field \"x\": row %d, column %d: %w", v, i, err)
 			}
 		}
 	}
 	return nil
 }
 
-func (f *file) labels(g *listing.Graph, y *tensor) error {
+func (f *file) labels(g *graphfile.Graph, y *tensor) error {
 	if y == nil {
 		g.Notef("no field \"y\": the nodes have no classes")
 		return nil
 	}
 	rows, columns, ok := y.matrix()
 	if !ok || rows != int64(g.Nodes) || columns != 1 {
-		return f.errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
+		return f.Errorf("field \"y\" has shape %v: expected one class a node, [nodes] or [nodes, 1]", y.shape)
 	}
-	var index classes.Index
+	var index graphfile.Classes
 	g.Labels = make([]int32, rows)
-	var text []byte
 	for v := range g.Labels {
-		text = text[:0]
-		if label := y.kind.float(y.at(int64(v), 0)); label != -1 && !math.IsNaN(label) {
-			if label != math.Trunc(label) || math.Abs(label) > 1<<31 {
-				return f.errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
-			}
-			text = strconv.AppendInt(text, int64(label), 10)
+		label := y.kind.float(y.at(int64(v), 0))
+		if g.Labels[v], ok = index.AddNumber(label); !ok {
+			return f.Errorf("field \"y\": node %d has label %v: expected a whole number, or -1 for none", v, label)
 		}
-		g.Labels[v] = index.Add(text)
 	}
 	g.Classes = index.Finish(g.Labels)
 	return nil
 }
 
 // split reads the masks. Of several splits, a column each, it takes the first.
-func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
+func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 	var sets [3][]int32
 	some := false
 	for i, field := range []string{"train_mask", "val_mask", "test_mask"} {
@@ -189,7 +181,7 @@ func (f *file) split(g *listing.Graph, fields *pickle.Dict) error {
 		}
 		rows, columns, ok := mask.matrix()
 		if !ok || rows != int64(g.Nodes) || !mask.kind.whole() {
-			return f.errorf("field %q has shape %v: expected true or false for each of %d nodes", field, mask.shape, g.Nodes)
+			return f.Errorf("field %q has shape %v: expected true or false for each of %d nodes", field, mask.shape, g.Nodes)
 		}
 		if columns == 0 {
 			continue

@@ -46,25 +46,27 @@ func (f *file) tensor(fields *pickle.Dict, field string) (*tensor, error) {
 	}
 	t, is := value.(*pickle.Tensor)
 	if !is {
-		return nil, f.errorf("field %q is %s: expected a tensor", field, pickle.Describe(value))
+		return nil, f.Errorf("field %q is %s: expected a tensor", field, pickle.Describe(value))
 	}
 	dtype, err := numpy.ParseDtype(kinds[t.Storage.Type])
 	if err != nil {
-		return nil, f.errorf("field %q: a storage of type %.40q: expected numbers", field, t.Storage.Type)
+		return nil, f.Errorf("field %q: a storage of type %.40q: expected numbers", field, t.Storage.Type)
 	}
 	k := kind{dtype, t.Storage.Type == "BFloat16"}
-	m := f.members[f.folder+"/data/"+t.Storage.Key]
+	m := f.Members[f.folder+"/data/"+t.Storage.Key]
 	if m == nil {
-		return nil, f.errorf("field %q: there is no storage %.80q", field, t.Storage.Key)
+		return nil, f.Errorf("field %q: there is no storage %.80q", field, t.Storage.Key)
 	}
 	if t.Storage.Elements > int64(m.UncompressedSize64)/int64(k.Size) {
-		return nil, f.errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged", field, t.Storage.Elements, k.Size, m.UncompressedSize64)
+		return nil, f.Errorf("field %q: a storage of %d elements of %d bytes, in a member of %d bytes: the file is damaged",
+			field, t.Storage.Elements, k.Size, m.UncompressedSize64)
 	}
 	if len(t.Shape) == 0 {
-		return nil, f.errorf("field %q is a tensor without dimensions, a single number: expected one for each node or edge", field)
+		return nil, f.Errorf("field %q is a tensor without dimensions, a single number: expected one for each node or edge",
+			field)
 	}
 	if err := within(t); err != nil {
-		return nil, f.errorf("field %q: %w", field, err)
+		return nil, f.Errorf("field %q: %w", field, err)
 	}
 	data, err := f.read(m, m.UncompressedSize64)
 	if err != nil {
@@ -106,7 +108,8 @@ func within(t *pickle.Tensor) error {
 		}
 		last += stride * (n - 1)
 		if elements > t.Storage.Elements/n {
-			return fmt.Errorf("%s: more elements than its storage has, %d: save a copy of it (.clone()) that repeats nothing", claim, t.Storage.Elements)
+			return fmt.Errorf("%s: more elements than its storage has, %d: save a copy of it (.clone()) that repeats nothing",
+				claim, t.Storage.Elements)
 		}
 		elements *= n
 	}

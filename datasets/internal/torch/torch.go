@@ -1,86 +1,74 @@
-// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a data set with one
-// graph, or a dictionary. Nothing of the file is run.
+// Package torch reads graphs that PyTorch Geometric saved by torch.save: a Data object, the pair (data, slices) of a
+// data set with one graph, or a dictionary. Nothing of the file is run.
 package torch
 
 import (
 	"archive/zip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"strings"
 
-	"nodemask/datasets/internal/input"
-	"nodemask/datasets/internal/listing"
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
-const maxMembers = 10_000
-
 // file is a zip of torch.save.
 type file struct {
-	ctx     context.Context
-	in      *input.File
-	members map[string]*zip.File
-	folder  string
-}
-
-func (f *file) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", f.in.Name, fmt.Errorf(format, args...))
+	*graphfile.Zip
+	ctx    context.Context
+	folder string
 }
 
 // Read reads a file. Once ctx is done, reading ends with its error.
-func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
-	f := &file{ctx: ctx, in: in, members: map[string]*zip.File{}}
+func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
-		return nil, f.errorf("a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with torch.save")
+		return nil, fmt.Errorf("%s: a bare pickle, as PyTorch before 1.6 saved: load it there and save it again with "+
+			"torch.save",
+			in.Name)
 	}
-	archive, err := zip.NewReader(in, in.Size)
+	archive, err := graphfile.NewZip(ctx, in, "torch.save", "")
 	if err != nil {
-		return nil, f.errorf("%d bytes: not a whole file of torch.save (zip): %w. Save it again", in.Size, err)
+		return nil, err
 	}
-	if len(archive.File) > maxMembers {
-		return nil, f.errorf("%d members: expected at most %d", len(archive.File), maxMembers)
-	}
-	for _, m := range archive.File {
-		if f.members[m.Name] != nil {
-			return nil, f.errorf("member %.80q is there twice", m.Name)
-		}
-		f.members[m.Name] = m
-		if path.Base(m.Name) == "data.pkl" && path.Dir(path.Dir(m.Name)) == "." {
+	f := &file{Zip: archive, ctx: ctx}
+	for name, m := range f.Members {
+		if path.Base(name) == "data.pkl" && path.Dir(path.Dir(name)) == "." {
 			if f.folder != "" {
-				return nil, f.errorf("two members called data.pkl: expected one")
+				return nil, f.Errorf("two members called data.pkl: expected one")
 			}
-			f.folder = path.Dir(m.Name)
+			f.folder = path.Dir(name)
 		}
 		if m.Method != zip.Store {
-			return nil, f.errorf("member %.80q is compressed, which torch.save never does", m.Name)
+			return nil, f.Errorf("member %.80q is compressed, which torch.save never does", name)
 		}
 		if m.UncompressedSize64 != m.CompressedSize64 || m.UncompressedSize64 > uint64(in.Size) {
-			return nil, f.errorf("member %.80q claims %d bytes of a file of %d", m.Name, m.UncompressedSize64, in.Size)
+			return nil, f.Errorf("member %.80q claims %d bytes of a file of %d", name, m.UncompressedSize64, in.Size)
 		}
 	}
 	if f.folder == "" {
-		return nil, f.errorf("no member data.pkl: expected a file of torch.save")
+		return nil, f.Errorf("no member data.pkl: expected a file of torch.save")
 	}
-	if order, is := f.members[f.folder+"/byteorder"]; is {
+	if order, is := f.Members[f.folder+"/byteorder"]; is {
 		text, err := f.read(order, 16)
 		if err != nil {
 			return nil, err
 		}
 		if string(text) != "little" {
-			return nil, f.errorf("byteorder %q: expected \"little\"", text)
+			return nil, f.Errorf("byteorder %q: expected \"little\"", text)
 		}
 	}
-	data, err := f.read(f.members[f.folder+"/data.pkl"], pickle.MaxSize)
+	data, err := f.read(f.Members[f.folder+"/data.pkl"], pickle.MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	value, err := pickle.ReadTorch(data)
 	if err != nil {
-		return nil, f.errorf("data.pkl: %w", err)
+		return nil, f.Errorf("data.pkl: %w", err)
 	}
 	fields, err := f.fields(value)
 	if err != nil {
@@ -92,28 +80,27 @@ func Read(ctx context.Context, in *input.File) (*listing.Graph, error) {
 // read reads a member of at most so many bytes, and its checksum is checked.
 func (f *file) read(m *zip.File, most uint64) ([]byte, error) {
 	if m.UncompressedSize64 > most {
-		return nil, f.errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
+		return nil, f.Errorf("member %.80q: %d bytes: expected at most %d", m.Name, m.UncompressedSize64, most)
 	}
-	if err := f.in.Take(int64(m.UncompressedSize64)); err != nil {
-		return nil, f.errorf("member %.80q: %w", m.Name, err)
+	if err := f.Take(int64(m.UncompressedSize64)); err != nil {
+		return nil, err
 	}
-	r, err := m.Open()
+	r, err := f.Open(m)
 	if err != nil {
-		return nil, f.errorf("member %.80q: %w", m.Name, err)
+		return nil, err
 	}
 	defer r.Close()
 	data := make([]byte, m.UncompressedSize64)
-	for at := 0; at < len(data); {
-		if err := f.ctx.Err(); err != nil {
-			return nil, f.errorf("%w", err)
-		}
-		n, err := io.ReadFull(r, data[at:min(at+1<<22, len(data))])
-		if at += n; err != nil {
-			return nil, f.errorf("member %.80q: byte %d: %w. The file is damaged", m.Name, at, err)
-		}
+	n, err := io.ReadFull(r, data)
+	more := int64(0)
+	if err == nil {
+		more, err = io.Copy(io.Discard, r) // the end is where the checksum is checked
 	}
-	if n, err := io.Copy(io.Discard, r); err != nil || n > 0 { // the end is where the checksum is checked
-		return nil, f.errorf("member %.80q: %d bytes too many: %w. The file is damaged", m.Name, n, err)
+	if more > 0 {
+		err = errors.Join(err, fmt.Errorf("%d bytes too many", more))
+	}
+	if err != nil {
+		return nil, f.Errorf("member %.80q: byte %d: %w. The file is damaged", m.Name, n, err)
 	}
 	return data, nil
 }
@@ -135,11 +122,12 @@ func (f *file) fields(value any) (*pickle.Dict, error) {
 		if len(v.Items) == 1 {
 			return f.unwrap(v.Items[0])
 		}
-		return nil, f.errorf("data.pkl: a list of %d: expected one graph", len(v.Items))
+		return nil, f.Errorf("data.pkl: a list of %d: expected one graph", len(v.Items))
 	case *pickle.Object:
 		return f.unwrap(v)
 	}
-	return nil, f.errorf("data.pkl: %s: expected a Data object of PyTorch Geometric, (data, slices) or a dictionary", pickle.Describe(value))
+	return nil, f.Errorf("data.pkl: %s: expected a Data object of PyTorch Geometric, (data, slices) or a dictionary",
+		pickle.Describe(value))
 }
 
 // unwrap returns the fields of a Data object, or of a dictionary.
@@ -149,7 +137,7 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 	}
 	o, is := value.(*pickle.Object)
 	if !is || o.Class != "Data" || o.State == nil {
-		return nil, f.errorf("data.pkl: %s: expected a Data object of PyTorch Geometric", pickle.Describe(value))
+		return nil, f.Errorf("data.pkl: %s: expected a Data object of PyTorch Geometric", pickle.Describe(value))
 	}
 	store, is := o.State.Get("_store").(*pickle.Object)
 	if !is {
@@ -160,7 +148,7 @@ func (f *file) unwrap(value any) (*pickle.Dict, error) {
 			return mapping, nil
 		}
 	}
-	return nil, f.errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
+	return nil, f.Errorf("data.pkl: a Data object without its _mapping: expected one that PyTorch Geometric saved")
 }
 
 // checkSlices returns an error if slices say that several graphs were put together.
@@ -171,7 +159,7 @@ func (f *file) checkSlices(slices any) error {
 	}
 	for _, e := range dict.Entries {
 		if t, is := e.Value.(*pickle.Tensor); is && len(t.Shape) == 1 && t.Shape[0] > 2 {
-			return f.errorf("data.pkl: slices of %d graphs: expected one graph", t.Shape[0]-1)
+			return f.Errorf("data.pkl: slices of %d graphs: expected one graph", t.Shape[0]-1)
 		}
 	}
 	return nil
@@ -186,13 +174,14 @@ func (f *file) named(fields *pickle.Dict) (left []string, err error) {
 	for _, e := range fields.Entries {
 		key, is := e.Key.(pickle.String)
 		if !is || len(key) > 256 {
-			return nil, f.errorf("data.pkl: a field named by %s: expected names of fields", pickle.Describe(e.Key))
+			return nil, f.Errorf("data.pkl: a field named by %s: expected names of fields", pickle.Describe(e.Key))
 		}
 		if seen[string(key)] {
-			return nil, f.errorf("data.pkl: the field %.80q is there twice", key)
+			return nil, f.Errorf("data.pkl: the field %.80q is there twice", key)
 		}
 		seen[string(key)] = true
-		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) && !strings.HasPrefix(string(key), "_") {
+		if _, none := e.Value.(pickle.None); !none && !slices.Contains(known, string(key)) &&
+			!strings.HasPrefix(string(key), "_") {
 			left = append(left, fmt.Sprintf("field %.80q (%s): left out", key, pickle.Describe(e.Value)))
 		}
 	}

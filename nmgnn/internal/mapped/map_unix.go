@@ -9,7 +9,13 @@ import (
 )
 
 func open(f *os.File, size int64) ([]byte, error) {
-	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	return mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
+}
+
+func view(f *os.File, size int64) ([]byte, error) { return mapFile(f, size, unix.PROT_READ) }
+
+func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}
 	}
@@ -27,8 +33,8 @@ func flush(data []byte, f *os.File) error {
 
 func unmap(data []byte) error { return unix.Munmap(data) }
 
-// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room would end
-// the program.
+// reserve makes the file as long as it has to be and has the disk keep the room: a write to a mapped file without room
+// would end the program.
 func reserve(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,16 +13,17 @@ type Number interface {
 	float32 | int32 | int64
 }
 
-// Array is a file of numbers as a slice, in the machine's order of bytes. It lies in memory where files cannot be mapped.
+// Array is a file of numbers as a slice, in the machine's order of bytes. It lies in memory where files cannot be
+// mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
 	bytes  []byte
 }
 
-// New returns an array of n zeros. With a name, its file is dir/name, and keeps what it held if it has the right size; without
-// one it is removed from dir at once, so that nothing stays behind whatever ends the program. The room on the disk is taken now:
-// a full disk is an error here, not later.
+// New returns an array of n zeros. With a name, its file is dir/name, and keeps what it held if it has the right size;
+// without one it is removed from dir at once, so that nothing stays behind whatever ends the program. The room on the
+// disk is taken now: a full disk is an error here, not later.
 func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
@@ -49,7 +50,8 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 		}
 	}()
 	if err := reserve(a.file, size); err != nil {
-		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w", path, size, err)
+		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
+			path, size, err)
 	}
 	if a.bytes, err = open(a.file, size); err != nil {
 		return nil, err
@@ -61,11 +63,25 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
-// Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than using it.
+// View returns the bytes of a file of some size as memory that the system fills when it is read, and what gives it
+// back.
+func View(f *os.File, size int64) ([]byte, func() error, error) {
+	if size == 0 { // which cannot be mapped
+		return nil, func() error { return nil }, nil
+	}
+	data, err := view(f, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return unmap(data) }, nil
+}
+
+// Arrays below this size, in bytes, stay in memory: giving it back and taking it again, page by page, takes longer than
+// using it.
 const small = 16 << 20
 
-// Release tells the system that what was read or written will not be needed soon: it may take the memory, and reads it again
-// from the file. Nothing happens to small arrays.
+// Release tells the system that what was read or written will not be needed soon: it may take the memory, and reads it
+// again from the file. Nothing happens to small arrays.
 func (a *Array[T]) Release() {
 	if a != nil && len(a.bytes) >= small {
 		release(a.bytes)

@@ -9,8 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// headerParser reads a header token by token: the decoder of whole values takes the last of two equal names, and names in
-// another case. It stops at the first thing that is wrong, so that no header takes more memory than a few times its size.
+// headerParser reads a header token by token: the decoder of whole values takes the last of two equal names, and names
+// in another case. It stops at the first thing that is wrong, so that no header takes more memory than a few times its
+// size.
 type headerParser struct {
 	*File
 	tokens *json.Decoder
@@ -22,7 +23,9 @@ func (f *File) parseHeader(header []byte) error {
 	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header)), names: map[string]bool{}}
 	p.tokens.UseNumber()
 	if !bytes.HasPrefix(header, []byte("{")) {
-		return f.errorf(lengthSize, "the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or %s",
+		return f.errorf(lengthSize,
+			"the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or "+
+				"%s",
 			header[:min(len(header), 20)], f.kind.Name, f.kind.Remedy)
 	}
 	if !utf8.Valid(header) {
@@ -103,7 +106,8 @@ func (p *headerParser) size(t tensor) error {
 		return p.wrong("tensor %.60q is of type %.20q: expected F32, I32, I64 or U8", t.name, t.dtype)
 	}
 	if t.begin > t.end || t.end > int64(len(p.data)) {
-		return p.wrong("tensor %.60q has bytes %d to %d of the data: expected 0 to %d, which is all there is", t.name, t.begin, t.end, len(p.data))
+		return p.wrong("tensor %.60q has bytes %d to %d of the data: expected 0 to %d, which is all there is",
+			t.name, t.begin, t.end, len(p.data))
 	}
 	need := width
 	for _, size := range t.shape {
@@ -113,7 +117,8 @@ func (p *headerParser) size(t tensor) error {
 		need *= int64(size)
 	}
 	if need != t.end-t.begin {
-		return p.wrong("tensor %.60q has %d bytes: expected %d for %s of shape %v", t.name, t.end-t.begin, need, t.dtype, t.shape)
+		return p.wrong("tensor %.60q has %d bytes: expected %d for %s of shape %v",
+			t.name, t.end-t.begin, need, t.dtype, t.shape)
 	}
 	return nil
 }

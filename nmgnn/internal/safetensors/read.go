@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"unsafe"
+
+	"nodemask/nmgnn/internal/mapped"
 )
 
 // Kind is what a file is expected to be of.
@@ -21,11 +23,8 @@ type Kind struct {
 	Remedy string // what to do if the file is damaged
 }
 
-// oldMagic is what files begin with that nodemask 0.3 and older wrote.
-const oldMagic = "NODEMASK"
-
-// File is a file that was opened and checked. Where the system can, it is mapped: what its tensors hold is read from the disk
-// when it is needed, and what was read is let go of when memory is short.
+// File is a file that was opened and checked. Where the system can, it is mapped: what its tensors hold is read from
+// the disk when it is needed, and what was read is let go of when memory is short.
 type File struct {
 	path     string
 	kind     Kind
@@ -36,9 +35,10 @@ type File struct {
 	byName   map[string]int
 }
 
-// Open opens a file of the expected kind and checks all of it, whatever it claims: its size, its header, both checksums, and
-// that every F32 is finite. For that it is read through once from end to end, which takes some 0.9 s of one core a gigabyte, or
-// as long as the disk takes; memory it needs for the header alone. Who is done with the file and all that it returned closes it.
+// Open opens a file of the expected kind and checks all of it, whatever it claims: its size, its header, both
+// checksums, and that every F32 is finite. For that it is read through once from end to end, which takes some 0.9 s of
+// one core a gigabyte, or as long as the disk takes; memory it needs for the header alone. Who is done with the file
+// and all that it returned closes it.
 func Open(path string, kind Kind) (*File, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe waits for a writer
 	if err != nil {
@@ -56,9 +56,10 @@ func Open(path string, kind Kind) (*File, error) {
 		return nil, err
 	}
 	if limit := min(int64(maxFile), math.MaxInt); info.Size() > limit {
-		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d", path, info.Size(), kind.Name, limit)
+		return nil, fmt.Errorf("%s: the file has %d bytes: expected a nodemask %s of at most %d",
+			path, info.Size(), kind.Name, limit)
 	}
-	whole, release, err := mapped(disk, info.Size())
+	whole, release, err := mapped.View(disk, info.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read, which reads what files hold. A file that is cut while it is mapped cannot be read any more, which Go
-// takes for a defect of the program; Guard returns it as an error. It holds for the calling goroutine alone.
+// Guard calls read, which reads what files hold. A file that is cut while it is mapped cannot be read any more, which
+// Go takes for a defect of the program; Guard returns it as an error. It holds for the calling goroutine alone.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -116,15 +117,16 @@ func parse(whole []byte, path string, kind Kind) (*File, error) {
 // layout finds the tensors, and holds what the header claims against the size of the file.
 func layout(whole []byte, path string, kind Kind) (f *File, header []byte, err error) {
 	f = &File{path: path, kind: kind, metadata: map[string]string{}, byName: map[string]int{}}
-	if bytes.HasPrefix(whole, []byte(oldMagic)) {
-		return nil, nil, f.errorf(0, "nodemask 0.3 or older wrote this: run 'nodemask convert %s NEW.safetensors' once and name the new file", path)
-	}
 	if len(whole) < lengthSize {
-		return nil, nil, f.errorf(0, "this is not a nodemask %s: the file has %d bytes, less than its header's length takes. Name another file", kind.Name, len(whole))
+		return nil, nil, f.errorf(0,
+			"this is not a nodemask %s: the file has %d bytes, less than its header's length takes. Name another file",
+			kind.Name, len(whole))
 	}
 	length := binary.LittleEndian.Uint64(whole)
 	if most := min(maxHeader, uint64(len(whole)-lengthSize)); length > most {
-		return nil, nil, f.errorf(0, "the header claims %d bytes: expected at most %d. This is not a nodemask %s, or it is damaged or cut short: name another file, or %s",
+		return nil, nil, f.errorf(0,
+			"the header claims %d bytes: expected at most %d. This is not a nodemask %s, or it is damaged or cut short: name "+
+				"another file, or %s",
 			length, most, kind.Name, kind.Remedy)
 	}
 	header, f.data = whole[lengthSize:][:length], whole[lengthSize+length:]
@@ -142,7 +144,8 @@ func (f *File) identify() error {
 	found := f.metadata[kindKey]
 	switch {
 	case f.metadata[formatKey] != formatName:
-		return f.errorf(lengthSize, "this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
+		return f.errorf(lengthSize,
+			"this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
 			f.kind.Name, f.metadata[formatKey], formatName)
 	case found != f.kind.Name:
 		return f.errorf(lengthSize, "this is a %.40s: expected a %s. Name another file", found, f.kind.Name)
@@ -152,7 +155,8 @@ func (f *File) identify() error {
 	}
 	for _, key := range []string{dataSumKey, headerSumKey} {
 		if raw, err := hex.DecodeString(f.metadata[key]); err != nil || len(raw) != sha256.Size {
-			return f.damaged(lengthSize, "the metadata has %q: %.70q: expected a SHA-256 of %d digits", key, f.metadata[key], sumLength)
+			return f.damaged(lengthSize, "the metadata has %q: %.70q: expected a SHA-256 of %d digits",
+				key, f.metadata[key], sumLength)
 		}
 	}
 	return nil
@@ -160,17 +164,23 @@ func (f *File) identify() error {
 
 // place holds the tensors' places against one another and the data, which begins at a byte of the file.
 func (f *File) place(start int64) error {
-	slices.SortStableFunc(f.tensors, func(s, t tensor) int { return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end)) })
+	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
+		return cmp.Or(cmp.Compare(s.begin, t.begin),
+			cmp.Compare(s.end, t.end))
+	})
 	at := int64(0)
 	for i, t := range f.tensors {
 		f.byName[t.name] = i
 		switch {
 		case t.begin < at:
-			return f.damaged(start+t.begin, "tensor %.60q begins at %d of the data, inside the one before, which ends at %d", t.name, t.begin, at)
+			return f.damaged(start+t.begin, "tensor %.60q begins at %d of the data, inside the one before, which ends at %d",
+				t.name, t.begin, at)
 		case t.begin > at:
-			return f.damaged(start+at, "no tensor has bytes %d to %d of the data, before %.60q: expected no holes", at, t.begin, t.name)
+			return f.damaged(start+at, "no tensor has bytes %d to %d of the data, before %.60q: expected no holes",
+				at, t.begin, t.name)
 		case (start+t.begin)%widths[t.dtype] != 0:
-			return f.damaged(start+t.begin, "tensor %.60q of %s begins at byte %d of the file: expected a multiple of %d", t.name, t.dtype, start+t.begin, widths[t.dtype])
+			return f.damaged(start+t.begin, "tensor %.60q of %s begins at byte %d of the file: expected a multiple of %d",
+				t.name, t.dtype, start+t.begin, widths[t.dtype])
 		}
 		at = t.end
 	}
@@ -261,7 +271,8 @@ const Any = -1
 func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
 	i, found := f.byName[name]
 	if !found {
-		return nil, nil, f.errorf(lengthSize, "there is no tensor %.60q among %d. Another nodemask wrote this: %s", name, len(f.tensors), f.kind.Remedy)
+		return nil, nil, f.errorf(lengthSize, "there is no tensor %.60q among %d. Another nodemask wrote this: %s",
+			name, len(f.tensors), f.kind.Remedy)
 	}
 	t := f.tensors[i]
 	fits := len(sizes) == 0 || len(sizes) == len(t.shape)
@@ -269,7 +280,8 @@ func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int,
 		fits = fits && (sizes[i] == Any || sizes[i] == t.shape[i])
 	}
 	if want := typeOf[T](); t.dtype != want || !fits {
-		return nil, nil, f.errorf(lengthSize, "tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s",
+		return nil, nil, f.errorf(lengthSize,
+			"tensor %.60q is %s of shape %v: expected %s%s. Another nodemask wrote this: %s",
 			name, t.dtype, t.shape, want, described(sizes), f.kind.Remedy)
 	}
 	if f.data == nil && t.end > 0 {

@@ -1,12 +1,14 @@
-// Package safetensors reads and writes nodemask's files in the safetensors format: named tensors, and a text for each key of
-// their metadata. All numbers are little-endian:
+// Package safetensors reads and writes nodemask's files in the safetensors format: named tensors, and a text for each
+// key of their metadata. All numbers are little-endian:
 //
 //	uint64      length N of the header, a multiple of 8 when written here, at most 100,000,000
-//	N bytes     JSON: {"__metadata__": {"kind": "model", …}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
+//	N bytes     JSON: {"__metadata__": {"kind": "model", …},
+//	            "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
 //	data        the tensors, row-major; offsets count from here
 //
-// Of the format this package takes what nodemask needs: types F32, I32, I64 and U8, each tensor at a multiple of its type's
-// width, no two over one another and no byte outside them, and finite numbers alone. Four keys of the metadata are its own:
+// Of the format this package takes what nodemask needs: types F32, I32, I64 and U8, each tensor at a multiple of its
+// type's width, no two over one another and no byte outside them, and finite numbers alone. Four keys of the metadata
+// are its own:
 //
 //	format           "nodemask"
 //	kind, version    what the file is of, and the version of that: "1"
@@ -104,7 +106,8 @@ func New(kind string, metadata map[string]string) *Builder {
 	if b.metadata == nil {
 		b.metadata = map[string]string{}
 	}
-	for key, value := range map[string]string{formatKey: formatName, kindKey: kind, versionKey: version, dataSumKey: none, headerSumKey: none} {
+	for key, value := range map[string]string{formatKey: formatName, kindKey: kind, versionKey: version,
+		dataSumKey: none, headerSumKey: none} {
 		if _, taken := b.metadata[key]; taken {
 			b.fail(fmt.Errorf("the metadata has %q, which is the format's own", key))
 		}
@@ -204,7 +207,8 @@ func (p *Pending) Commit() error {
 // Discard removes the file, unless it was committed.
 func (p *Pending) Discard() { p.file.Discard() }
 
-// write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes first.
+// write streams: what it holds besides the tensors is small. It goes through them twice, since their checksum comes
+// first.
 func (b *Builder) write(to io.Writer) error {
 	// The widest types first, so that all lie at multiples of their width; or else in the order in which they were added.
 	slices.SortStableFunc(b.tensors, func(s, t tensor) int { return int(widths[t.dtype] - widths[s.dtype]) })

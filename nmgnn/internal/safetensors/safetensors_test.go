@@ -44,7 +44,8 @@ func TestAFileReturnsWhatWasPut(t *testing.T) {
 	require.NoError(t, small().WriteFile(path))
 	f, err := Open(path, modelKind)
 	require.NoError(t, err)
-	require.Equal(t, []string{"l", "w", "i", "empty", "scalar", "text"}, f.Names(), "the widest first, or else as they were put")
+	require.Equal(t, []string{"l", "w", "i", "empty", "scalar", "text"}, f.Names(),
+		"the widest first, or else as they were put")
 	text, err := f.Metadata("layer")
 	require.NoError(t, err)
 	require.Equal(t, "GIN <1> \"é\"", text)
@@ -88,8 +89,10 @@ func TestTheBytesAreThese(t *testing.T) {
 	require.Zero(t, length%8)
 	require.Equal(t, "\x01\x00\x00\x00ab", string(got[8+length:]))
 	text := string(got[8:][:length])
-	require.Equal(t, `{"__metadata__":{"data_sha256":"`+sumOf("\x01\x00\x00\x00ab")+`","format":"nodemask","header_sha256":"`+headerSumOf(text)+
-		`","kind":"model","seed":"7","version":"1"},"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"s":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}`, strings.TrimRight(text, " "))
+	require.Equal(t, `{"__metadata__":{"data_sha256":"`+sumOf(
+		"\x01\x00\x00\x00ab")+`","format":"nodemask","header_sha256":"`+headerSumOf(text)+
+		`","kind":"model","seed":"7","version":"1"},"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"s":{"dtype":"U8",`+
+		`"shape":[2],"data_offsets":[4,6]}}`, strings.TrimRight(text, " "))
 }
 
 func TestAFileSurvivesWritingAndReading(t *testing.T) {
@@ -221,16 +224,40 @@ func TestNumbersAreReadInPlaceWhereTheyCanBe(t *testing.T) {
 
 func TestWhatCouldNotBeReadBackIsNotWritten(t *testing.T) {
 	for want, put := range map[string]func(b *Builder){
-		`two tensors are called "w"`:                                        func(b *Builder) { Add[int64](b, "w", nil, 0) },
-		`a tensor is called "": expected another name`:                      func(b *Builder) { Add[int32](b, "", nil, 0) },
-		`a tensor is called "__metadata__": expected another name`:          func(b *Builder) { Add[int32](b, "__metadata__", nil, 0) },
-		`a tensor is called "\xff": expected another name, in UTF-8`:        func(b *Builder) { Add[int32](b, "\xff", nil, 0) },
-		`tensor "v" has 2 numbers for the shape [3]`:                        func(b *Builder) { Add(b, "v", []float32{1, 2}, 3) },
-		`tensor "v" has the shape [-1]: expected sizes`:                     func(b *Builder) { Add(b, "v", []float32{1, 2}, -1) },
-		`tensor "v" has the shape [4611686018427387904 4]: expected sizes`:  func(b *Builder) { Add[float32](b, "v", nil, 1<<62, 4) },
-		`tensor "v": number 1 is NaN: expected a finite one`:                func(b *Builder) { Add(b, "v", []float32{1, float32(math.NaN())}, 2) },
-		`tensor "v": number 0 is -Inf: expected a finite one`:               func(b *Builder) { Add(b, "v", []float32{float32(math.Inf(-1))}) },
-		`its description takes 100000608 bytes: expected at most 100000000`: func(b *Builder) { b.metadata["big"] = strings.Repeat("n", maxHeader) },
+		`two tensors are called "w"`:                   func(b *Builder) { Add[int64](b, "w", nil, 0) },
+		`a tensor is called "": expected another name`: func(b *Builder) { Add[int32](b, "", nil, 0) },
+		`a tensor is called "__metadata__": expected another name`: func(b *Builder) {
+			Add[int32](b,
+				"__metadata__", nil, 0)
+		},
+		`a tensor is called "\xff": expected another name, in UTF-8`: func(b *Builder) {
+			Add[int32](b, "\xff",
+				nil, 0)
+		},
+		`tensor "v" has 2 numbers for the shape [3]`: func(b *Builder) {
+			Add(b, "v",
+				[]float32{1, 2}, 3)
+		},
+		`tensor "v" has the shape [-1]: expected sizes`: func(b *Builder) {
+			Add(b, "v",
+				[]float32{1, 2}, -1)
+		},
+		`tensor "v" has the shape [4611686018427387904 4]: expected sizes`: func(b *Builder) {
+			Add[float32](b, "v",
+				nil, 1<<62, 4)
+		},
+		`tensor "v": number 1 is NaN: expected a finite one`: func(b *Builder) {
+			Add(b, "v",
+				[]float32{1, float32(math.NaN())}, 2)
+		},
+		`tensor "v": number 0 is -Inf: expected a finite one`: func(b *Builder) {
+			Add(b, "v",
+				[]float32{float32(math.Inf(-1))})
+		},
+		`its description takes 100000608 bytes: expected at most 100000000`: func(
+			b *Builder) {
+			b.metadata["big"] = strings.Repeat("n", maxHeader)
+		},
 		`it takes 1099511628112 bytes: expected at most 1099511627776`: func(b *Builder) {
 			b.tensors[0].end = 1 << 40
 			b.tensors = b.tensors[:1]

@@ -1,0 +1,320 @@
+package graphfile
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodemask/csr"
+)
+
+// Limits of what a [Builder] takes. Columns cost memory in every row that is stored dense.
+const (
+	maxAttributes = 1 << 17
+	maxName       = 4096 // bytes of an id, a class or an attribute's name
+)
+
+// classAttributes may be a node's class: the first that a file has is.
+var classAttributes = []string{"class", "label", "y"}
+
+// Builder makes a graph of nodes with attributes and edges by their ends' ids, in any order. An attribute called class,
+// label or y is the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, in
+// the order in which they are first seen, and 0 where a node lacks one. Text is left out.
+type Builder struct {
+	// Attribute is what the format calls an attribute, with its own name: "GraphML key".
+	Attribute string
+
+	in      *File
+	g       Graph
+	index   map[string]int32 // nodes by id, in the order in which ids are first seen, in edges too
+	ids     []string         // by the same numbers
+	numbers []int32          // of each id: its node's number; -1: only edges have named it
+	names   map[string]int32
+	columns []attribute
+	row     []entry // of the node that comes next
+	entries []entry
+	offsets []int64 // [nodes+1] into entries
+	class   [3]classColumn
+	masks   [3][]int32
+	masked  bool
+	found   int // the class names that the row has, by bits
+}
+
+// attribute is what is known of one.
+type attribute struct {
+	name  string
+	nodes int    // that have a number
+	other string // a value that is not a number: the attribute is no feature
+	last  int    // the node that had it last, from 1
+}
+
+type entry struct {
+	column int32
+	value  float32
+}
+
+type classColumn struct {
+	index  Classes
+	labels []int32 // as far as nodes have one
+}
+
+// NewBuilder returns a builder of a graph in a format, whose content counts as in's. attribute is what the format calls
+// an attribute.
+func NewBuilder(in *File, format, attribute string) *Builder {
+	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{}, offsets: []int64{0}}
+	b.g.Format = format
+	return b
+}
+
+// Notef adds a note about the file.
+func (b *Builder) Notef(format string, args ...any) { b.g.Notef(format, args...) }
+
+// Directed says whether edges are directed.
+func (b *Builder) Directed(directed bool) { b.g.Directed = b.g.Directed || directed }
+
+// String gives the next node an attribute as text, which may be a class.
+func (b *Builder) String(name, value string) error {
+	if isClass, err := b.addClass(name, strings.TrimSpace(value)); isClass || err != nil {
+		return err
+	}
+	return b.Other(name, "string")
+}
+
+// Other says that the next node has an attribute whose value is neither a number nor text: kind says what it is.
+func (b *Builder) Other(name, kind string) error {
+	a, err := b.attribute(name)
+	if err == nil && a.other == "" {
+		a.other = kind
+	}
+	return err
+}
+
+// Number gives the next node an attribute as a number.
+func (b *Builder) Number(name string, value float64) error {
+	text := ""
+	if value != -1 { // which stands for no class, as in PyTorch Geometric's y
+		text = strconv.FormatFloat(value, 'f', -1, 64)
+		if math.Abs(value) > 1<<53 {
+			text = strconv.FormatFloat(value, 'g', -1, 64)
+		}
+	}
+	if isClass, err := b.addClass(name, text); isClass || err != nil {
+		return err
+	}
+	if set := maskSet(name); set >= 0 {
+		b.masked = true
+		if value != 0 {
+			node := int32(len(b.offsets) - 1)
+			if last := b.masks[set]; len(last) > 0 && last[len(last)-1] == node {
+				return fmt.Errorf("%s %.80q is there twice at one node", b.Attribute, name)
+			}
+			b.masks[set] = append(b.masks[set], node)
+		}
+		return nil
+	}
+	a, err := b.attribute(name)
+	if err != nil {
+		return err
+	}
+	x, err := Float32(value)
+	if err != nil {
+		return fmt.Errorf("%s %.80q: %w", b.Attribute, name, err)
+	}
+	a.nodes++
+	b.row = append(b.row, entry{b.names[name], x})
+	return nil
+}
+
+// addClass takes a value of an attribute that may be the class, and reports whether it is one.
+func (b *Builder) addClass(name, value string) (bool, error) {
+	i := slices.IndexFunc(classAttributes, func(c string) bool { return strings.EqualFold(c, name) })
+	if i < 0 {
+		return false, nil
+	}
+	switch {
+	case len(value) > maxName:
+		return true, fmt.Errorf("%s %q: a class of %d bytes: expected at most %d", b.Attribute, name, len(value), maxName)
+	case b.found&(1<<i) != 0:
+		return true, fmt.Errorf("%s %q is there twice at one node", b.Attribute, name)
+	}
+	b.found |= 1 << i
+	c := &b.class[i]
+	if label := c.index.Add([]byte(value)); label != Unlabelled {
+		c.labels = append(unlabelledUpTo(c.labels, len(b.offsets)-1), label)
+	}
+	return true, nil
+}
+
+// unlabelledUpTo returns the labels of as many nodes, of which the last have none.
+func unlabelledUpTo(labels []int32, nodes int) []int32 {
+	for len(labels) < nodes {
+		labels = append(labels, Unlabelled)
+	}
+	return labels
+}
+
+// attribute returns what is known of an attribute, which the next node has.
+func (b *Builder) attribute(name string) (*attribute, error) {
+	i, known := b.names[name]
+	if !known {
+		if len(name) > maxName {
+			return nil, fmt.Errorf("the name of a %s has %d bytes: expected at most %d", b.Attribute, len(name), maxName)
+		}
+		if len(b.columns) == maxAttributes {
+			return nil, fmt.Errorf("more than %d different attributes of nodes", maxAttributes)
+		}
+		i = int32(len(b.columns))
+		if err := b.in.Take(128 + int64(len(name))); err != nil {
+			return nil, err
+		}
+		b.columns = append(b.columns, attribute{name: name})
+		b.names[name] = i
+	}
+	a := &b.columns[i]
+	if a.last == len(b.offsets) {
+		return nil, fmt.Errorf("%s %.80q is there twice at one node", b.Attribute, name)
+	}
+	a.last = len(b.offsets)
+	return a, nil
+}
+
+// Node ends the attributes of a node and gives it its id.
+func (b *Builder) Node(id string) error {
+	v, err := b.number(id)
+	if err != nil {
+		return err
+	}
+	if b.numbers[v] >= 0 {
+		return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, b.numbers[v])
+	}
+	if err := b.in.Take(64 + 16*int64(len(b.row))); err != nil {
+		return err
+	}
+	node := len(b.offsets) - 1
+	b.numbers[v] = int32(node)
+	slices.SortFunc(b.row, func(x, y entry) int { return cmp.Compare(x.column, y.column) })
+	b.entries = append(b.entries, b.row...)
+	b.offsets = append(b.offsets, int64(len(b.entries)))
+	b.row, b.found = b.row[:0], 0
+	return nil
+}
+
+// number returns the number of an id, a new one if it is new.
+func (b *Builder) number(id string) (int32, error) {
+	if v, known := b.index[id]; known {
+		return v, nil
+	}
+	switch {
+	case id == "":
+		return 0, fmt.Errorf("the id is empty: every node needs one")
+	case len(id) > maxName:
+		return 0, fmt.Errorf("an id of %d bytes: expected at most %d", len(id), maxName)
+	case len(b.ids) >= MaxNodes:
+		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
+	}
+	if err := b.in.Take(96 + int64(len(id))); err != nil {
+		return 0, err
+	}
+	v := int32(len(b.ids))
+	id = strings.Clone(id)
+	b.ids, b.numbers = append(b.ids, id), append(b.numbers, -1)
+	b.index[id] = v
+	return v, nil
+}
+
+// Edge adds an edge between nodes, which may come later.
+func (b *Builder) Edge(source, target string) error {
+	v, err := b.number(source)
+	if err != nil {
+		return err
+	}
+	u, err := b.number(target)
+	if err == nil {
+		err = b.in.Take(16) // and 8 more in the graph
+	}
+	b.g.Pairs = append(b.g.Pairs, csr.Edge{Node: v, Neighbour: u})
+	return err
+}
+
+// Finish returns the graph.
+func (b *Builder) Finish() (*Graph, error) {
+	g := &b.g
+	g.Nodes = len(b.offsets) - 1
+	if g.Nodes == 0 {
+		return nil, fmt.Errorf("no nodes: expected at least one")
+	}
+	g.IDs = make([]string, g.Nodes)
+	for i, v := range b.numbers {
+		if v < 0 {
+			return nil, fmt.Errorf("an edge names node %.80q, which the file does not have: add it, or remove the edge",
+				b.ids[i])
+		}
+		g.IDs[v] = b.ids[i]
+	}
+	for i, e := range g.Pairs {
+		g.Pairs[i] = csr.Edge{Node: b.numbers[e.Node], Neighbour: b.numbers[e.Neighbour]}
+	}
+	b.chooseClass()
+	b.setFeatures()
+	g.SetSplit(MasksSplit, b.masked, b.masks)
+	return g, nil
+}
+
+// chooseClass takes the first of the class names that any node has.
+func (b *Builder) chooseClass() {
+	g := &b.g
+	for i := range b.class {
+		c := &b.class[i]
+		switch {
+		case c.labels == nil:
+		case g.Labels != nil:
+			g.Notef("%s %q: left out: the class is another", b.Attribute, classAttributes[i])
+		default:
+			g.Labels = unlabelledUpTo(c.labels, g.Nodes)
+			g.Classes = c.index.Finish(g.Labels)
+		}
+	}
+}
+
+// setFeatures puts the entries of the columns that are numbers throughout into rows.
+func (b *Builder) setFeatures() {
+	g := &b.g
+	columns := make([]int32, len(b.columns)) // of each attribute; -1: none
+	f := Features{Rows: g.Nodes, Offsets: make([]int64, g.Nodes+1)}
+	for i, a := range b.columns {
+		columns[i] = -1
+		switch {
+		case a.other != "":
+			g.Notef("%s %.80q of type %s: left out", b.Attribute, a.name, a.other)
+		case a.nodes > 0:
+			columns[i] = int32(f.Width)
+			f.Width++
+			if a.nodes < g.Nodes {
+				g.Notef("%s %.80q: %d of %d nodes lack it: 0 there", b.Attribute, a.name, g.Nodes-a.nodes, g.Nodes)
+			}
+		}
+	}
+	without := 0
+	for v := range g.Nodes {
+		any := false
+		for _, e := range b.entries[b.offsets[v]:b.offsets[v+1]] {
+			if c := columns[e.column]; c >= 0 {
+				any = true
+				if e.value != 0 {
+					f.Columns, f.Values = append(f.Columns, c), append(f.Values, e.value)
+				}
+			}
+		}
+		f.Offsets[v+1] = int64(len(f.Values))
+		if !any {
+			without++
+		}
+	}
+	g.Features = f
+	if without > 0 && f.Width > 0 {
+		g.Notef("%d of %d nodes have no features: zeros there", without, g.Nodes)
+	}
+}

@@ -1,0 +1,133 @@
+package graphfile
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Unlabelled is the number of no class.
+const Unlabelled int32 = -1
+
+// Classes numbers class names as they are met, and puts them into natural order at the end. The zero value is ready.
+type Classes struct {
+	index map[string]int32
+	names []string
+}
+
+// Add returns the number of a class; [Unlabelled] for an empty name.
+func (c *Classes) Add(name []byte) int32 {
+	if len(name) == 0 {
+		return Unlabelled
+	}
+	if i, found := c.index[string(name)]; found {
+		return i
+	}
+	if c.index == nil {
+		c.index = map[string]int32{}
+	}
+	i := int32(len(c.names))
+	c.names = append(c.names, string(name))
+	c.index[c.names[i]] = i
+	return i
+}
+
+// AddNumber is Add for a class that is a whole number; [Unlabelled] for -1 and NaN. Other numbers are not ok.
+func (c *Classes) AddNumber(x float64) (number int32, ok bool) {
+	if x == -1 || math.IsNaN(x) {
+		return Unlabelled, true
+	}
+	if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return 0, false
+	}
+	return c.Add(strconv.AppendInt(nil, int64(x), 10)), true
+}
+
+// Finish returns the classes in natural order and renumbers labels to match.
+func (c *Classes) Finish(labels []int32) []string {
+	names := plain(c.names)
+	classes := slices.Clone(names)
+	slices.SortFunc(classes, classOrder(classes))
+	classes = slices.Compact(classes)
+	place := make(map[string]int32, len(classes))
+	for i, name := range classes {
+		place[name] = int32(i)
+	}
+	renumber := make([]int32, len(names))
+	for i, name := range names {
+		renumber[i] = place[name]
+	}
+	for v, label := range labels {
+		if label != Unlabelled {
+			labels[v] = renumber[label]
+		}
+	}
+	return classes
+}
+
+// plain returns names as every format has them: whole numbers without a fraction, if all names are numbers, and 0 and 1
+// for false and true, if there are no others. A table may have 1.0 or True for what a tensor has as 1.
+func plain(names []string) []string {
+	truths := map[string]string{"false": "0", "true": "1"}
+	booleans, numbers := true, true
+	for _, name := range names {
+		_, is := truths[strings.ToLower(name)]
+		booleans = booleans && is
+		_, err := strconv.ParseFloat(name, 64)
+		numbers = numbers && err == nil
+	}
+	if !booleans && !numbers {
+		return names
+	}
+	same := make([]string, len(names))
+	for i, name := range names {
+		same[i] = name
+		if booleans {
+			same[i] = truths[strings.ToLower(name)]
+		} else if whole, fraction, is := strings.Cut(name, "."); is && strings.Trim(fraction, "0") == "" &&
+			digits(strings.TrimPrefix(whole, "-")) > 0 && whole != "-0" {
+			same[i] = whole
+		}
+	}
+	return same
+}
+
+// classOrder returns the order of the names, for slices.SortFunc: by value if all are numbers, and otherwise as people
+// sort them, "class 2" before "class 10".
+func classOrder(names []string) func(a, b string) int {
+	values := make(map[string]float64, len(names))
+	for _, name := range names {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return naturalOrder
+		}
+		values[name] = v
+	}
+	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
+}
+
+// naturalOrder compares runs of digits by their value and all else byte by byte.
+func naturalOrder(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		p, q := digits(x), digits(y)
+		if p > 0 && q > 0 {
+			m, n := strings.TrimLeft(x[:p], "0"), strings.TrimLeft(y[:q], "0")
+			if order := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); order != 0 {
+				return order
+			}
+			x, y = x[p:], y[q:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

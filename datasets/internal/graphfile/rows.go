@@ -1,0 +1,178 @@
+package graphfile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names that the columns of a table of edges may have, the first that is there.
+var (
+	SourceNames = []string{"source", "src", "from"}
+	TargetNames = []string{"target", "dst", "to"}
+)
+
+// ClassNames are what the column of the classes may be called: the first that a table has is.
+var ClassNames = []string{"label", "class", "y"}
+
+// MaskNames are the attributes that make up a split, by set; each has its own names.
+var MaskNames = [3][]string{{"train_mask"}, {"val_mask", "validation_mask"}, {"test_mask"}}
+
+// maskSet returns the set that an attribute or column marks, 0 train, 1 validation or 2 test; -1 if it marks none.
+func maskSet(name string) int {
+	return slices.IndexFunc(MaskNames[:], func(names []string) bool { return slices.Contains(names, name) })
+}
+
+// Find returns the column of the first of the wanted names that there is, in upper or lower case; -1 if there is none.
+func Find(columns []string, wanted ...string) int {
+	for _, name := range wanted {
+		if i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// Columns says which columns of a table of nodes hold what; -1: none does.
+type Columns struct {
+	ID, Label int
+	Masks     [3]int // of the own split's sets
+	Features  []int
+}
+
+// NodeColumns finds the columns of a table of nodes beside those of the ids and the label, which is -1 if there is
+// none. leave says why a column can be no feature, nor the mark of a set if it is called so; "" if it can.
+func NodeColumns(names []string, id, label int, leave func(column int, mask bool) string) (c Columns, notes []string) {
+	c = Columns{ID: id, Label: label, Masks: [3]int{-1, -1, -1}}
+	for i, name := range names {
+		if i == id || i == label {
+			continue
+		}
+		set := maskSet(name)
+		if why := leave(i, set >= 0); why != "" {
+			notes = append(notes, why+": left out")
+		} else if set >= 0 {
+			c.Masks[set] = i
+		} else {
+			c.Features = append(c.Features, i)
+		}
+	}
+	return c, notes
+}
+
+// NoteEdgeColumns notes the columns of a table of edges that are not their ends, such as weights.
+func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
+	for i, name := range names {
+		if name != "" && !slices.Contains(ends, i) {
+			g.Notef("column %.80q of edges: left out", name)
+		}
+	}
+}
+
+// Rows collects the nodes that a table lists, a row each, and finds them by their ids.
+type Rows struct {
+	IDs
+	Graph *Graph // of the rows, without edges, once [Rows.Finish] was called
+
+	columns  Columns
+	ids      []string
+	labels   []int32
+	classes  Classes
+	masks    [3][]int32 // the nodes of each
+	features Features
+}
+
+// NewRows returns a collector of the rows of a table.
+func NewRows(c Columns) *Rows {
+	return &Rows{columns: c, features: NewFeatures(len(c.Features))}
+}
+
+// Add copies a row, and returns about how many bytes it takes. label and masks are empty where there is no column.
+func (r *Rows) Add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
+	v := int32(len(r.ids))
+	if v >= MaxNodes {
+		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
+	}
+	r.ids = append(r.ids, string(id))
+	if first, again := r.IDs.Add(r.ids[v], v); again {
+		return 0, fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
+	}
+	if r.columns.Label >= 0 {
+		r.labels = append(r.labels, r.classes.Add(label))
+	}
+	for set, mask := range masks {
+		if in, err := parseMask(string(mask)); err != nil {
+			return 0, err
+		} else if in {
+			r.masks[set] = append(r.masks[set], v)
+		}
+	}
+	return 128 + int64(len(id)) + r.features.Add(features), nil
+}
+
+// parseMask reads whether a node is in a set.
+func parseMask(field string) (bool, error) {
+	switch strings.ToLower(field) {
+	case "", "0", "false":
+		return false, nil
+	case "1", "true":
+		return true, nil
+	}
+	x, err := strconv.ParseFloat(field, 64)
+	if err != nil || math.IsNaN(x) {
+		return false, fmt.Errorf("found %.40q in a column of the split: expected true or false", field)
+	}
+	return x != 0, nil
+}
+
+// Finish makes the rows a graph in a format. No row may be added after it.
+func (r *Rows) Finish(format string, notes []string) {
+	r.Seal()
+	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids, Labels: r.labels, Classes: r.classes.Finish(r.labels),
+		Features: r.features, Notes: notes}
+	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
+	r.Graph = g
+}
+
+// SparseLimit is the share of nonzeros up to which features are stored sparse: half the memory of dense ones, as a
+// nonzero takes a column and a value.
+const SparseLimit = 0.25
+
+// NewFeatures returns features of a width without rows, for [Features.Add].
+func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
+
+// Add copies a row, and returns about how many bytes it takes. Features start sparse, and turn dense when the rows so
+// far are mostly not zero.
+func (f *Features) Add(row []float32) (bytes int64) {
+	f.Rows++
+	if f.Offsets == nil {
+		f.Dense = append(f.Dense, row...)
+		return 4 * int64(f.Width)
+	}
+	before := len(f.Values)
+	for j, v := range row {
+		if v != 0 {
+			f.Columns, f.Values = append(f.Columns, int32(j)), append(f.Values, v)
+		}
+	}
+	f.Offsets = append(f.Offsets, int64(len(f.Values)))
+	bytes = 8 + 8*int64(len(f.Values)-before)
+	// Twice the limit: rows near it should not be turned to and fro.
+	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
+		*f = f.ToDense()
+	}
+	return bytes
+}
+
+// ToDense returns sparse features stored dense.
+func (f *Features) ToDense() Features {
+	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
+	for v := range f.Rows {
+		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
+			d.Dense[v*f.Width+int(f.Columns[i])] = f.Values[i]
+		}
+	}
+	return d
+}

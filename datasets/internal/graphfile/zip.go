@@ -1,0 +1,89 @@
+package graphfile
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxMembers limits the files in a zip.
+const maxMembers = 10_000
+
+// Zip is a file that is a zip of others. Members are streamed, and can be opened several times, even at once.
+type Zip struct {
+	Members map[string]*zip.File
+
+	ctx context.Context
+	in  *File
+}
+
+// NewZip reads the list of members of a zip, whose names lose a suffix; kind is what the zip should be, for errors.
+// Once ctx is done, reading any member ends with its error.
+func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
+	z := &Zip{Members: map[string]*zip.File{}, ctx: ctx, in: in}
+	archive, err := zip.NewReader(in, in.Size)
+	if err != nil {
+		return nil, z.Errorf("%d bytes: not a whole %s (zip) file: %w. Get it again", in.Size, kind, err)
+	}
+	if len(archive.File) > maxMembers {
+		return nil, z.Errorf("%d members: expected at most %d", len(archive.File), maxMembers)
+	}
+	for _, m := range archive.File {
+		name := strings.TrimSuffix(m.Name, suffix)
+		if z.Members[name] != nil {
+			return nil, z.Errorf("member %.80q is there twice", name)
+		}
+		z.Members[name] = m
+	}
+	return z, nil
+}
+
+// Close closes the file.
+func (z *Zip) Close() error { return z.in.Close() }
+
+// Size returns how many bytes the file has.
+func (z *Zip) Size() int64 { return z.in.Size }
+
+// Errorf returns an error that names the file. It may wrap others, as fmt.Errorf's do.
+func (z *Zip) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", z.in.Name, fmt.Errorf(format, args...))
+}
+
+// Take counts bytes that the caller is about to keep of the file; see [Budget].
+func (z *Zip) Take(bytes int64) error {
+	if err := z.in.Take(bytes); err != nil {
+		return z.Errorf("%w", err)
+	}
+	return nil
+}
+
+// Open starts reading a member. Its checksum is checked where it ends.
+func (z *Zip) Open(m *zip.File) (io.ReadCloser, error) {
+	r, err := m.Open()
+	if err != nil {
+		return nil, z.Errorf("member %.80q: %w. The file is damaged: get it again", m.Name, err)
+	}
+	return &memberReader{ctx: z.ctx, ReadCloser: r}, nil
+}
+
+// memberReader ends reading when the context is done, and puts damage into words.
+type memberReader struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (m *memberReader) Read(b []byte) (int, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := m.ReadCloser.Read(b[:min(len(b), 4<<20)])
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.As(err, &corrupt) {
+		err = fmt.Errorf("the packed bytes are damaged (%w): get the file again", err)
+	}
+	return n, err
+}
