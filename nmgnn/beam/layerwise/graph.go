@@ -23,8 +23,26 @@ type parcel struct {
 	Features    datasets.Features
 	A, B        []string
 
-	rows *datasets.FeatureBuilder
+	rows *rows
 }
+
+// rows collects rows of features.
+type rows struct{ f datasets.Features }
+
+func newRows(width int) *rows { return &rows{datasets.Features{Width: width, Offsets: []int64{0}}} }
+
+func (r *rows) add(row []float32) {
+	for j, x := range row {
+		if x != 0 {
+			r.f.Columns, r.f.Values = append(r.f.Columns, int32(j)), append(r.f.Values, x)
+		}
+	}
+	r.f.Rows++
+	r.f.Offsets = append(r.f.Offsets, int64(len(r.f.Values)))
+}
+
+// finish returns them in the form that takes less.
+func (r *rows) finish() datasets.Features { return r.f.Stored(r.f.Density() <= 0.25) }
 
 // dealer puts what is read from a file into parcels, and these into files, whose names it emits for each shard.
 type dealer struct {
@@ -56,7 +74,7 @@ func (d *dealer) spill() error {
 			continue
 		}
 		if p.rows != nil {
-			p.Features = p.rows.Finish()
+			p.Features = p.rows.finish()
 		}
 		var b bytes.Buffer
 		if err := gob.NewEncoder(&b).Encode(p); err != nil {
@@ -95,10 +113,10 @@ func (f *nodesInFn) ProcessElement(ctx context.Context, number int, emit func(in
 				return err
 			}
 			if p.rows == nil {
-				p.rows = datasets.NewFeatureBuilder(len(features))
+				p.rows = newRows(len(features))
 			}
 			p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
-			p.rows.Add(features)
+			p.rows.add(features)
 			return nil
 		})
 		if err != nil {
@@ -206,7 +224,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 	// By their ids, so that who writes a shard again writes the same.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
-	x, row := datasets.NewFeatureBuilder(f.model.Features), []float32(nil)
+	x, row := newRows(f.model.Features), []float32(nil)
 	for i, v := range places {
 		if i > 0 && v.id == places[i-1].id {
 			return false, fmt.Errorf("the id %.80q is there twice in the files of nodes: ids must differ", v.id)
@@ -219,7 +237,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		if f.model.Settings.NormalizeFeatures {
 			datasets.NormalizeRow(row)
 		}
-		x.Add(row)
+		x.add(row)
 		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])
 		names.Near = append(names.Near, nodes.Counts.different(v.id, near[v.id])...)
 		names.Offsets = append(names.Offsets, int64(len(names.Near)))
@@ -239,7 +257,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		return false, nil
 	}
 	return true, cmp.Or(f.write(graphStep, f.file(idsKind, shard), nodes),
-		f.write(graphStep, f.file(rowsKind, shard), x.Finish()), f.write(graphStep, f.file(namesKind, shard), names))
+		f.write(graphStep, f.file(rowsKind, shard), x.finish()), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
 // different returns a node's neighbours without itself, each once, and counts edges where they are seen from their
