@@ -34,5 +34,5 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	}
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
 	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
-	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
+	return Add(near.PairAttention(source, target, leak, wh, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·h_u over the entries (v, u) of row v, with α the
+// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α the
 // softmax of the scores over the entries of the row. Each head weighs its share of the width, in order.
 type Attention struct {
 	// Scores [slots, heads] holds the scores of each entry; nil: LeakyReLU(source_u + target_v), with slope Slope below zero: Source
@@ -13,8 +13,8 @@ type Attention struct {
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values is h [columns, width].
-	Values *Node
+	// Values is h [columns, width], of which Mask [columns, 1] multiplies the rows; nil: all ones. No gradient goes to Mask.
+	Values, Mask *Node
 	// Present [slots, 1] is 1 for the entries that count and 0 for those left out; nil: all count.
 	Present *Node
 	// Keep [slots, heads] multiplies α, as dropout does; nil: nothing is dropped.
@@ -23,20 +23,14 @@ type Attention struct {
 	Gradients bool
 }
 
-// apart is a [Product] that knows where fusing does harm.
-type apart interface {
-	Product
-	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and again.
-	alone(x *Node) *Node
-}
-
 // attendByParts is [Product.Attend] by the other methods of a product.
-func attendByParts(p apart, a Attention) *Node {
+func attendByParts(p Product, a Attention) *Node {
 	e := a.Scores
 	if e == nil {
 		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
 	}
-	scores, value := StopGradient(e), StopGradient(a.Values)
+	heard, _ := masked(a.Values, a.Mask)
+	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw. Dividing the sum over u instead of each α spares passes over the entries.
 	present, scores := Among(p, scores, a.Present)
@@ -49,13 +43,13 @@ func attendByParts(p apart, a Attention) *Node {
 	if a.Keep != nil {
 		kept = p.alone(Mul(q, a.Keep))
 	}
-	y := perHead(p.Times(value, kept), inverse)
+	y := perHead(p.Times(value, nil, kept), inverse)
 	if !a.Gradients {
 		return y
 	}
 	// With v the gradient of y, and v' = v / Σ_w q_vw:
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
-	return WithAdjoints(y, Argument{a.Values, func(v *Node) *Node { return p.Back(perHead(v, inverse), kept) }},
+	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
 			v = p.alone(perHead(v, inverse))
 			shared := sumHeads(Mul(v, y), headCount)

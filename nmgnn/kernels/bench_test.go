@@ -49,9 +49,9 @@ func BenchmarkProduct(b *testing.B) {
 					rows int
 					run  func(h, key *Node) *Node
 				}{
-					{"Σ", g.NumNodes(), func(h, _ *Node) *Node { return near.Times(h, nil) }},
-					{"X·W", features.Width, func(h, key *Node) *Node { return x.Times(h, dropped(h, key)) }},
-					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, dropped(h, key)) }},
+					{"Σ", g.NumNodes(), func(h, _ *Node) *Node { return near.Times(h, nil, nil) }},
+					{"X·W", features.Width, func(h, key *Node) *Node { return x.Times(h, nil, dropped(h, key)) }},
+					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, nil, dropped(h, key)) }},
 				} {
 					b.Run(fmt.Sprintf("%s/%s/%s/%s", data.name, id, op.name, kernel), func(b *testing.B) {
 						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node { return op.run(h, key) })

@@ -85,7 +85,7 @@ func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {
 	p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true})
 	outputs, err := model.CallOnceN(interpreted(t).Backend, store, func(_ *model.Scope, h, key *Node) []*Node {
 		s := kernels.NewRandom(key, kernels.FusedKernel).Next()
-		y := kernels.SumDropped(p, h, s, 0.5, true)
+		y := p.SumDropped(h, s, 0.5, true)
 		return []*Node{y, Gradient(ReduceAllSum(Mul(y, y)), h)[0]}
 	}, tensor(h, 64), key[:])
 	require.NoError(t, err)

@@ -69,31 +69,31 @@ func differentiables() []differentiable {
 	divisor := argument{perRow, 1, func(r *rand.Rand) float64 { return 1 + r.Float64() }}
 	all := []differentiable{
 		{"Sum", perRow, width, []argument{h},
-			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, true) },
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, nil, true) },
 			func(d definition, x []rows) rows { return d.times(x[0], nil) }},
 		{"Sum of what is kept", perRow, width, []argument{h, keep},
-			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], true) },
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, x[1], true) },
 			func(d definition, x []rows) rows { return d.times(x[0], x[1]) }},
 		{"Sum of what is not dropped", perRow, width, []argument{h},
 			func(p kernels.Product, x []*Node) *Node {
-				return kernels.SumDropped(p, x[0], kernels.NewRandom(Const(x[0].Graph(), drawKey[:]), kernels.FusedKernel).Next(), 0.25, true)
+				return p.SumDropped(x[0], kernels.NewRandom(Const(x[0].Graph(), drawKey[:]), kernels.FusedKernel).Next(), 0.25, true)
 			},
 			func(d definition, x []rows) rows { return d.times(x[0], d.dropped(drawKey, 0.25)) }},
 		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
 			func(p kernels.Product, x []*Node) *Node {
-				return kernels.Sum(p, Mul(x[0], StopGradient(x[1])), nil, true)
+				return kernels.Sum(p, x[0], x[1], nil, true)
 			},
 			func(d definition, x []rows) rows { return d.times(scaled(x[0], x[1]), nil) }},
 		{"Mean of some rows", perRow, width, []argument{h, divisor, {perColumn, 1, upToTwo}},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Mean(Mul(StopGradient(x[2]), x[0]), x[1], nil, true)
+				return p.Mean(x[0], x[2], x[1], nil, true)
 			},
 			func(d definition, x []rows) rows { return d.mean(scaled(x[0], x[2]), x[1], nil) }},
 		{"Mean", perRow, width, []argument{h, divisor},
-			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], nil, true) },
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], nil, x[1], nil, true) },
 			func(d definition, x []rows) rows { return d.mean(x[0], x[1], nil) }},
 		{"Mean of what is kept", perRow, width, []argument{h, divisor, present},
-			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], x[2], true) },
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], nil, x[1], x[2], true) },
 			func(d definition, x []rows) rows { return d.mean(x[0], x[1], x[2]) }},
 		{"WeightedSum", perRow, width, []argument{scores, h},
 			func(p kernels.Product, x []*Node) *Node { return kernels.WeightedSum(p, x[0], x[1], true) },
@@ -167,12 +167,12 @@ func differentiables() []differentiable {
 	return append(all,
 		differentiable{"Attend by scores to some rows", perRow, width, []argument{h, scores, masked},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[2])), Scores: x[1], Gradients: true})
+				return p.Attend(kernels.Attention{Values: x[0], Mask: x[2], Scores: x[1], Gradients: true})
 			},
 			func(d definition, x []rows) rows { return d.attend(x[1], scaled(x[0], x[2]), nil, nil, heads) }},
 		differentiable{"Attend by pairs to some rows, some kept", perRow, width, []argument{h, source, target, masked, keep},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[3])), Source: x[1], Target: x[2], Slope: slope, Keep: x[4], Gradients: true})
+				return p.Attend(kernels.Attention{Values: x[0], Mask: x[3], Source: x[1], Target: x[2], Slope: slope, Keep: x[4], Gradients: true})
 			},
 			func(d definition, x []rows) rows {
 				return d.attend(d.pairs(x[1], x[2], slope), scaled(x[0], x[3]), nil, x[4], heads)
@@ -339,10 +339,10 @@ func TestEntriesThatAreEquallyGreatShareTheGradient(t *testing.T) {
 func TestAProductMadeWithoutGradientsHasNoTransposedMatrix(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) {
 		for _, use := range []func(p kernels.Product, x *Node) *Node{
-			func(p kernels.Product, x *Node) *Node { return p.Back(x, nil) },
+			func(p kernels.Product, x *Node) *Node { return p.Back(x, nil, nil) },
 			func(p kernels.Product, x *Node) *Node { return p.TotalBack(x) },
 			func(p kernels.Product, x *Node) *Node {
-				return Gradient(ReduceAllSum(kernels.Sum(p, x, nil, true)), x)[0]
+				return Gradient(ReduceAllSum(kernels.Sum(p, x, nil, nil, true)), x)[0]
 			},
 		} {
 			call := func(o kernels.Options) error {
@@ -367,7 +367,7 @@ func TestLinearHasTheValueOfTheMapAndTheGradientOfTheAdjoint(t *testing.T) {
 		values := p.Floats("values", func(m csr.Matrix) []float32 { return m.Values })
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, x, factors *Node) []*Node {
 			weights := values.NodeValue(x.Graph())
-			y := kernels.Linear(x, 2, func(x *Node) *Node { return p.Times(x, weights) }, func(v *Node) *Node { return p.Back(v, weights) })
+			y := kernels.Linear(x, 2, func(x *Node) *Node { return p.Times(x, nil, weights) }, func(v *Node) *Node { return p.Back(v, nil, weights) })
 			return []*Node{y, Gradient(ReduceAllSum(Mul(y, factors)), x)[0]}
 		}, [][]float32{{1}, {10}, {100}}, [][]float32{{5}, {7}})
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -67,11 +68,13 @@ type Options struct {
 // their own.
 type Product interface {
 	// Times returns Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
-	// entries, each head its share of the width, in order; nil: all ones.
-	Times(h, weights *Node) *Node
+	// entries, each head its share of the width, in order; nil: all ones. With a factor [columns, 1], h is zero in all rows
+	// where that is, which need not be read; nil: h may be anything.
+	Times(h, factor, weights *Node) *Node
 	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the slots
-	// of this matrix; nil: all ones. It panics if the product was made without gradients, as TotalBack does.
-	Back(v, weights *Node) *Node
+	// of this matrix; nil: all ones. With a factor [columns, 1], rows of the result where that is zero may be zero, as they
+	// are multiplied by it later. It panics if the product was made without gradients, as TotalBack does.
+	Back(v, factor, weights *Node) *Node
 
 	// Gather returns h [columns, width] at each entry's column: [slots, width].
 	Gather(h *Node) *Node
@@ -88,9 +91,11 @@ type Product interface {
 	// [slots, heads].
 	Agreement(x, h *Node, heads int) *Node
 
-	// Mean returns Σ over the entries of a row, divided by divisor [rows, 1]. keep [slots, 1] multiplies the entries; nil: all
-	// ones. With gradients, the result has one towards h.
-	Mean(h, divisor, keep *Node, gradients bool) *Node
+	// Mean returns what [Sum] does, divided by divisor [rows, 1].
+	Mean(h, mask, divisor, keep *Node, gradients bool) *Node
+	// SumDropped returns what [Sum] does without a mask, with what DropEntries makes of the matrix's values for keep. Where
+	// that is possible, what is dropped is not read.
+	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
 	// Attend returns Σ over the entries of a row, weighed by the softmax of scores: see [Attention].
 	Attend(a Attention) *Node
 	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
@@ -112,7 +117,11 @@ type Product interface {
 	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as many
 	// entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made. It
 	// returns [ErrNoFit] for a pattern that does not fit, and always for [ChainKernel], whose programs depend on the pattern.
-	Replace(m csr.Matrix) error
+	// Without gradients, computations that have them need another Replace first.
+	Replace(m csr.Matrix, gradients bool) error
+
+	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and again.
+	alone(x *Node) *Node
 }
 
 // ErrNoFit says that a compiled computation has no room for another pattern.
@@ -130,35 +139,39 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
-	var make func(into *Constants, m csr.Matrix) pattern
-	switch o.Kernel {
-	case FusedKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newFused(into, m, o.Slots) }
-	case ChainKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newChain(into, m) }
-	case ScatterKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newScatter(into, m) }
-	default:
+	if !slices.Contains(Kernels(), o.Kernel) {
 		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
 		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
 		return p, nil
 	}
-	p.forward = make(constants, m)
-	p.adjoint = p.forward
 	behind := NewConstants(store, path+"_transposed").Share(o.Share)
-	if o.Gradients && !o.Symmetric {
-		transposed, _ := m.Transpose()
-		p.adjoint = make(behind, transposed)
+	var product Product = p
+	if o.Kernel == FusedKernel {
+		forward, adjoint := bothWays(p, behind, func(into *Constants, m csr.Matrix) *fusedPattern { return newFused(into, m, o.Slots) })
+		product = &fusedProduct{parts: p, forward: forward, adjoint: adjoint}
+	} else if o.Kernel == ChainKernel {
+		bothWays(p, behind, newChain)
+	} else {
+		bothWays(p, behind, newScatter)
 	}
 	if err := errors.Join(constants.err, behind.err); err != nil {
 		return nil, fmt.Errorf("kernels: %w", err)
 	}
-	if forward, is := p.forward.(*fusedPattern); is {
-		return &fusedProduct{parts: p, forward: forward, adjoint: p.adjoint.(*fusedPattern)}, nil
+	return product, nil
+}
+
+// bothWays makes the patterns of a matrix and of its transpose, which are one if it is symmetric or if no gradients are wanted.
+func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants, m csr.Matrix) P) (forward, adjoint P) {
+	forward = make(p.constants, p.matrix)
+	adjoint = forward
+	if p.hasTransposed() {
+		transposed, _ := p.matrix.Transpose()
+		adjoint = make(behind, transposed)
 	}
-	return p, nil
+	p.forward, p.adjoint = forward, adjoint
+	return forward, adjoint
 }
 
 // check is made once for each matrix: kernels trust its indices.

@@ -35,7 +35,7 @@ func TestEveryKernelDropsTheSameEntriesInBothDirections(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
 			g := key.Graph()
 			kept := p.DropEntries(kernels.NewRandom(key, plan.Kernel).Next(), kernels.Valid(p, g), 1, 0.5)
-			return []*Node{p.Times(DiagonalWithValue(Const(g, float32(1)), 6), kept), p.Back(DiagonalWithValue(Const(g, float32(1)), 8), kept)}
+			return []*Node{p.Times(DiagonalWithValue(Const(g, float32(1)), 6), nil, kept), p.Back(DiagonalWithValue(Const(g, float32(1)), 8), nil, kept)}
 		}, []uint32{17, 4})
 		require.NoError(t, err)
 		forward, backward := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
