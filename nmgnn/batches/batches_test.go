@@ -18,6 +18,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
@@ -155,18 +156,18 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
 	require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
 	require.NoError(t, trainer.openCaches(1))
-	d := trainer.newDraws(1)
-	for v := range d.delta {
+	d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
+	for v := range d.Delta {
 		if v%3 != 0 {
-			d.delta[v] = 1
+			d.Delta[v] = 1
 		}
 	}
 	values := trainer.caches[0][1].Values
 	for i := range values {
 		v := int32(i / s.Hidden)
-		values[i] = cache(v, d.delta[v] == 0, i)
+		values[i] = cache(v, d.Delta[v] == 0, i)
 	}
-	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.delta, score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
+	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.Delta, score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
 	require.NotEmpty(t, r.score)
 	for v := range trainer.train.store.IterVariables() {
 		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
@@ -256,7 +257,7 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
 		require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
 		require.NoError(t, trainer.openCaches(1))
-		d := trainer.newDraws(1)
+		d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
 		for epoch := range 5 {
 			_, _, err := trainer.epoch(t.Context(), d)
 			require.NoError(t, err)

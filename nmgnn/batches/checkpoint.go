@@ -64,7 +64,7 @@ func (t *trainer) cacheFolder() string {
 	return t.options.Checkpoint
 }
 
-func (d *draws) sources() []*rand.PCG { return []*rand.PCG{d.masks, d.keys, d.order} }
+func sources(d *learn.Draws) []*rand.PCG { return []*rand.PCG{d.Masks, d.Keys, d.Order} }
 
 // own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
 func (t *trainer) own() (free func(), err error) {
@@ -83,14 +83,14 @@ func (t *trainer) own() (free func(), err error) {
 }
 
 // save writes a checkpoint. What the epoch cached must be in t.caches[0].
-func (t *trainer) save(trial *train.Trial, d *draws) error {
+func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
 			return err
 		}
 	}
 	var states []string
-	for _, s := range d.sources() {
+	for _, s := range sources(d) {
 		state, err := s.MarshalBinary()
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) er
 
 // resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It returns nil if there
 // is none.
-func (t *trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
+func (t *trainer) resume(seed uint64, d *learn.Draws) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
 	}
@@ -176,7 +176,7 @@ func (t *trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) 
 	return trial, err
 }
 
-func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Trial, error) {
+func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*train.Trial, error) {
 	identity, err := file.Metadata(identityKey)
 	if err != nil {
 		return nil, err
@@ -190,10 +190,10 @@ func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Tr
 		return nil, err
 	}
 	parts := strings.Fields(states)
-	if len(parts) != len(d.sources()) {
-		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(d.sources()))
+	if len(parts) != len(sources(d)) {
+		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(sources(d)))
 	}
-	for i, s := range d.sources() {
+	for i, s := range sources(d) {
 		state, err := hex.DecodeString(parts[i])
 		if err == nil {
 			err = s.UnmarshalBinary(state)

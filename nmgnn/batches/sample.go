@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/learn"
 )
 
 // sampleShape is room for any sample of so many neighbours a layer around the largest of a number of batches.
@@ -112,8 +113,8 @@ func draw(r *rand.Rand, n, k int) []int {
 }
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
-func (t *trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
-	e, random := t.train, rand.New(d.order)
+func (t *trainer) sampled(ctx context.Context, d *learn.Draws) (loss float64, err error) {
+	e, random := t.train, rand.New(d.Order)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))
 	size := (len(score) + t.options.Clusters - 1) / t.options.Clusters

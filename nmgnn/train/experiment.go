@@ -11,6 +11,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
@@ -42,7 +43,8 @@ type Experiment struct {
 	Keep bool
 }
 
-func (x Experiment) check() error {
+// Check returns an error for an experiment that no trial can be run of.
+func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ type RunOptions struct {
 // Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
 // a trial fails, the results so far come with the error; missing ones are nil.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
@@ -124,33 +126,75 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 		todo <- i
 	}
 	close(todo)
-	var reporting sync.Mutex
-	ended := x.Ended(results, o)
+	run := x.trials(seeds, results, o)
 	return results, inParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
-			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
-				if o.Progress != nil {
-					reporting.Lock()
-					defer reporting.Unlock()
-					o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
-				}
-			})
+			err := run(ctx, i, func(report func(epoch int, e Epoch)) (*Result, error) { return runner.Trial(ctx, x, seeds[i], report) })
 			if err != nil {
-				if errors.Is(err, ctx.Err()) {
-					return err
-				}
-				return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+				return err
 			}
-			reporting.Lock()
-			ended(i, r)
-			reporting.Unlock()
 		}
 		return nil
 	})
 }
 
-// Ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest says.
-func (x Experiment) Ended(results []*Result, o RunOptions) func(i int, r *Result) {
+// RunBy runs one trial per seed by a function, one after the other, as [Experiment.Run] does.
+func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)) ([]*Result, error) {
+	results := make([]*Result, len(seeds))
+	run := x.trials(seeds, results, o)
+	for i, seed := range seeds {
+		err := run(ctx, i, func(report func(epoch int, e Epoch)) (*Result, error) { return trial(seed, report) })
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// trials returns what runs trial i and puts its result into results; several may run at once.
+func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(ctx context.Context, i int, trial func(report func(epoch int, e Epoch)) (*Result, error)) error {
+	var reporting sync.Mutex
+	ended := x.ended(results, o)
+	return func(ctx context.Context, i int, trial func(report func(epoch int, e Epoch)) (*Result, error)) error {
+		r, err := trial(func(epoch int, e Epoch) {
+			if o.Progress != nil {
+				reporting.Lock()
+				defer reporting.Unlock()
+				o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
+			}
+		})
+		if err != nil {
+			if errors.Is(err, ctx.Err()) {
+				return err
+			}
+			return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+		}
+		reporting.Lock()
+		defer reporting.Unlock()
+		ended(i, r)
+		return nil
+	}
+}
+
+// splitSeed is the seed of the split that the trial of a seed has.
+func (x Experiment) splitSeed(seed uint64) uint64 {
+	if x.Resplit {
+		return seed
+	}
+	return x.SplitSeed
+}
+
+// Split returns the split that the trial of a seed trains on.
+func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
+	if x.OwnSplit {
+		return x.Graph.OwnSplit, nil
+	}
+	return datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent,
+		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
+}
+
+// ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest says.
+func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result) {
 	best := -1
 	return func(i int, r *Result) {
 		results[i] = r
@@ -218,7 +262,7 @@ func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := stats.Evaluate(t.testScored(predictions), t.test.labels, t.classes)
+	m, err := learn.Evaluate(t.graph, t.view.Test, predictions)
 	return &m, err
 }
 

@@ -44,7 +44,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Complete returns the options with defaults for what is left zero, or an error for what cannot be.
+// Complete fills zero fields with defaults, and validates.
 func (o Options) Complete() (Options, error) {
 	o = o.withDefaults()
 	return o, o.check()

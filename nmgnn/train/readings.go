@@ -65,7 +65,7 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
 	defer gomlx.Guard(&err, "train: reading a trial")
 	var stops []Stop
-	views := append([]*datasets.View{t.view}, t.options.Also...)
+	views := t.views()
 	for _, on := range hyper.StopOns() {
 		for i := range views {
 			stops = append(stops, Stop{On: on, View: i})
@@ -220,7 +220,7 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 // arrivals and what is measured afterwards does not matter.
 func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Trajectory, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	begin := time.Now()

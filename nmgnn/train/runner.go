@@ -68,7 +68,7 @@ func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx con
 
 // Trial runs the trial of a seed. report, if not nil, is called after each epoch.
 func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	if err := r.prepare(x, seed, false); err != nil {
@@ -93,7 +93,7 @@ func (r *Runner) Masked() []int32 {
 	}
 	var masked []int32
 	for i, v := range r.trainer.view.Train.Nodes {
-		if r.trainer.drawn.delta[i] == 0 {
+		if r.trainer.drawn.Delta[i] == 0 {
 			masked = append(masked, v)
 		}
 	}
@@ -129,44 +129,49 @@ func (r *Runner) Close() {
 // of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	room := x.Resplit || readings
-	if x.Resplit {
-		x.Resplit, x.SplitSeed = false, seed
-	}
+	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges
 	}
-	split := r.split
-	sameSplit := r.trainer != nil && r.program.Graph == x.Graph && r.program.TrainPercent == x.TrainPercent && r.program.SplitSeed == x.SplitSeed && r.program.OwnSplit == x.OwnSplit && r.program.ValidationPercent == x.ValidationPercent
-	if !sameSplit && x.OwnSplit {
-		split = x.Graph.OwnSplit
-	} else if !sameSplit {
-		var err error
-		if split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.SplitSeed}); err != nil {
-			return err
-		}
-	}
-	var views []*datasets.View
-	switch {
-	case sameSplit && r.program.Setting == x.Setting && r.program.Arrivals == x.Arrivals && r.readings == readings:
-		views = append([]*datasets.View{r.trainer.view}, r.trainer.options.Also...)
-	case readings:
-		var err error
-		if views, err = readingViews(x.Graph, split, x.Setting); err != nil {
-			return err
-		}
-	default:
-		view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-		if err != nil {
-			return err
-		}
-		views = []*datasets.View{view}
+	split, views, err := r.divide(x, readings)
+	if err != nil {
+		return err
 	}
 	o := OptionsOf(x.Parameters, views[0])
 	o.Also, o.Room = views[1:], room
+	if err := r.turnTo(x, views[0], o, readings); err != nil {
+		return err
+	}
+	r.program, r.split, r.readings = x, split, readings
+	return nil
+}
+
+// divide returns the split and the views that an experiment trains on: those of the last trial, if they are the same.
+func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, views []*datasets.View, err error) {
+	was := r.program
+	same := r.trainer != nil && was.Graph == x.Graph && was.TrainPercent == x.TrainPercent && was.SplitSeed == x.SplitSeed &&
+		was.OwnSplit == x.OwnSplit && was.ValidationPercent == x.ValidationPercent
+	if split = r.split; !same {
+		if split, err = x.Split(x.SplitSeed); err != nil {
+			return nil, nil, err
+		}
+	}
+	if same && was.Setting == x.Setting && was.Arrivals == x.Arrivals && r.readings == readings {
+		return split, r.trainer.views(), nil
+	}
+	if readings {
+		views, err = readingViews(x.Graph, split, x.Setting)
+		return split, views, err
+	}
+	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+	return split, []*datasets.View{view}, err
+}
+
+// turnTo makes the trainer for a view: the last one switches to it, if it can.
+func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
 	if r.trainer != nil && r.readings == readings && sameModel(r.program, x) {
-		err := r.trainer.Switch(views[0], o)
+		err := r.trainer.Switch(view, o)
 		if err == nil {
-			r.program, r.split = x, split
 			return nil
 		}
 		if !errors.Is(err, errOtherProgram) {
@@ -178,12 +183,11 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := x.checkMemory(r.backend, 1); err != nil {
 		return err
 	}
-	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, views[0], o)
-	if err != nil {
-		return err
+	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
+	if err == nil {
+		r.trainer = trainer
 	}
-	r.program, r.split, r.trainer, r.readings = x, split, trainer, readings
-	return nil
+	return err
 }
 
 // sameModel says whether two experiments train the same model on the same graph, whatever the split and the rest that

@@ -7,6 +7,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/kernels"
 )
 
@@ -27,7 +28,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		return errOtherProgram
 	}
 	for i, v := range append([]*datasets.View{view}, o.Also...) {
-		was := append([]*datasets.View{t.view}, t.options.Also...)[i]
+		was := t.views()[i]
 		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) || len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
 			return errOtherProgram
 		}
@@ -49,7 +50,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		if err := replace(p.data, p.phase, now); err != nil {
 			return err
 		}
-		p.phase, p.labels = now, labelsOf(t.graph, now)
+		p.phase, p.labels = now, learn.Labels(t.graph, now)
 		return p.targets.Replace(now.Score, p.labels)
 	}
 	err := scored(&t.train, view.Train)
@@ -61,7 +62,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	}
 	if err == nil {
 		err = replace(t.test.data, t.test.phase, view.Test)
-		t.test.phase, t.test.labels = view.Test, labelsOf(t.graph, view.Test)
+		t.test.phase, t.test.labels = view.Test, learn.Labels(t.graph, view.Test)
 	}
 	if errors.Is(err, kernels.ErrNoFit) {
 		return fmt.Errorf("%w: %w", errOtherProgram, err)

@@ -201,7 +201,7 @@ func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testi
 	s := small()
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.reset(1))
+	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	trial := trainOnce(t, trainer, 1)
@@ -225,7 +225,7 @@ func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
 	s := small()
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.reset(1))
+	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	for i, w := range trainOnce(t, trainer, 1).Weights {

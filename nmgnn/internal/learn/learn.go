@@ -28,8 +28,8 @@ type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
 
-// Update adds Adam's step for the loss, with L2 on all weights: decay [].
-func Update(scope *model.Scope, loss, decay *Node, learningRate float64) {
+// update adds Adam's step for the loss, with L2 on all weights: decay [].
+func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
 	i := 0
