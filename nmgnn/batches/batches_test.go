@@ -34,7 +34,8 @@ func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters i
 	return Options{Options: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
 }
 
-func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, o Options) *trainer {
+func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
+	o Options) *trainer {
 	t.Helper()
 	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
 	require.NoError(t, err)
@@ -68,7 +69,8 @@ func TestOneClusterTrainsAsTheWholeGraphToTheLastDigit(t *testing.T) {
 			whole.Close()
 			require.NoError(t, err)
 			want.Seconds = 0
-			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s", x.model, x.setting)
+			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s",
+				x.model, x.setting)
 		}
 	})
 }
@@ -141,14 +143,17 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 	}
 	for _, i := range r.score {
 		v := r.own[i]
-		logits := layer(h, v, r.w["layer1/linear0/weights"], r.w["layer1/linear0/biases"], 2, func(x float64) float64 { return x })
+		logits := layer(h, v, r.w["layer1/linear0/weights"], r.w["layer1/linear0/biases"], 2,
+			func(x float64) float64 { return x })
 		loss += math.Log(math.Exp(logits[0])+math.Exp(logits[1])) - logits[r.g.Labels[v]]
 	}
 	return loss / float64(len(r.score)), hidden
 }
 
-// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been computed.
-func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer, reference) {
+// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been
+// computed.
+func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer,
+	reference) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
 	s := small("gin")
@@ -167,7 +172,8 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 		v := int32(i / s.Hidden)
 		values[i] = cache(v, d.Delta[v] == 0, i)
 	}
-	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.Delta, score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
+	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.Delta,
+		score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
 	require.NotEmpty(t, r.score)
 	for v := range trainer.train.store.IterVariables() {
 		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
@@ -197,7 +203,8 @@ func TestABatchIsComputedFromItsNodesAndTheCacheOfOthersAsDefined(t *testing.T) 
 		checked := 0
 		for v := range trainer.train.store.IterVariables() {
 			at := strings.Index(v.Path(), "/model/")
-			if !strings.HasSuffix(v.Path(), "_1st_moment") && !strings.Contains(v.Path(), "moment1") && !strings.Contains(v.Path(), "m1") || at < 0 {
+			if !strings.HasSuffix(v.Path(), "_1st_moment") && !strings.Contains(v.Path(), "moment1") &&
+				!strings.Contains(v.Path(), "m1") || at < 0 {
 				continue
 			}
 			for path, w := range r.w {
@@ -242,9 +249,11 @@ func TestMaskedNodesAreNotReadFromTheCache(t *testing.T) {
 func TestAttentionReadsMaskedNodesToo(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
-	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true, "gatv2": true} {
+	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true,
+		"gatv2": true} {
 		s := small(model)
-		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(), model)
+		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(),
+			model)
 	}
 }
 
@@ -270,7 +279,8 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 				if i <= epoch+1 {
 					require.Less(t, most, 1e-4, "%s: layer %d after %d epochs", model, i, epoch+1)
 				} else {
-					require.Greater(t, most, 1e-4, "%s: layer %d after %d epochs: what it reads was wrong until then", model, i, epoch+1)
+					require.Greater(t, most, 1e-4, "%s: layer %d after %d epochs: what it reads was wrong until then", model, i,
+						epoch+1)
 				}
 			}
 		}
@@ -288,7 +298,8 @@ func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
 	hub, _, err := csr.FromEdges(60, star, csr.Options{})
 	require.NoError(t, err)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		for name, edges := range map[string]*csr.Graph{"no edges": none, "a hub and isolated nodes": hub, "two camps": g.Edges} {
+		for name, edges := range map[string]*csr.Graph{"no edges": none, "a hub and isolated nodes": hub,
+			"two camps": g.Edges} {
 			for _, clusters := range []int{2, 60, 1000} {
 				if b.ID != "go" && clusters != 60 {
 					continue

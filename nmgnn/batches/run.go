@@ -11,10 +11,11 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the seeds, as
-// [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted from the cache,
-// and keeps the cache if asked, in the inductive setting; their memory is not part of [Estimate].
-func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
+// Run runs one trial of an experiment per seed, one after the other, and returns their results in the order of the
+// seeds, as [train.Experiment.Run] does. Of what an experiment measures after training it measures what is predicted
+// from the cache, and keeps the cache if asked, in the inductive setting; their memory is not part of [Estimate].
+func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options, seeds []uint64,
+	r train.RunOptions) ([]*train.Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	}
 	run := runner{backend: b, experiment: x, options: o}
 	defer run.close()
-	if len(seeds) > 0 { // what cannot be trained in batches is the fault of no trial
+	if len(seeds) > 0 { // options that cannot be trained with are not the first trial's fault
 		if err := run.prepare(seeds[0]); err != nil {
 			return make([]*train.Result, len(seeds)), err
 		}

@@ -40,9 +40,11 @@ func sampleShape(phase datasets.Phase, x datasets.Features, batches int, sample 
 	return s
 }
 
-// sample takes seeds and so many of their neighbours, of the neighbours' neighbours and so on, each without repetition. A row holds
-// what was sampled but skipped; scale is how many neighbours each entry stands for. The next call overwrites the batch.
-func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shape, r *rand.Rand, skip func(u int32) bool) (b batch, scale []float32) {
+// sample takes seeds and so many of their neighbours, of the neighbours' neighbours and so on, each without repetition.
+// A row holds what was sampled but skipped; scale is how many neighbours each entry stands for. The next call
+// overwrites the batch.
+func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shape, r *rand.Rand,
+	skip func(u int32) bool) (b batch, scale []float32) {
 	g := phase.Edges
 	own := slices.Clone(seeds)
 	for i, v := range own {

@@ -49,7 +49,8 @@ type trainer struct {
 }
 
 // newTrainer divides the view's graphs into clusters and compiles m for them.
-func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *trainer, err error) {
+func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
+	o Options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -86,12 +87,14 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
 	}
-	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients, t.options)
+	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients,
+		t.options)
 }
 
 func (t *trainer) compile() error {
 	var err error
-	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder, t.options.Release); err != nil {
+	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder,
+		t.options.Release); err != nil {
 		return err
 	}
 	if of, graph := t.features.dense, t.options.Release; of != nil {
@@ -146,19 +149,22 @@ func (t *trainer) compileSampled() (err error) {
 	phase := t.view.Train
 	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
 	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
-	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true, t.options); err != nil {
+	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true,
+		t.options); err != nil {
 		return err
 	}
-	t.targets, err = learn.NewPaddedTargets(t.train.store, "train", (len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
+	t.targets, err = learn.NewPaddedTargets(t.train.store, "train",
+		(len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
 	return err
 }
 
-// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
-// that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without learn the weights stay.
+// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight
+// decay [] → the loss that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without
+// learn the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(), Regulariser: t.options.Regulariser,
-		LearningRate: t.options.LearningRate}
+	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(),
+		Regulariser: t.options.Regulariser, LearningRate: t.options.LearningRate}
 	var own []*Node
 	if len(t.readers) > 0 {
 		step.After = func(layer int, h *Node) *Node {
@@ -173,7 +179,8 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 				own = nil // a program may be built more than once
 			}
 			own = append(own, firstRows(h, e.shape.own))
-			return Concatenate([]*Node{own[len(own)-1], SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))}, 0)
+			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))
+			return Concatenate([]*Node{own[len(own)-1], others}, 0)
 		}
 	}
 	if learns {
@@ -193,9 +200,10 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	return exec, nil
 }
 
-// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it. report, if not
-// nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
-func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
+// report, if not nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
+func (t *trainer) Train(ctx context.Context, seed uint64,
+	report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.options.Checkpoint == "" {
 		return train.TrainBy(ctx, t, t.options.Options, seed, report)
@@ -263,7 +271,8 @@ func (t *trainer) Keep(trial *train.Trial) error {
 
 func (t *trainer) End(trial *train.Trial) { t.dropCaches(trial.Seed) }
 
-// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of others.
+// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of
+// others.
 func (t *trainer) firstCaches(ctx context.Context) error {
 	if len(t.readers) == 0 {
 		return nil
@@ -362,7 +371,8 @@ func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs all.
+// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
+// all.
 func (t *trainer) skip(d *learn.Draws) func(u int32) bool {
 	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"nodemask/nmgnn/internal/container"
 )
 
-// Convert reads a model or a cache that nodemask 0.3 or older saved, and writes it as safetensors; it returns "model" or
-// "cache". A model and its cache still belong together when both are converted, in any order.
+// Convert reads a model or a cache that nodemask 0.3 or older saved, and writes it as safetensors; it returns "model"
+// or "cache". A model and its cache still belong together when both are converted, in any order.
 func Convert(from, to string) (kind string, err error) {
 	old, err := container.Read(from)
 	if err != nil {
@@ -50,7 +50,8 @@ func oldModel(file *container.File, path string) (*Model, error) {
 			return nil, err
 		}
 		if !has(w.Dimensions, len(values)) {
-			return nil, fmt.Errorf("%s: weights %.60q of dimensions %v: the file has %d numbers", path, w.Path, w.Dimensions, len(values))
+			return nil, fmt.Errorf("%s: weights %.60q of dimensions %v: the file has %d numbers", path, w.Path, w.Dimensions,
+				len(values))
 		}
 		m.Weights = append(m.Weights, infer.Weight{Path: w.Path, Dimensions: w.Dimensions, Values: values})
 	}
@@ -89,7 +90,8 @@ func oldCache(file *container.File, path string) (c *Cache, fingerprint string, 
 		return nil, "", err
 	}
 	if len(c.IDs) != header.Nodes || len(c.Degrees) != header.Nodes {
-		return nil, "", fmt.Errorf("%s: %d ids and %d degrees: expected %d of each", path, len(c.IDs), len(c.Degrees), header.Nodes)
+		return nil, "", fmt.Errorf("%s: %d ids and %d degrees: expected %d of each", path, len(c.IDs), len(c.Degrees),
+			header.Nodes)
 	}
 	if !header.Sparse {
 		c.Features.Dense, err = file.Floats("features")
@@ -113,7 +115,8 @@ func oldCache(file *container.File, path string) (c *Cache, fingerprint string, 
 			return nil, "", err
 		}
 		if header.Nodes > 0 && !has([]int{header.Nodes, width}, len(h.Values)) {
-			return nil, "", fmt.Errorf("%s: hidden layer %d has %d numbers: expected %d rows of %d", path, i+1, len(h.Values), header.Nodes, width)
+			return nil, "", fmt.Errorf("%s: hidden layer %d has %d numbers: expected %d rows of %d", path, i+1, len(h.Values),
+				header.Nodes, width)
 		}
 		c.Hidden = append(c.Hidden, h)
 	}

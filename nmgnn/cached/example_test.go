@@ -29,7 +29,8 @@ func ExampleLoadModel() {
 	// /model/layer0/target [2 3]
 }
 
-// Files of nodemask 0.3 are converted once, and then predict nodes that arrive: here one that is joined to two nodes of the cache.
+// Files of nodemask 0.3 are converted once, and then predict nodes that arrive: here one that is joined to two nodes of
+// the cache.
 func ExamplePredictor() {
 	dir, err := os.MkdirTemp("", "nodemask")
 	if err != nil {
@@ -66,7 +67,8 @@ func ExamplePredictor() {
 		return
 	}
 	defer p.Close()
-	arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{{0, 3}}, Features: datasets.Features{Rows: 1, Width: 4, Dense: []float32{1, 0, 0, 1}}}
+	arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{{0, 3}}, Features: datasets.Features{Rows: 1,
+		Width: 4, Dense: []float32{1, 0, 0, 1}}}
 	err = p.Predict(context.Background(), arrives, func(got cached.Prediction) error {
 		fmt.Printf("%s: %s, %.2f, from %d nodes of the cache\n", got.ID, got.Class, got.Probability, got.Neighbours)
 		return nil

@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/kernels/fused"
 )
 
-// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.
-// Padding lies behind the entries, where no row reaches.
+// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
+// place. Padding lies behind the entries, where no row reaches.
 type fusedPattern struct {
 	rows, room      int
 	matrix          csr.Matrix
@@ -20,7 +20,8 @@ type fusedPattern struct {
 
 func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
-	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices), p.room, 1)
+	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices),
+		p.room, 1)
 	p.makeRow = func() *model.Variable {
 		row := into.Ints("row", p.padded(p.matrix.RowIndices()), p.room, 1)
 		if into.err != nil {
@@ -170,7 +171,8 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	if a.Scores != nil {
 		s.E = StopGradient(a.Scores)
 	} else {
-		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target), Const(g, [][]float32{{float32(a.Slope)}})
+		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target),
+			Const(g, [][]float32{{float32(a.Slope)}})
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, factor)
 	if !a.Gradients {

@@ -33,7 +33,8 @@ type parts struct {
 	options          Options
 	forward, adjoint pattern
 	lazy             map[string]lazy // what only some computations need, once asked for
-	from             []int32         // while the matrix is replaced: the entries in the order of its transpose; may be missing
+	// while the matrix is replaced: the entries in the order of its transpose; may be missing
+	from []int32
 }
 
 // lazy is a variable made from the matrix, and how it is made anew from another one.
@@ -189,7 +190,8 @@ func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Vari
 }
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
-func once[T int32 | float32](p *parts, name string, direction pattern, padding T, of func(m csr.Matrix) []T) *model.Variable {
+func once[T int32 | float32](p *parts, name string, direction pattern, padding T,
+	of func(m csr.Matrix) []T) *model.Variable {
 	if v, made := p.lazy[name]; made {
 		return v.Variable
 	}
@@ -199,7 +201,8 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint && direction != p.forward}
+	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint &&
+		direction != p.forward}
 	return v
 }
 

@@ -9,9 +9,9 @@ import (
 	"nodemask/csr"
 )
 
-// Sum returns Σ over the entries of a row of mask·h: h [columns, width], mask [columns, 1] → [rows, width]; a nil mask is all
-// ones. keep [slots, 1] multiplies the entries; nil: all ones. With gradients, the result has one towards h, and none towards
-// mask and keep. What is masked need not be read.
+// Sum returns Σ over the entries of a row of mask·h: h [columns, width], mask [columns, 1] → [rows, width]; a nil
+// mask is all ones. keep [slots, 1] multiplies the entries; nil: all ones. With gradients, the result has one towards
+// h, and none towards mask and keep. What is masked need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(h, mask)
 	apply := func(h *Node) *Node { return p.Times(h, factor, keep) }
@@ -43,8 +43,8 @@ func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
 
-// WeightedSum returns Σ weights_vu·h_u over the entries of a row: weights [slots, heads], h [columns, width] → [rows, width].
-// Each head weighs its share of the width, in order. With gradients, the result has them towards both.
+// WeightedSum returns Σ weights_vu·h_u over the entries of a row: weights [slots, heads], h [columns, width] →
+// [rows, width]. Each head weighs its share of the width, in order. With gradients, the result has them towards both.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
 	weights = Mul(weights, Valid(p, h.Graph()))
@@ -84,8 +84,9 @@ func Total(p Product, e *Node, gradients bool) *Node {
 
 func totalOf(p Product, e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
 
-// RowMax returns the greatest entry of each row, 0 for rows without entries: e [slots, width] → [rows, width]. present [slots, 1]
-// is 1 for the entries that count; nil: all. With gradients, entries that are equally great share the gradient.
+// RowMax returns the greatest entry of each row, 0 for rows without entries: e [slots, width] → [rows, width].
+// present [slots, 1] is 1 for the entries that count; nil: all. With gradients, entries that are equally great share
+// the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)
@@ -102,5 +103,7 @@ func RowMax(p Product, e, present *Node, gradients bool) *Node {
 
 // Valid returns 1 for each slot that has an entry and 0 for padding: [slots, 1].
 func Valid(p Product, g *Graph) *Node {
-	return p.Floats("valid", func(m csr.Matrix) []float32 { return slices.Repeat([]float32{1}, m.NumEntries()) }).NodeValue(g)
+	return p.Floats("valid", func(m csr.Matrix) []float32 {
+		return slices.Repeat([]float32{1}, m.NumEntries())
+	}).NodeValue(g)
 }

@@ -15,8 +15,8 @@ import (
 	"nodemask/stats"
 )
 
-// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The trials
-// differ in their seed alone.
+// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The
+// trials differ in their seed alone.
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
@@ -28,16 +28,16 @@ type Experiment struct {
 	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
-	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and ValidationPercent then
-	// mean nothing.
+	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and
+	// ValidationPercent then mean nothing.
 	OwnSplit bool
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting:
-	// once with new nodes that see one another, once apart.
+	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive
+	// setting: once with new nodes that see one another, once apart.
 	CacheInference bool
 	// Keep fills a cache after each trial, from which new nodes can be predicted later.
 	Keep bool
@@ -71,7 +71,8 @@ func errNoSplit(g *datasets.Graph) error {
 			}
 		}
 	}
-	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split", name, why)
+	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
+		name, why)
 }
 
 // Result is a trial and where it belongs.
@@ -88,7 +89,8 @@ type Result struct {
 
 // Saved returns the trained model of a result of x, ready to be saved.
 func (r *Result) Saved(x Experiment) *cached.Model {
-	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
+		Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
 }
 
 // Progress is one epoch of one trial.
@@ -104,8 +106,8 @@ type RunOptions struct {
 	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
 	Progress func(Progress)     // called after each epoch, never by two trials at once
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
-	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does not grow
-	// with the number of trials. The others lose theirs after Done.
+	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does
+	// not grow with the number of trials. The others lose theirs after Done.
 	KeepBest bool
 }
 
@@ -129,7 +131,9 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	run := x.trials(seeds, results, o)
 	return results, inParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
-			err := run(ctx, i, func(report func(epoch int, e Epoch)) (*Result, error) { return runner.Trial(ctx, x, seeds[i], report) })
+			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
+				return runner.Trial(ctx, x, seed, report)
+			})
 			if err != nil {
 				return err
 			}
@@ -138,13 +142,15 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
+// OneTrial runs the trial of a seed. report, which is not nil, is to be called after each epoch.
+type OneTrial func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+
 // RunBy runs one trial per seed by a function, one after the other, as [Experiment.Run] does.
-func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)) ([]*Result, error) {
+func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial OneTrial) ([]*Result, error) {
 	results := make([]*Result, len(seeds))
 	run := x.trials(seeds, results, o)
-	for i, seed := range seeds {
-		err := run(ctx, i, func(report func(epoch int, e Epoch)) (*Result, error) { return trial(seed, report) })
-		if err != nil {
+	for i := range seeds {
+		if err := run(ctx, i, trial); err != nil {
 			return results, err
 		}
 	}
@@ -152,11 +158,11 @@ func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, tri
 }
 
 // trials returns what runs trial i and puts its result into results; several may run at once.
-func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(ctx context.Context, i int, trial func(report func(epoch int, e Epoch)) (*Result, error)) error {
+func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, OneTrial) error {
 	var reporting sync.Mutex
 	ended := x.ended(results, o)
-	return func(ctx context.Context, i int, trial func(report func(epoch int, e Epoch)) (*Result, error)) error {
-		r, err := trial(func(epoch int, e Epoch) {
+	return func(ctx context.Context, i int, trial OneTrial) error {
+		r, err := trial(seeds[i], func(epoch int, e Epoch) {
 			if o.Progress != nil {
 				reporting.Lock()
 				defer reporting.Unlock()
@@ -193,7 +199,8 @@ func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
 		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
 }
 
-// ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest says.
+// ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest
+// says.
 func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result) {
 	best := -1
 	return func(i int, r *Result) {
@@ -214,7 +221,8 @@ func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result
 	}
 }
 
-// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the loss.
+// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the
+// loss.
 func (x Experiment) score(r *Result) float64 {
 	if x.Parameters.StopOn == hyper.StopOnF1 {
 		return -r.Validation.MacroF1

@@ -10,7 +10,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and patience.
+// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and
+// patience.
 type Options struct {
 	Mask              nmgnn.Mask        // zero: node masking is inactive
 	Regulariser       nmgnn.Regulariser // nil: none

@@ -12,9 +12,9 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// TimeEpochs trains for a number of epochs, with validation or without, and returns how long each took, from the draw of
-// the mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1 on
-// after [New], and neither stops early nor keeps the best weights.
+// TimeEpochs trains for a number of epochs, with validation or without, and returns how long each took, from the draw
+// of the mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1
+// on after [New], and neither stops early nor keeps the best weights.
 func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {

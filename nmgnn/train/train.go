@@ -33,16 +33,16 @@ type Stopped struct {
 	Weights           []infer.Weight // of the best epoch; those that stop at the same one share them
 }
 
-// Train runs one trial from the seed: first weights, masks and dropout all follow from it. report, if not nil, is called
-// after each epoch. A cancelled context ends it with the context's error and no trial.
+// Train runs one trial from the seed: first weights, masks and dropout all follow from it. report, if not nil, is
+// called after each epoch. A cancelled context ends it with the context's error and no trial.
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	return TrainBy(ctx, whole{t}, t.options, seed, report)
 }
 
-// Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of them
-// keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later epoch could
-// be better: each way keeps what it had. Nothing is evaluated on the test graph.
+// Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
+// them keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later
+// epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
 func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stopped []Stopped, err error) {
 	defer gomlx.Guard(&err, "training")
 	for _, stop := range stops {
@@ -54,11 +54,11 @@ func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stoppe
 	return stopped, err
 }
 
-// Program is a model compiled for one view of a graph, which trains trials one after the other: on the whole graph, as a
-// [Trainer] has one, or on parts of it, as package batches has.
+// Program is a model compiled for one view of a graph, which trains trials one after the other: on the whole graph, as
+// a [Trainer] has one, or on parts of it, as package batches has.
 type Program interface {
-	// Begin sets all that training changes to what the trial of a seed begins with. It returns the trial, with what was done
-	// of it before if that was kept.
+	// Begin sets all that training changes to what the trial of a seed begins with. It returns the trial, with what was
+	// done of it before if that was kept.
 	Begin(seed uint64) (*Trial, error)
 	// Epoch trains for an epoch, and returns what was measured on the validation graph of each view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
@@ -92,19 +92,20 @@ func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func
 }
 
 // follow runs epochs until all ways of stopping have ended the trial.
-func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop, report func(epoch int, e Epoch)) (*Trial, []Stopped, error) {
+func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop,
+	report func(epoch int, e Epoch)) (*Trial, []Stopped, error) {
 	trial, err := p.Begin(seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	stopped, stopping, left := make([]Stopped, len(stops)), make([]EarlyStopping, len(stops)), 0
+	stopped, stopping, left := make([]Stopped, len(stops)), make([]earlyStopping, len(stops)), 0
 	for i, stop := range stops {
 		stopped[i] = Stopped{Stop: stop, Validation: trial.Validation, Weights: trial.Weights}
-		stopping[i] = EarlyStopping{On: stop.On, Patience: o.Patience}
+		stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
 		for _, e := range trial.History {
-			stopping[i].Observe(e)
+			stopping[i].observe(e)
 		}
-		if !stopping[i].Stop() {
+		if !stopping[i].over() {
 			left++
 		}
 	}
@@ -122,10 +123,10 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop
 		}
 		var weights []infer.Weight // of this epoch, if anybody keeps them
 		for i, stop := range stops {
-			if stopping[i].Stop() {
+			if stopping[i].over() {
 				continue
 			}
-			if stopping[i].Observe(measured[stop.View]) {
+			if stopping[i].observe(measured[stop.View]) {
 				if weights == nil {
 					if weights, err = p.Weights(); err != nil {
 						return nil, nil, err
@@ -134,7 +135,7 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop
 				stopped[i].Best, stopped[i].Validation, stopped[i].Weights = measured[stop.View], metrics[stop.View], weights
 			}
 			stopped[i].Epochs = epoch
-			if stopping[i].Stop() {
+			if stopping[i].over() {
 				left--
 			}
 		}
@@ -148,7 +149,7 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop
 	}
 	p.End(trial)
 	for i := range stopped {
-		if stopped[i].BestEpoch = stopping[i].BestEpoch(); stopped[i].BestEpoch == 0 {
+		if stopped[i].BestEpoch = stopping[i].bestEpoch(); stopped[i].BestEpoch == 0 {
 			return nil, nil, o.fault(trial.History, 0)
 		}
 	}
@@ -179,8 +180,9 @@ func (t whole) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		of := Epoch{TrainLoss: float64(tensors.ToScalar[float32](outputs[0])), ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*i])),
-			ValidationF1: m.MacroF1, ValidationAccuracy: m.Accuracy}
+		of := Epoch{TrainLoss: float64(tensors.ToScalar[float32](outputs[0])),
+			ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*i])),
+			ValidationF1:   m.MacroF1, ValidationAccuracy: m.Accuracy}
 		for view, by := range t.validatedBy {
 			if by == i {
 				measured[view], metrics[view] = of, m
@@ -211,14 +213,14 @@ func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, er
 	return d.Run(epoch, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1), t.options.WeightDecay)
 }
 
-// diverged reports whether the last epoch's training loss is no number any more: no later epoch could be better.
+// diverged reports whether the last epoch's training loss is not finite: no later epoch can be better.
 func diverged(history []Epoch) bool {
 	loss := last(history).TrainLoss
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what to do; nil if
-// it gives one.
+// fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what
+// to do; nil if it gives one.
 func (o Options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -226,7 +228,8 @@ func (o Options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
 		return fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), remedy)
-	case math.IsNaN(history[best-1].ValidationLoss): // F1 and accuracy are numbers even where what a class was told from is none
+	// F1 and accuracy are numbers even where what a class was told from is none
+	case math.IsNaN(history[best-1].ValidationLoss):
 		return fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}
 	return nil

@@ -170,8 +170,8 @@ func (t *Trainer) load() error {
 	return err
 }
 
-// validationsOf lists the different validation phases of views of one split, and which of them each view has: only arrivals
-// that leave out edges among new nodes make a difference.
+// validationsOf lists the different validation phases of views of one split, and which of them each view has: only
+// arrivals that leave out edges among new nodes make a difference.
 func validationsOf(view *datasets.View, also []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range append([]*datasets.View{view}, also...) {
@@ -192,14 +192,16 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
-	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil), Features: phase.Features(graph, false)})
+	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
+		Features: phase.Features(graph, false)})
 }
 
-// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
-// that was trained on and, with validate, for each validation graph the loss after it and the classes predicted for its
-// scored nodes.
+// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] →
+// the loss that was trained on and, with validate, for each validation graph the loss after it and the classes
+// predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(), Regulariser: t.options.Regulariser,
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
+		Regulariser:  t.options.Regulariser,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {
 		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {

@@ -33,8 +33,8 @@ type Step struct {
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// Compile compiles a step: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss that was
-// trained on, if the step has targets, and then what More returns.
+// Compile compiles a step: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the
+// loss that was trained on, if the step has targets, and then what More returns.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta, key, decay *Node) []*Node {
 		random := kernels.NewRandom(key, s.Data.Kernel())
@@ -78,7 +78,8 @@ type Draws struct {
 
 // NewDraws returns the draws of a trial.
 func NewDraws(seed uint64, nodes int) *Draws {
-	return &Draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"), make([]float32, nodes)}
+	return &Draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"),
+		make([]float32, nodes)}
 }
 
 // Run runs a compiled [Step] with this δ [nodes, 1], the next key and the weight decay.
@@ -89,15 +90,18 @@ func (d *Draws) Run(step *model.Exec, delta *tensors.Tensor, decay float64) ([]*
 	return outputs, gomlx.Error(err)
 }
 
-// CheckTrainable returns an error unless views of a graph have nodes to train on and to validate with, and the nodes have features.
+// CheckTrainable returns an error unless views of a graph have nodes to train on and to validate with, and the nodes
+// have features.
 func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
 		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
-			return fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score), len(v.Validation.Score))
+			return fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score),
+				len(v.Validation.Score))
 		}
 	}
 	if g.Features.Width == 0 {
-		return fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
+		return fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all",
+			g.Name)
 	}
 	return nil
 }
