@@ -188,12 +188,21 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	})
 	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}
 	if a.Scores != nil {
-		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return backward(v).scores }})
+		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return p.cleared(backward(v).scores) }})
 	} else {
 		towards = append(towards, Argument{a.Source, func(v *Node) *Node { return p.TotalBack(backward(v).scores) }},
 			Argument{a.Target, func(v *Node) *Node { return backward(v).target }})
 	}
 	return WithAdjoints(y, towards...)
+}
+
+// cleared returns e [slots, width] with zeros in padding, where kernels leave what was in memory before.
+func (p *fusedProduct) cleared(e *Node) *Node {
+	if p.options.Slots == 0 {
+		return e
+	}
+	valid := Valid(p, e.Graph())
+	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
 // PairScores takes one pass over h, and one for the gradients.
