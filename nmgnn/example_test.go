@@ -23,7 +23,7 @@ func (l Highway) Forward(scope *model.Scope, near nmgnn.Neighbours, h nmgnn.Inpu
 	own := h.Times(nmgnn.GlorotWeights(scope, g, "weights", h.Width(), l.Width))
 	gate := Sigmoid(Add(h.Times(nmgnn.GlorotWeights(scope, g, "gate", h.Width(), l.Width)),
 		nmgnn.ZeroWeights(scope, g, "gate_biases", 1, l.Width)))
-	mean := near.Mean(nmgnn.Masked(own, mask))
+	mean := near.Mean(own, mask)
 	return Add(Mul(gate, own), Mul(OneMinus(gate), mean))
 }
 
@@ -72,7 +72,7 @@ func ExampleNeighbours() {
 		wh := h.Times(nmgnn.GlorotWeights(scope, h.Graph(), "weights", h.Width(), 8))
 		scores := h.Times(nmgnn.GlorotWeights(scope, h.Graph(), "scores", h.Width(), 2)) // two heads
 		alpha := near.Softmax(near.Sources(scores))
-		return near.WeightedSum(alpha, nmgnn.Masked(wh, mask)) // each head weighs four of the eight columns
+		return near.WeightedSum(alpha, wh, mask) // each head weighs four of the eight columns
 	}
 	fmt.Printf("%T\n", pool)
 	// Output: func(*model.Scope, nmgnn.Neighbours, nmgnn.Input, *graph.Node) *graph.Node

@@ -33,8 +33,6 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 		near, mask = near.MaskOthers(mask), nil
 	}
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
-	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width),
-		GlorotWeights(scope, g, "target", heads, l.Width))
-	return Add(near.PairAttention(source, target, leak, Masked(wh, mask), l.Dropout),
-		ZeroWeights(scope, g, "biases", 1, out))
+	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
+	return Add(near.PairAttention(source, target, leak, wh, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }

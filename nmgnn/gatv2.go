@@ -39,5 +39,5 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	target := Add(SliceAxis(both, 1, AxisRange(out, 2*out)), ZeroWeights(scope, g, "target_biases", 1, out))
 	pairs := activation.LeakyReluWith(Add(near.Sources(source), near.Targets(target)), leak)
 	scores := kernels.HeadProducts(pairs, GlorotWeights(scope, g, "attention", heads, l.Width))
-	return Add(near.Attention(scores, Masked(source, mask), l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
+	return Add(near.Attention(scores, source, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }

@@ -20,5 +20,5 @@ func (l GCN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	near = near.WithSelf()
 	scale := Rsqrt(near.Degree(g))
 	wh := Mul(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), scale)
-	return Add(Mul(near.Sum(Masked(wh, mask)), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
+	return Add(Mul(near.Sum(wh, mask), scale), ZeroWeights(scope, g, "biases", 1, l.Width))
 }

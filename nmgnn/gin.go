@@ -33,7 +33,7 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	case l.Epsilon != 0:
 		root = MulScalar(z, 1+l.Epsilon)
 	}
-	z = Add(Add(root, near.Sum(Masked(z, mask))), b)
+	z = Add(Add(root, near.Sum(z, mask)), b)
 	for i, width := range l.Width[1:] {
 		if l.Norm {
 			z = BatchNorm(scope.In("norm%d", i), near, z)

@@ -126,9 +126,9 @@ func (s sparseInput) Width() int    { return s.width }
 
 func (s sparseInput) Times(w *Node) *Node {
 	if s.rate > 0 {
-		return kernels.SumDropped(s.product, w, s.dropped, s.rate, s.train)
+		return s.product.SumDropped(w, s.dropped, s.rate, s.train)
 	}
-	return kernels.Sum(s.product, w, s.all(), s.train)
+	return kernels.Sum(s.product, w, nil, s.all(), s.train)
 }
 
 // all is the entries, scaled.

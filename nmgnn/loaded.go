@@ -164,7 +164,7 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 // ReplaceFeatures replaces the features alone, under the conditions of [Loaded.Replace].
 func (d *Loaded) ReplaceFeatures(x datasets.Features) error {
 	if d.sparse != nil {
-		return d.sparse.product.Replace(x.Matrix())
+		return d.sparse.product.Replace(x.Matrix(), true)
 	}
 	return d.replaceDense(x)
 }
@@ -216,7 +216,7 @@ func (d *Loaded) ReplaceEdgesForward(edges *csr.Graph) error {
 // ReplaceFeaturesForward does the same for features.
 func (d *Loaded) ReplaceFeaturesForward(x datasets.Features) error {
 	if d.sparse != nil {
-		return kernels.ReplaceForward(d.sparse.product, x.Matrix())
+		return d.sparse.product.Replace(x.Matrix(), false)
 	}
 	return d.replaceDense(x)
 }

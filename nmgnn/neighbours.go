@@ -104,11 +104,7 @@ func (n Neighbours) scaled(g *Graph, keep *Node) *Node {
 
 // replace puts another pattern with as many rows and entries in the place of this one's.
 func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
-	put := a.product.Replace
-	if !gradients {
-		put = func(m csr.Matrix) error { return kernels.ReplaceForward(a.product, m) }
-	}
-	if err := put(m); err != nil {
+	if err := a.product.Replace(m, gradients); err != nil {
 		return err
 	}
 	a.matrix = m
@@ -215,24 +211,25 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} h_u.
-func (n Neighbours) Sum(h *Node) *Node {
+// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} δ(u)·h_u. Here and in what follows, mask [nodes, 1] holds δ, has
+// no gradient, and nil stands for ones.
+func (n Neighbours) Sum(h, mask *Node) *Node {
 	g := h.Graph()
-	return kernels.Sum(n.product, h, n.scaled(g, n.heard(n.present(g))), n.train)
+	return kernels.Sum(n.product, h, mask, n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
-func (n Neighbours) Mean(h *Node) *Node {
+func (n Neighbours) Mean(h, mask *Node) *Node {
 	g := h.Graph()
 	degree := n.Degree(g)
-	return n.product.Mean(h, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
+	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
-// Max maps h [nodes, width] to [nodes, width]: row v has the greatest h_u of the u ∈ N_v, column by column; zeros for
-// a node without neighbours.
-func (n Neighbours) Max(h *Node) *Node {
+// Max maps h [nodes, width] to [nodes, width]: row v has the greatest δ(u)·h_u of the u ∈ N_v, column by column; zeros for a node
+// without neighbours.
+func (n Neighbours) Max(h, mask *Node) *Node {
 	n.readsAll = true
-	return kernels.RowMax(n.product, n.Sources(h), n.present(h.Graph()), n.train)
+	return kernels.RowMax(n.product, n.Sources(Masked(h, mask)), n.present(h.Graph()), n.train)
 }
 
 // Degree returns |N_v| of all nodes: [nodes, 1].
@@ -299,26 +296,25 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
-// WeightedSum returns Σ_{u∈N_v} weights_vu·h_u: weights [entries, heads], h [nodes, width] → [nodes, width].
-// Each head weighs its share of the width, in order.
-func (n Neighbours) WeightedSum(weights, h *Node) *Node {
+// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
+// its share of the width, in order.
+func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
 	}
-	return kernels.WeightedSum(n.product, n.heard(weights), h, n.train)
+	return kernels.WeightedSum(n.product, n.heard(weights), Masked(h, mask), n.train)
 }
 
-// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h), in half the time.
-func (n Neighbours) Attention(e, h *Node, rate float64) *Node {
-	return n.attend(kernels.Attention{Scores: e, Values: h}, e.Shape().Dimensions[1], rate)
+// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), in half the time.
+func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
+	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero:
-// source, target [nodes, heads]. Where it can be, e is never stored.
-func (n Neighbours) PairAttention(source, target *Node, slope float64, h *Node, rate float64) *Node {
-	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h},
-		source.Shape().Dimensions[1], rate)
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero: source,
+// target [nodes, heads]. Where it can be, e is never stored.
+func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
+	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask}, source.Shape().Dimensions[1], rate)
 }
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {

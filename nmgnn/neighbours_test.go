@@ -24,11 +24,10 @@ func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores *Node) []*Node {
 			n := near(nil)
 			alpha := n.Softmax(n.Sources(scores))
-			picked := n.WeightedSum(alpha, scores)
+			picked := n.WeightedSum(alpha, scores, nil)
 			own := n.WithSelf()
-			withSelf := own.WeightedSum(own.Softmax(own.Sources(scores)), scores)
-			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()),
-				Gradient(ReduceAllSum(picked), scores)[0]}
+			withSelf := own.WeightedSum(own.Softmax(own.Sources(scores)), scores, nil)
+			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()), Gradient(ReduceAllSum(picked), scores)[0]}
 		}, [][]float32{{1000}, {1001}, {-2000}, {5}})
 		require.NoError(t, err)
 		// 0 hears 1001 and −2000: all weight on the first. 1 and 2 hear 0 alone. 3 hears nobody: zero.
@@ -58,9 +57,8 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 		store := model.NewStore()
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
-			y, tied := near(nil).Max(h), near(nil).Max(alike)
-			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h), tied,
-				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
+			y, tied := near(nil).Max(h, nil), near(nil).Max(alike, nil)
+			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h, nil), tied, Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
 		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}})
 		require.NoError(t, err)
 		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
@@ -86,12 +84,11 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 			asked = 0
 			number := func(v, u int32) float32 { asked++; return float32(10*v + u) }
 			n, own := near(nil), near(nil).WithSelf()
-			y := n.WeightedSum(n.Weights(g, "number", number), h)
-			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5))
-			// not require: who ends a test while a computation is built leaves it locked
-			assert.Equal(t, 8, asked, "once for each pair")
-			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5))
-			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5))
+			y := n.WeightedSum(n.Weights(g, "number", number), h, nil)
+			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5), nil)
+			assert.Equal(t, 8, asked, "once for each pair") // not require: who ends a test while a computation is built leaves it locked
+			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5), nil)
+			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5), nil)
 			assert.Equal(t, 8+13, asked)
 			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], again, other, withSelf}
 		}, [][]float32{{1}, {2}, {4}, {8}, {16}}, fiveFactors)
@@ -122,7 +119,7 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 			n := near(kernels.NewRandom(key, plan.Kernel)).WithSelf()
 			g := key.Graph()
 			alpha := n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(30, 2)))), 0.5)
-			return n.WeightedSum(alpha, Concatenate([]*Node{identity(g, 30), identity(g, 30)}, 1))
+			return n.WeightedSum(alpha, Concatenate([]*Node{identity(g, 30), identity(g, 30)}, 1), nil)
 		}, []uint32{8, 1})
 		require.NoError(t, err)
 		got := tensors.MustCopyFlatData[float32](output)
@@ -173,8 +170,10 @@ func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T)
 					factors *Node) []*Node {
 					var all []*Node
 					for _, apply := range []func(n nmgnn.Neighbours, e *Node) *Node{
-						func(n nmgnn.Neighbours, e *Node) *Node { return n.Attention(e, h, rate) },
-						func(n nmgnn.Neighbours, e *Node) *Node { return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h) },
+						func(n nmgnn.Neighbours, e *Node) *Node { return n.Attention(e, h, nil, rate) },
+						func(n nmgnn.Neighbours, e *Node) *Node {
+							return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), h, nil)
+						},
 					} {
 						var n nmgnn.Neighbours = near(kernels.NewRandom(key, plan.Kernel))
 						if withSelf {

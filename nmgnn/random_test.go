@@ -73,7 +73,7 @@ func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
 			second := kernels.NewRandom(key, plan.Kernel)
 			second.Next()
 			n := near(second).WithSelf()
-			mean := n.WeightedSum(n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(5, 2)))), 0.5), wh)
+			mean := n.WeightedSum(n.EntryDropout(n.Softmax(n.Sources(Zeros(g, shapeOf(5, 2)))), 0.5), wh, nil)
 			return []*Node{layer, Add(mean, nmgnn.ZeroWeights(scope.At("layer"), g, "biases", 1, 2))}
 		}, []uint32{3, 9}, whole(5, 2, 3))
 		require.NoError(t, err)

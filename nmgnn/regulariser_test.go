@@ -35,8 +35,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 			column := Ones(g, shapeOf(n, 1))
 			scores := dropped.Sources(ZerosLike(column))
 			own := dropped.WithSelf()
-			return []*Node{dropped.Sum(one), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one), own.Sum(one),
-				own.Degree(g)}
+			return []*Node{dropped.Sum(one, nil), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one, nil), own.Sum(one, nil), own.Degree(g)}
 		}, []uint32{3, 9})
 		require.NoError(t, err)
 		kept, degree := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
@@ -84,10 +83,9 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 			g := key.Graph()
 			r := kernels.NewRandom(key, plan.Kernel)
 			n := nmgnn.DropEdge{Rate: 0.5}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
-			y := n.Max(h)
-			sum := n.WeightedSum(n.Weights(g, "number", func(v, u int32) float32 { return float32(10*v + u) }), h)
-			return []*Node{n.Sum(identity(g, 5)), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum,
-				Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
+			y := n.Max(h, nil)
+			sum := n.WeightedSum(n.Weights(g, "number", func(v, u int32) float32 { return float32(10*v + u) }), h, nil)
+			return []*Node{n.Sum(identity(g, 5), nil), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum, Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
 		}, []uint32{2, 1}, fiveRows, fiveFactors)
 		require.NoError(t, err)
 		// What this key leaves: b–c and c–d.

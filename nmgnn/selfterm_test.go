@@ -48,18 +48,16 @@ func TestMaskingOthersIsMaskingAllPlusWhatWasTakenFromTheNodeItself(t *testing.T
 		store := model.NewStore()
 		near := nearOf(t, store, plan, n, pairs)(nil)
 		methods := map[string]func(near nmgnn.Neighbours, scores, h *Node) *Node{
-			"Sum":  func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Sum(h) },
-			"Mean": func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Mean(h) },
+			"Sum":  func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Sum(h, nil) },
+			"Mean": func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Mean(h, nil) },
 			"WeightedSum": func(near nmgnn.Neighbours, scores, h *Node) *Node {
-				return near.WeightedSum(near.Sources(scores),
-					h)
+				return near.WeightedSum(near.Sources(scores), h, nil)
 			},
 			"Attention": func(near nmgnn.Neighbours, scores, h *Node) *Node {
-				return near.Attention(near.Sources(scores), h,
-					0)
+				return near.Attention(near.Sources(scores), h, nil, 0)
 			},
 			"PairAttention": func(near nmgnn.Neighbours, scores, h *Node) *Node {
-				return near.PairAttention(scores, scores, 0.2, h, 0)
+				return near.PairAttention(scores, scores, 0.2, h, nil, 0)
 			},
 		}
 		for name, of := range methods {

@@ -26,14 +26,14 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	if l.KeepSelf {
 		near, mask = near.MaskOthers(mask), nil
 	}
-	wh := Masked(h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width)), mask)
+	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width))
 	var mean *Node
 	if near.drops(l.Dropout) {
 		near.random.Next() // left out, so that seeds keep the numbers that results were recorded with
 		alike := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
-		mean = near.Attention(alike, wh, l.Dropout)
+		mean = near.Attention(alike, wh, mask, l.Dropout)
 	} else {
-		mean = near.Mean(wh)
+		mean = near.Mean(wh, mask)
 	}
 	return Add(mean, ZeroWeights(scope, g, "biases", 1, l.Width))
 }

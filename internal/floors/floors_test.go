@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"nmgnn/internal/gomlx":       nil,
 	"nmgnn/internal/safetensors": {"internal/wholefile", "nmgnn/internal/mapped"},
 	"nmgnn/internal/mapped":      nil,
-	"nmgnn/internal/learn":       {"nmgnn", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels"},
+	"nmgnn/internal/learn":       {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
 	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
 	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
 	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},

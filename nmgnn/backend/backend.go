@@ -38,7 +38,8 @@ type Backend struct {
 	asked string // opens it again
 }
 
-// String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it could be.
+// String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it
+// could be.
 func (b *Backend) String() string {
 	id := b.ID
 	if b.Plugin != "" {
@@ -69,7 +70,8 @@ func (b *Backend) Kernel() kernels.Kernel {
 	return kernels.FusedKernel
 }
 
-// Slower returns why the backend is slower than it could be on this machine, without any path of it, or "" if it is not.
+// Slower returns why the backend is slower than it could be on this machine, without any path of it, or "" if it is
+// not.
 func (b *Backend) Slower() string {
 	reason := b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
 	return folders.ReplaceAllString(reason, "$1")
@@ -95,8 +97,8 @@ func (b *Backend) slower(say func(*Error) string) string {
 }
 
 // Device returns what computes, without any path of this machine: XLA compiles for the processor that it finds.
-// On x86-64 with AVX2 digits do not depend on what else it has, as far as that could be tried: on one processor, with its
-// instructions held to AVX2. On others the last ones may differ.
+// On x86-64 with AVX2 digits do not depend on what else it has, as far as that could be tried: on one processor, with
+// its instructions held to AVX2. On others the last ones may differ.
 func (b *Backend) Device() string {
 	text := fmt.Sprintf("%s %s/%s", b.Description(), runtime.GOOS, runtime.GOARCH)
 	if b.Plugin != "" {
@@ -144,7 +146,8 @@ func (e *Error) Error() string {
 }
 
 // errNoXLA is why XLA is not there at all in this build.
-var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with CGO_ENABLED=1 and a C compiler, or use the backend go")
+var errNoXLA = errors.New("this program was built without XLA (it needs cgo, and Linux or macOS): rebuild it with " +
+	"CGO_ENABLED=1 and a C compiler, or use the backend go")
 
 const (
 	cuda = "xla:cuda"
@@ -159,9 +162,15 @@ func IDs() []string { return []string{cuda, cpu, pure} }
 // An empty id takes $GOMLX_BACKEND; if that is empty too, the best backend that really starts. Errors are
 // [*Error].
 //
-// Plugins are looked for in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, and then where this project's set-up puts
-// them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the SHA-256 that
-// this package knows. The working directory has no say in what is loaded, and nothing is ever downloaded.
+// Plugins are looked for in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, and then where this project's set-up
+// puts them: .nodemask/ of the clone that the program is installed in or was built from. There they must have the
+// SHA-256 that this package knows. The working directory has no say in what is loaded, and nothing is ever downloaded.
+//
+// Some of what Open does is for the whole process. The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS unless they are
+// set, which XLA reads, and has glibc's allocator keep the memory that it gets, unless MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set ([fused.Register]): set them to decide yourself. The pure-Go backend
+// is changed once, before main runs, by linking this package ([fused.Intercepted]): every program of GoMLX's in the
+// process then computes the same numbers by faster loops.
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -231,7 +240,8 @@ func openXLA(config string) (*Backend, *Error) {
 		}
 	}
 	if err := checkPlugin(path, pin); err != nil {
-		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err, Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
+		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err,
+			Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
 	}
 	limit, limited := memory.Addresses()
 	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
@@ -282,14 +292,15 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns the file of the plugin of that name and, unless the user named its folder, the SHA-256 that it must
-// have; or an [*Error] that says where it was looked for.
+// findPlugin returns the file of the plugin of that name and, unless the user named its folder, the SHA-256 that it
+// must have; or an [*Error] that says where it was looked for.
 func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
 		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
 	}
 	if !pluginName.MatchString(name) {
-		return "", "", &Error{ID: asked, Reason: fmt.Sprintf("%q is no name of a plugin: expected lower-case letters and digits, or an absolute path", name)}
+		return "", "", &Error{ID: asked, Reason: fmt.Sprintf("%q is no name of a plugin: expected lower-case letters and "+
+			"digits, or an absolute path", name)}
 	}
 	file := fmt.Sprintf("pjrt_c_api_%s_plugin.so", name)
 	places := pluginPlaces(name)
@@ -306,12 +317,14 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 		setup = "CUDA=1 make setup"
 	}
 	return "", "", &Error{ID: asked, Looked: looked,
-		Reason: fmt.Sprintf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the folder that holds it", file, setup)}
+		Reason: fmt.Sprintf("no PJRT plugin %s: run '%s' in the project's folder, or set PJRT_PLUGIN_LIBRARY_PATH to the "+
+			"folder that holds it", file, setup)}
 }
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// pluginPlace is a folder where a plugin may be, with the SHA-256 that it must have there; "": any, as the user named the folder.
+// pluginPlace is a folder where a plugin may be, with the SHA-256 that it must have there; "": any, as the user named
+// the folder.
 type pluginPlace struct{ folder, pin string }
 
 // pluginPlaces lists where a plugin may be: what the user names, then what set-up installs.
@@ -344,8 +357,9 @@ func pluginProblem(err error) string {
 // PlanFor chooses how to compute on this backend, for a graph whose features have the given density, the share of
 // entries that are not zero.
 //
-// On a CPU these are the kernels of package fused, or chains if it cannot be called: XLA compiles scatters there into loops that are
-// up to 27 times slower. For a GPU it compiles chains into two to four times as many kernels as scatters, so scatters are taken.
+// On a CPU these are the kernels of package fused, or chains if it cannot be called: XLA compiles scatters there into
+// loops that are up to 27 times slower. For a GPU it compiles chains into two to four times as many kernels as
+// scatters, so scatters are taken.
 func (b *Backend) PlanFor(density float64) kernels.Plan {
 	return kernels.Plan{Kernel: b.Kernel(), DenseFeatures: density > 0.25, Transposed: b.ID == pure}
 }

@@ -78,7 +78,8 @@ func TestTheWorkingDirectoryNeverDecidesWhatIsLoaded(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("go.mod", []byte("module nodemask\n"), 0o666))
-	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", strings.Join([]string{"", ".nodemask/pjrt", ".", "bin"}, string(filepath.ListSeparator)))
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", strings.Join([]string{"", ".nodemask/pjrt", ".", "bin"},
+		string(filepath.ListSeparator)))
 	t.Setenv("LD_LIBRARY_PATH", ".nodemask/pjrt")
 	here, err := os.Getwd()
 	require.NoError(t, err)
@@ -119,7 +120,8 @@ func TestWhatSetUpInstallsIsLoadedOnlyWithItsPinnedSum(t *testing.T) {
 	if why != nil {
 		t.Skipf("skipped: %v", why)
 	}
-	require.NoError(t, checkPlugin(path, pin), "the pin is that of another wheel than scripts/pjrt-cpu.requirements.txt has")
+	require.NoError(t, checkPlugin(path, pin), "the pin is that of another wheel than scripts/pjrt-cpu.requirements.txt "+
+		"has")
 }
 
 func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
@@ -160,7 +162,8 @@ func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
 
 func TestWhatTheLoaderSaidOfAPluginIsSaidOnce(t *testing.T) {
 	require.Equal(t, "/a/b.so: file too short", pluginProblem(errors.New(
-		`backend "xla":: failed to load: failed to dynamically load PJRT plugin from "/a/b.so: file too short": "/a/b.so" -- check with ldd`)))
+		`backend "xla":: failed to load: failed to dynamically load PJRT plugin from "/a/b.so: file too short": "/a/b.so" `+
+			`-- check with ldd`)))
 }
 
 func ExampleOpen() {
@@ -185,9 +188,11 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
 		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
 			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},
-		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("the backend's plugin is /home/me/a.so, not /opt/b.so (github.com/gomlx/go-xla)")},
+		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("the backend's plugin is /home/me/a.so, not " +
+			"/opt/b.so (github.com/gomlx/go-xla)")},
 			"the backend's plugin is a.so, not b.so (github.com/gomlx/go-xla)",
-			"xla:cpu (p.so), chain kernels; slower than it could be: the backend's plugin is /home/me/a.so, not /opt/b.so (github.com/gomlx/go-xla)"},
+			"xla:cpu (p.so), chain kernels; slower than it could be: the backend's plugin is /home/me/a.so, not /opt/b.so " +
+				"(github.com/gomlx/go-xla)"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("go-xla is version v9")}, "go-xla is version v9",
 			"xla:cpu (p.so), chain kernels; slower than it could be: go-xla is version v9"},
 	} {
@@ -301,5 +306,6 @@ func TestXLAIsNotStartedWithFewerAddressesThanItNeeds(t *testing.T) {
 	require.NoError(t, checkAddresses(0, false, 2))
 	require.NoError(t, checkAddresses(4<<30, true, 2))
 	require.EqualError(t, checkAddresses(2<<30, true, 4),
-		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take the backend go")
+		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take "+
+			"the backend go")
 }

@@ -46,13 +46,15 @@ func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 		return line
 	}
 	here := digits("NODEMASK_DIGITS=all cores")
-	for _, environment := range [][]string{{"NODEMASK_DIGITS=one core"}, {"NODEMASK_DIGITS=one core", "XLA_FLAGS=--xla_cpu_max_isa=AVX2"}} {
+	for _, environment := range [][]string{{"NODEMASK_DIGITS=one core"}, {"NODEMASK_DIGITS=one core",
+		"XLA_FLAGS=--xla_cpu_max_isa=AVX2"}} {
 		require.Equal(t, here, digits(environment...), "%q", environment)
 	}
 	require.NotEqual(t, here, digits("NODEMASK_DIGITS=all cores", "PJRT_NPROC=1"), "or this test sees nothing")
 }
 
-// printDigits prints a hash of the products that training takes: x·w, and the gradient xᵀ·v, whose sums are over nodes.
+// printDigits prints a hash of the products that training takes: x·w, and the gradient xᵀ·v, whose sums are over
+// nodes.
 func printDigits(t *testing.T) {
 	b, err := Open("xla:cpu")
 	require.NoError(t, err)

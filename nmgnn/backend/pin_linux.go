@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneCore ties the calling goroutine, for the rest of its life, to the job's share of the cores: one, in turn. XLA sizes
-// its thread pool by the cores that the thread which opens it may use, and the pool's threads inherit them. So jobs
-// that each open a backend of their own after this call do not get into each other's way.
+// onOneCore ties the calling goroutine, for the rest of its life, to the job's share of the cores: one, in turn. XLA
+// sizes its thread pool by the cores that the thread which opens it may use, and the pool's threads inherit them. So
+// jobs that each open a backend of their own after this call do not get into each other's way.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
 	// Never unlocked: the thread ends with the goroutine, and its limits with it.

@@ -19,15 +19,16 @@ import (
 // pluginFunction is what every PJRT plugin exports.
 const pluginFunction = "GetPjrtApi"
 
-// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, and the SHA-256 of the plugin in the wheel
-// that scripts/pjrt-NAME.requirements.txt pins.
+// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, and the SHA-256 of the plugin in the
+// wheel that scripts/pjrt-NAME.requirements.txt pins.
 var setUp = map[string]struct{ folder, sum string }{
 	"cpu":  {"pjrt", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless a file has the SHA-256 pin, or with none can be loaded as a plugin, as far as its headers
-// tell: the system's loader ends the program for a library that was cut short, and go-xla for a file that is no library.
+// checkPlugin returns an error unless a file has the SHA-256 pin, or with none can be loaded as a plugin, as far as its
+// headers tell: the system's loader ends the program for a library that was cut short, and go-xla for a file that is no
+// library.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -53,8 +54,8 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum returns an error unless the file's SHA-256 is pin. A sum takes 0.2 s for the CPU's plugin of 200 MB, so a file that has
-// not changed since is not read again by the same process, which has it loaded by then.
+// checkSum returns an error unless the file's SHA-256 is pin. A sum takes 0.2 s for the CPU's plugin of 200 MB, so a
+// file that has not changed since is not read again by the same process, which has it loaded by then.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -69,7 +70,8 @@ func checkSum(f *os.File, pin string) error {
 		return err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != pin {
-		return fmt.Errorf("%s has SHA-256 %s: expected %s. Remove its folder and run 'make setup'; a plugin of your own is loaded "+
+		return fmt.Errorf("%s has SHA-256 %s: expected %s. Remove its folder and run 'make setup'; a plugin of your own is "+
+			"loaded "+
 			"if PJRT_PLUGIN_LIBRARY_PATH names its folder", filepath.Base(f.Name()), sum, pin)
 	}
 	checked.Store(seen, true)
@@ -92,7 +94,8 @@ func pluginFault(r io.ReaderAt, size int64) string {
 		return fmt.Sprintf("is damaged or cut short (%d bytes; %v)", size, err)
 	}
 	if machine := machines[runtime.GOARCH]; library.Type != elf.ET_DYN || machine != library.Machine {
-		return fmt.Sprintf("is a file of type %s for %s: expected a shared library for %s", library.Type, library.Machine, machine)
+		return fmt.Sprintf("is a file of type %s for %s: expected a shared library for %s", library.Type, library.Machine,
+			machine)
 	}
 	inside := func(what string, offset, length uint64) string {
 		if end := offset + length; end < offset || end > uint64(size) {
@@ -106,7 +109,8 @@ func pluginFault(r io.ReaderAt, size int64) string {
 		}
 	}
 	for _, s := range library.Sections {
-		if fault := inside(fmt.Sprintf("section %.40q", s.Name), s.Offset, s.FileSize); fault != "" && s.Type != elf.SHT_NOBITS {
+		if fault := inside(fmt.Sprintf("section %.40q", s.Name), s.Offset, s.FileSize); fault != "" &&
+			s.Type != elf.SHT_NOBITS {
 			return fault
 		}
 	}
@@ -114,20 +118,25 @@ func pluginFault(r io.ReaderAt, size int64) string {
 	if err != nil {
 		return fmt.Sprintf("is damaged: its symbols cannot be read (%v)", err)
 	}
-	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == pluginFunction && s.Section != elf.SHN_UNDEF }) {
+	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+		return s.Name == pluginFunction &&
+			s.Section != elf.SHN_UNDEF
+	}) {
 		return "is not a PJRT plugin: it has no function " + pluginFunction
 	}
 	return ""
 }
 
-// xlaAddresses is how many bytes of addresses XLA takes before it computes anything, and some for the rest. On two cores, training on Cora
-// took 2.5 GB and failed at 2.0 GB; each further core has threads with stacks and heaps of their own.
+// xlaAddresses is how many bytes of addresses XLA takes before it computes anything, and some for the rest. On two
+// cores, training on Cora took 2.5 GB and failed at 2.0 GB; each further core has threads with stacks and heaps of
+// their own.
 func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
 
 // checkAddresses returns an error if XLA would not find the addresses that it needs: it ends the program then.
 func checkAddresses(limit int64, limited bool, cores int) error {
 	if need := xlaAddresses(cores); limited && limit < need {
-		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the limit, or take the backend go",
+		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the "+
+			"limit, or take the backend go",
 			memory.Text(limit), memory.Text(need), cores)
 	}
 	return nil

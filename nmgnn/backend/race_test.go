@@ -8,6 +8,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/kernels"
 )
 
 // With the race detector, as in make torture, this fails if opening changes what others read.
@@ -56,8 +58,8 @@ func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 					}
 					return // XLA may not be set up
 				}
-				twice := func(x *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Add(x, x)) }
-				y, err := graph.CallOnce(b.Backend, twice, ones)
+				twice := func(x *graph.Node) *graph.Node { return graph.ReduceAllSum(kernels.ELU(graph.Add(x, x))) }
+				y, err := graph.CallOnce(b.Backend, twice, tensors.FromFlatDataAndDimensions(ones, 64, 64))
 				if err != nil || y.Value() != float32(2*64*64) {
 					t.Errorf("%s: %v, %v", id, y, err)
 				}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
@@ -18,15 +19,20 @@ import (
 
 const haveXLA = true
 
-// newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's options. It
-// also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told.
+// newXLA opens a PJRT plugin, by the name or path that it was asked for by and its absolute path, with go-xla's
+// options. It also returns what XLA calls its platform, "cpu" or "cuda" for instance; empty: it cannot be told.
 func newXLA(plugin, path, options string, pinned bool) (b compute.Backend, platform string, err error) {
 	defer gomlx.Guard(&err, "opening it")
 	if !filepath.IsAbs(path) { // go-xla would fetch a plugin on its own
 		return nil, "", fmt.Errorf("%s: expected an absolute path", path)
 	}
-	if err := holdDigits(plugin == "cpu" && pinned); err != nil {
+	if err := holdThreads(); err != nil {
 		return nil, "", err
+	}
+	if plugin == "cpu" && pinned {
+		if err := holdSums(); err != nil {
+			return nil, "", err
+		}
 	}
 	config := path
 	if options != "" {
@@ -57,19 +63,27 @@ func newXLA(plugin, path, options string, pinned bool) (b compute.Backend, platf
 	return b, platform, err
 }
 
-// holdDigits has XLA compute the same digits on every processor, by what its CPU client reads from the environment when it starts.
-// Eigen splits the sums over nodes in the gradients of weights by the number of threads: two, unless PJRT_NPROC says
-// otherwise. YNN's products sum in an order that the instruction set decides: they are off, in a plugin that is known to have
-// the flag, as XLA ends the process over one that it does not know.
-func holdDigits(known bool) error {
-	const threads, flags, ynn = "PJRT_NPROC", "XLA_FLAGS", "--xla_cpu_experimental_ynn_fusion_type="
-	if os.Getenv(threads) == "" {
-		if err := os.Setenv(threads, "2"); err != nil { // C sees it too
-			return err
+// holdThreads and holdSums have XLA compute the same digits on every processor, by what its CPU client reads from the
+// environment when it starts. Each sets a variable unless the user has set it, once in a process, so that no other
+// client's start in C sees it change but for the first one.
+var (
+	// Eigen splits the sums over nodes in the gradients of weights by the number of threads: two, unless PJRT_NPROC says
+	// otherwise.
+	holdThreads = sync.OnceValue(func() error {
+		const threads = "PJRT_NPROC"
+		if os.Getenv(threads) != "" {
+			return nil
 		}
-	}
-	if given := os.Getenv(flags); known && !strings.Contains(given, ynn) {
+		return os.Setenv(threads, "2") // C sees it too
+	})
+	// YNN's products sum in an order that the instruction set decides: they are off, in a plugin that is known to have the
+	// flag, as XLA ends the process over one that it does not know.
+	holdSums = sync.OnceValue(func() error {
+		const flags, ynn = "XLA_FLAGS", "--xla_cpu_experimental_ynn_fusion_type="
+		given := os.Getenv(flags)
+		if strings.Contains(given, ynn) {
+			return nil
+		}
 		return os.Setenv(flags, strings.TrimSpace(given+" "+ynn))
-	}
-	return nil
-}
+	})
+)

@@ -7,6 +7,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
@@ -68,6 +69,6 @@ func (t *trainer) testCached(ctx context.Context, weights []infer.Weight, togeth
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.score(t.view.Test, classes)
+	m, err := learn.Evaluate(t.graph, t.view.Test, classes)
 	return &m, err
 }

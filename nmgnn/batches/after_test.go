@@ -10,6 +10,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
@@ -23,7 +24,9 @@ func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 			results, err := Run(t.Context(), b, x, Options{Clusters: clusters}, train.Seeds(5, 1), train.RunOptions{})
 			require.NoError(t, err, model)
 			r := results[0]
-			_, view, err := viewOf(x, 1)
+			split, err := x.Split(1)
+			require.NoError(t, err)
+			view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
 			require.NoError(t, err)
 			network := r.Saved(x).Network()
 			features := x.Graph.Features
@@ -43,8 +46,7 @@ func TestTheCacheOfATrialInBatchesIsThatOfItsWeights(t *testing.T) {
 				require.NoError(t, err)
 				all, err := network.Represent(b, edges, features.Select(view.Test.Nodes), infer.Options{})
 				require.NoError(t, err)
-				trainer := trainer{view: view, graph: x.Graph}
-				want, err := trainer.score(view.Test, all[len(all)-1].Classes())
+				want, err := learn.Evaluate(x.Graph, view.Test, all[len(all)-1].Classes())
 				require.NoError(t, err)
 				require.InDelta(t, want.MacroF1, got, 1e-9, "%s in %d clusters, together %v", model, clusters, together)
 			}

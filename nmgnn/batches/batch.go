@@ -10,7 +10,7 @@ import (
 // shape is what the variables of compiled programs have room for.
 type shape struct {
 	own    int // nodes of a batch
-	nodes  int // with those next to it, and a last row that is there to be padded with, if the kernel needs one
+	nodes  int // with those next to it, and a last row for padding, if the kernel needs one
 	edges  int // entries of the rows of own nodes
 	values int // numbers of sparse features
 	filler bool
@@ -156,7 +156,8 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 				}
 			}
 		}
-		s.own, s.edges, s.values, around = max(s.own, len(own)), max(s.edges, edges), max(s.values, values), max(around, len(halo))
+		s.own, s.edges, s.values, around = max(s.own, len(own)), max(s.edges, edges), max(s.values, values),
+			max(around, len(halo))
 		p.forget(own, halo)
 	}
 	s.nodes = s.own + around

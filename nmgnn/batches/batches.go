@@ -1,11 +1,12 @@
-// Package batches trains on graphs that are larger than memory: on clusters of nodes, one after the other. What nodes of a batch read of
-// others comes from cached representations, as in section 4 of the paper: a neighbour u outside the batch gives h̃_u^(i), which was
-// computed in the epoch before, instead of having its own neighbourhood computed again (GNNAutoScale trains like that: Fey et al.
-// 2021). Features, h^(0), are always those of the nodes. A masked node contributes nothing, and needs no cached representation.
+// Package batches trains on graphs that are larger than memory: on clusters of nodes, one after the other. What nodes
+// of a batch read of others comes from cached representations, as in section 4 of the paper: a neighbour u outside the
+// batch gives h̃_u^(i), which was computed in the epoch before, instead of having its own neighbourhood computed again
+// (GNNAutoScale trains like that: Fey et al. 2021). Features, h^(0), are always those of the nodes. A masked node
+// contributes nothing, and needs no cached representation.
 //
-// All batches share one compiled program, whose inputs have room for the largest of them. Features and cached representations are in
-// files that are mapped into memory; a batch gathers the rows that it reads. Between epochs, validation goes layer by layer over all
-// batches, and approximates nothing.
+// All batches share one compiled program, whose inputs have room for the largest of them. Features and cached
+// representations are in files that are mapped into memory; a batch gathers the rows that it reads. Between epochs,
+// validation goes layer by layer over all batches, and approximates nothing.
 //
 // One cluster is the whole graph, and trains to the last digit as package train does.
 package batches
@@ -28,13 +29,15 @@ type Options struct {
 	Memory int64
 	// Said is called by [Run] with what training is expected to take, before it begins; nil: nobody is told.
 	Said func(Estimate)
-	// Sample, if set, samples so many neighbours a layer, from the last layer's down, instead of caching representations: GraphSAGE's
-	// way (Hamilton, Ying and Leskovec 2017). Clusters then says in how many batches the train nodes are dealt out, anew in each epoch.
+	// Sample, if set, samples so many neighbours a layer, from the last layer's down, instead of caching representations:
+	// GraphSAGE's way (Hamilton, Ying and Leskovec 2017). Clusters then says in how many batches the train nodes are dealt
+	// out, anew in each epoch.
 	Sample []int
-	// Folder is where cached representations and features are kept while training runs; "": the system's for temporary files.
+	// Folder is where cached representations and features are kept while training runs; "": the system's for temporary
+	// files.
 	Folder string
-	// Checkpoint is a folder for what a trial had after its last epoch, and its cached representations: a trial that finds its own
-	// there goes on from it, to the same numbers. "": nothing is kept.
+	// Checkpoint is a folder for what a trial had after its last epoch, and its cached representations: a trial that finds
+	// its own there goes on from it, to the same numbers. "": nothing is kept.
 	Checkpoint string
 	// Version of the program, which [Run] needs for checkpoints: those of another version are refused.
 	Version string
@@ -50,19 +53,21 @@ type Options struct {
 // divided reports whether a batch is less than the graph.
 func (o Options) divided() bool { return o.Clusters > 1 || len(o.Sample) > 0 }
 
-// check returns an error for what cannot be trained in batches.
+// check validates the options.
 func (o Options) check(layers int) error {
 	if o.Clusters < 0 {
 		return fmt.Errorf("batches: %d clusters: expected 1 or more", o.Clusters)
 	}
 	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && o.divided() {
-		return fmt.Errorf("batches: DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
+		return fmt.Errorf("batches: DropEdge drops both directions of an edge alike, and the ends of an edge may be in two " +
+			"batches: expected another regulariser, or one cluster")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
 		return fmt.Errorf("batches: a sample of %d neighbours: expected at least 1", o.Sample[i])
 	}
 	if len(o.Sample) > 0 && len(o.Sample) != layers {
-		return fmt.Errorf("batches: samples of neighbours for %d layers: expected as many as the model has, %d", len(o.Sample), layers)
+		return fmt.Errorf("batches: samples of neighbours for %d layers: expected as many as the model has, %d",
+			len(o.Sample), layers)
 	}
 	if len(o.Also) > 0 {
 		return fmt.Errorf("batches: %d further views: expected none", len(o.Also))

@@ -18,6 +18,7 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )
 
@@ -33,7 +34,8 @@ func optionsOf(t testing.TB, view *datasets.View, s hyper.Parameters, clusters i
 	return Options{Options: train.OptionsOf(s, view), Clusters: clusters, Folder: t.TempDir()}
 }
 
-func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, o Options) *trainer {
+func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
+	o Options) *trainer {
 	t.Helper()
 	trainer, err := newTrainer(b, nmgnn.Build(s, g.NumClasses()), g, view, o)
 	require.NoError(t, err)
@@ -67,7 +69,8 @@ func TestOneClusterTrainsAsTheWholeGraphToTheLastDigit(t *testing.T) {
 			whole.Close()
 			require.NoError(t, err)
 			want.Seconds = 0
-			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s", x.model, x.setting)
+			require.Equal(t, want, trainOnce(t, trainerOf(t, b, x.graph, view, s, optionsOf(t, view, s, 1)), 3), "%s %s",
+				x.model, x.setting)
 		}
 	})
 }
@@ -140,14 +143,17 @@ func (r reference) loss() (loss float64, hidden map[int32][]float64) {
 	}
 	for _, i := range r.score {
 		v := r.own[i]
-		logits := layer(h, v, r.w["layer1/linear0/weights"], r.w["layer1/linear0/biases"], 2, func(x float64) float64 { return x })
+		logits := layer(h, v, r.w["layer1/linear0/weights"], r.w["layer1/linear0/biases"], 2,
+			func(x float64) float64 { return x })
 		loss += math.Log(math.Exp(logits[0])+math.Exp(logits[1])) - logits[r.g.Labels[v]]
 	}
 	return loss / float64(len(r.score)), hidden
 }
 
-// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been computed.
-func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer, reference) {
+// stepped trains on one batch with a cache of some numbers, and returns the loss, the trainer and what should have been
+// computed.
+func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, i int) float32) (float64, *trainer,
+	reference) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
 	s := small("gin")
@@ -155,18 +161,19 @@ func stepped(t *testing.T, b *backend.Backend, cache func(v int32, masked bool, 
 	trainer := trainerOf(t, b, g, view, s, optionsOf(t, view, s, 3))
 	require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
 	require.NoError(t, trainer.openCaches(1))
-	d := trainer.newDraws(1)
-	for v := range d.delta {
+	d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
+	for v := range d.Delta {
 		if v%3 != 0 {
-			d.delta[v] = 1
+			d.Delta[v] = 1
 		}
 	}
 	values := trainer.caches[0][1].Values
 	for i := range values {
 		v := int32(i / s.Hidden)
-		values[i] = cache(v, d.delta[v] == 0, i)
+		values[i] = cache(v, d.Delta[v] == 0, i)
 	}
-	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.delta, score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
+	r := reference{g: g, own: trainer.train.clusters[1], cache: slices.Clone(values), delta: d.Delta,
+		score: trainer.scored.nodes[1], w: map[string][]float64{}, wide: s.Hidden}
 	require.NotEmpty(t, r.score)
 	for v := range trainer.train.store.IterVariables() {
 		if path, is := strings.CutPrefix(v.Path(), "/model/"); is {
@@ -196,7 +203,8 @@ func TestABatchIsComputedFromItsNodesAndTheCacheOfOthersAsDefined(t *testing.T) 
 		checked := 0
 		for v := range trainer.train.store.IterVariables() {
 			at := strings.Index(v.Path(), "/model/")
-			if !strings.HasSuffix(v.Path(), "_1st_moment") && !strings.Contains(v.Path(), "moment1") && !strings.Contains(v.Path(), "m1") || at < 0 {
+			if !strings.HasSuffix(v.Path(), "_1st_moment") && !strings.Contains(v.Path(), "moment1") &&
+				!strings.Contains(v.Path(), "m1") || at < 0 {
 				continue
 			}
 			for path, w := range r.w {
@@ -241,9 +249,11 @@ func TestMaskedNodesAreNotReadFromTheCache(t *testing.T) {
 func TestAttentionReadsMaskedNodesToo(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 50, datasets.Transductive)
-	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true, "gatv2": true} {
+	for model, reads := range map[string]bool{"gin": false, "gcn": false, "sage": false, "sgat": true, "gat": true,
+		"gatv2": true} {
 		s := small(model)
-		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(), model)
+		require.Equal(t, reads, trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 3)).train.data.NeedsMasked(),
+			model)
 	}
 }
 
@@ -256,7 +266,7 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 		trainer := trainerOf(t, gnntest.Go(t), g, view, s, optionsOf(t, view, s, 5))
 		require.NoError(t, trainer.start.Reset(trainer.train.store, 4, 1e-30))
 		require.NoError(t, trainer.openCaches(1))
-		d := trainer.newDraws(1)
+		d := learn.NewDraws(1, trainer.train.phase.Edges.NumNodes())
 		for epoch := range 5 {
 			_, _, err := trainer.epoch(t.Context(), d)
 			require.NoError(t, err)
@@ -269,7 +279,8 @@ func TestWithoutLearningTheCacheBecomesTheFullPass(t *testing.T) {
 				if i <= epoch+1 {
 					require.Less(t, most, 1e-4, "%s: layer %d after %d epochs", model, i, epoch+1)
 				} else {
-					require.Greater(t, most, 1e-4, "%s: layer %d after %d epochs: what it reads was wrong until then", model, i, epoch+1)
+					require.Greater(t, most, 1e-4, "%s: layer %d after %d epochs: what it reads was wrong until then", model, i,
+						epoch+1)
 				}
 			}
 		}
@@ -287,7 +298,8 @@ func TestAGraphOfAnyShapeTrainsInAnyNumberOfBatches(t *testing.T) {
 	hub, _, err := csr.FromEdges(60, star, csr.Options{})
 	require.NoError(t, err)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		for name, edges := range map[string]*csr.Graph{"no edges": none, "a hub and isolated nodes": hub, "two camps": g.Edges} {
+		for name, edges := range map[string]*csr.Graph{"no edges": none, "a hub and isolated nodes": hub,
+			"two camps": g.Edges} {
 			for _, clusters := range []int{2, 60, 1000} {
 				if b.ID != "go" && clusters != 60 {
 					continue

@@ -9,6 +9,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/nmgnn/internal/learn"
 )
 
 // BenchmarkEpoch is an epoch of GIN on PubMed with its validation, as a whole and in four clusters.
@@ -27,7 +28,7 @@ func BenchmarkEpoch(b *testing.B) {
 				require.NoError(b, t.start.Reset(t.train.store, 1, t.options.LearningRate))
 				require.NoError(b, t.openCaches(1))
 				require.NoError(b, t.firstCaches(b.Context()))
-				d := t.newDraws(1)
+				d := learn.NewDraws(1, t.train.phase.Edges.NumNodes())
 				for b.Loop() {
 					_, _, err := t.epoch(b.Context(), d)
 					require.NoError(b, err)

@@ -27,9 +27,9 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// A checkpoint is a safetensors file of what a trial had after an epoch: all that training changes, the weights of the best epoch,
-// what was measured, and the states of the generators. Cached representations are in files of their own, two of each: an epoch reads
-// one and writes the other, so what the checkpoint needs is never written to.
+// A checkpoint is a safetensors file of what a trial had after an epoch: all that training changes, the weights of the
+// best epoch, what was measured, and the states of the generators. Cached representations are in files of their own,
+// two of each: an epoch reads one and writes the other, so what the checkpoint needs is never written to.
 
 var checkpointKind = safetensors.Kind{Name: "checkpoint", Remedy: "delete the folder of checkpoints and train again"}
 
@@ -64,7 +64,7 @@ func (t *trainer) cacheFolder() string {
 	return t.options.Checkpoint
 }
 
-func (d *draws) sources() []*rand.PCG { return []*rand.PCG{d.masks, d.keys, d.order} }
+func sources(d *learn.Draws) []*rand.PCG { return []*rand.PCG{d.Masks, d.Keys, d.Order} }
 
 // own makes the folder of checkpoints, and keeps other processes from training into it until free is called.
 func (t *trainer) own() (free func(), err error) {
@@ -77,20 +77,21 @@ func (t *trainer) own() (free func(), err error) {
 		return nil, err
 	}
 	if !locked {
-		return nil, fmt.Errorf("%s: another process trains into this folder: wait for it, or name another", t.options.Checkpoint)
+		return nil, fmt.Errorf("%s: another process trains into this folder: wait for it, or name another",
+			t.options.Checkpoint)
 	}
 	return func() { _ = lock.Unlock() }, nil // the system unlocks what this cannot
 }
 
 // save writes a checkpoint. What the epoch cached must be in t.caches[0].
-func (t *trainer) save(trial *train.Trial, d *draws) error {
+func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 	for _, i := range t.readers {
 		if err := t.caches[0][i].Sync(); err != nil {
 			return err
 		}
 	}
 	var states []string
-	for _, s := range d.sources() {
+	for _, s := range sources(d) {
 		state, err := s.MarshalBinary()
 		if err != nil {
 			return err
@@ -101,7 +102,8 @@ func (t *trainer) save(trial *train.Trial, d *draws) error {
 	if err != nil {
 		return err
 	}
-	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.Identity, generatorsKey: strings.Join(states, " "),
+	file := safetensors.New(checkpointKind.Name, map[string]string{identityKey: t.options.Identity,
+		generatorsKey: strings.Join(states, " "),
 		validationKey: string(validation), currentKey: strconv.Itoa(t.current)})
 	for v := range t.train.store.IterVariables() {
 		if !learn.Owns(v) {
@@ -118,7 +120,7 @@ func (t *trainer) save(trial *train.Trial, d *draws) error {
 	for _, w := range trial.Weights {
 		safetensors.Add(file, bestPrefix+w.Path, w.Values, w.Dimensions...)
 	}
-	// As they are in memory: a loss that is no number is kept, too.
+	// Bit by bit, as a loss may be NaN.
 	var history []int64
 	for _, e := range trial.History {
 		for _, x := range []float64{e.TrainLoss, e.ValidationLoss, e.ValidationF1, e.ValidationAccuracy} {
@@ -129,31 +131,36 @@ func (t *trainer) save(trial *train.Trial, d *draws) error {
 	return file.WriteFile(t.checkpoint(trial.Seed))
 }
 
-func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) error {
-	shape := value.Shape()
-	var err error
-	switch shape.DType {
-	case dtypes.Float32:
-		var values []float32
-		values, err = tensors.CopyFlatData[float32](value)
-		safetensors.Add(file, name, values, shape.Dimensions...)
-	case dtypes.Int32:
-		var values []int32
-		values, err = tensors.CopyFlatData[int32](value)
-		safetensors.Add(file, name, values, shape.Dimensions...)
-	case dtypes.Int64:
-		var values []int64
-		values, err = tensors.CopyFlatData[int64](value)
-		safetensors.Add(file, name, values, shape.Dimensions...)
-	default:
-		return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", name, shape.DType)
-	}
-	return gomlx.Error(err)
+// errKind says that a variable is of a type that checkpoints do not keep; no optimizer of ours has one.
+func errKind(name string, kind dtypes.DType) error {
+	return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", name, kind)
 }
 
-// resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It returns nil if there
-// is none.
-func (t *trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) {
+func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) error {
+	switch kind := value.DType(); kind {
+	case dtypes.Float32:
+		return addNumbers[float32](file, name, value)
+	case dtypes.Int32:
+		return addNumbers[int32](file, name, value)
+	case dtypes.Int64:
+		return addNumbers[int64](file, name, value)
+	default:
+		return errKind(name, kind)
+	}
+}
+
+func addNumbers[T float32 | int32 | int64](file *safetensors.Builder, name string, value *tensors.Tensor) error {
+	values, err := tensors.CopyFlatData[T](value)
+	if err != nil {
+		return gomlx.Error(err)
+	}
+	safetensors.Add(file, name, values, value.Shape().Dimensions...)
+	return nil
+}
+
+// resume goes on from a trial's checkpoint, if there is one: it sets all that training changes, and t.current. It
+// returns nil if there is none.
+func (t *trainer) resume(seed uint64, d *learn.Draws) (trial *train.Trial, err error) {
 	if t.options.Checkpoint == "" {
 		return nil, nil
 	}
@@ -176,13 +183,14 @@ func (t *trainer) resume(seed uint64, d *draws) (trial *train.Trial, err error) 
 	return trial, err
 }
 
-func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Trial, error) {
+func (t *trainer) read(file *safetensors.File, path string, d *learn.Draws) (*train.Trial, error) {
 	identity, err := file.Metadata(identityKey)
 	if err != nil {
 		return nil, err
 	}
 	if identity != t.options.Identity {
-		return nil, fmt.Errorf("%s: the checkpoint of other data or settings: what differs is: %s: name another folder, or train as before",
+		return nil, fmt.Errorf("%s: the checkpoint of other data or settings: what differs is: %s: name another folder, or "+
+			"train as before",
 			path, differences(identity, t.options.Identity))
 	}
 	states, err := file.Metadata(generatorsKey)
@@ -190,10 +198,10 @@ func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Tr
 		return nil, err
 	}
 	parts := strings.Fields(states)
-	if len(parts) != len(d.sources()) {
-		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(d.sources()))
+	if len(parts) != len(sources(d)) {
+		return nil, fmt.Errorf("%s: %d states of generators: expected %d", path, len(parts), len(sources(d)))
 	}
-	for i, s := range d.sources() {
+	for i, s := range sources(d) {
 		state, err := hex.DecodeString(parts[i])
 		if err == nil {
 			err = s.UnmarshalBinary(state)
@@ -222,7 +230,8 @@ func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Tr
 	}
 	for i := range shape[0] {
 		at := func(j int) float64 { return math.Float64frombits(uint64(history[4*i+j])) }
-		trial.History = append(trial.History, train.Epoch{TrainLoss: at(0), ValidationLoss: at(1), ValidationF1: at(2), ValidationAccuracy: at(3)})
+		trial.History = append(trial.History, train.Epoch{TrainLoss: at(0), ValidationLoss: at(1), ValidationF1: at(2),
+			ValidationAccuracy: at(3)})
 	}
 	for v := range t.train.store.IterVariables() {
 		if !learn.Owns(v) {
@@ -243,31 +252,25 @@ func (t *trainer) read(file *safetensors.File, path string, d *draws) (*train.Tr
 }
 
 func readTensor(file *safetensors.File, v *model.Variable) error {
-	name, dimensions := statePrefix+v.Path(), v.Shape().Dimensions
-	var value *tensors.Tensor
-	switch v.DType() {
+	switch kind := v.DType(); kind {
 	case dtypes.Float32:
-		values, _, err := safetensors.Get[float32](file, name, dimensions...)
-		if err != nil {
-			return err
-		}
-		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+		return readNumbers[float32](file, v)
 	case dtypes.Int32:
-		values, _, err := safetensors.Get[int32](file, name, dimensions...)
-		if err != nil {
-			return err
-		}
-		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+		return readNumbers[int32](file, v)
 	case dtypes.Int64:
-		values, _, err := safetensors.Get[int64](file, name, dimensions...)
-		if err != nil {
-			return err
-		}
-		value = tensors.FromFlatDataAndDimensions(values, dimensions...)
+		return readNumbers[int64](file, v)
 	default:
-		return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", v.Path(), v.DType())
+		return errKind(v.Path(), kind)
 	}
-	return gomlx.Error(v.SetValue(value))
+}
+
+func readNumbers[T float32 | int32 | int64](file *safetensors.File, v *model.Variable) error {
+	dimensions := v.Shape().Dimensions
+	values, _, err := safetensors.Get[T](file, statePrefix+v.Path(), dimensions...)
+	if err != nil {
+		return err
+	}
+	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(values, dimensions...)))
 }
 
 // cacheSize is how many numbers a cached layer has.
@@ -284,7 +287,8 @@ func (t *trainer) checkCaches(seed uint64) error {
 			return fmt.Errorf("the cached representations of a checkpoint: %w: %s", err, checkpointKind.Remedy)
 		}
 		if info.Size() != want {
-			return fmt.Errorf("%s: %d bytes of cached representations: expected %d: %s", path, info.Size(), want, checkpointKind.Remedy)
+			return fmt.Errorf("%s: %d bytes of cached representations: expected %d: %s", path, info.Size(), want,
+				checkpointKind.Remedy)
 		}
 	}
 	return nil
@@ -297,7 +301,8 @@ func (t *trainer) openCaches(seed uint64) error {
 		t.caches[set] = make([]*mapped.Array[float32], len(t.model.Layers))
 		for _, i := range t.readers {
 			var err error
-			if t.caches[set][i], err = mapped.New[float32](t.cacheFolder(), t.cacheName(seed, set^t.current, i), t.cacheSize(i)); err != nil {
+			if t.caches[set][i], err = mapped.New[float32](t.cacheFolder(), t.cacheName(seed, set^t.current, i),
+				t.cacheSize(i)); err != nil {
 				return err
 			}
 		}
@@ -320,7 +325,7 @@ func (t *trainer) dropCaches(seed uint64) {
 	for set := range t.caches {
 		for _, i := range t.readers {
 			if name := t.cacheName(seed, set, i); name != "" {
-				_ = os.Remove(filepath.Join(t.cacheFolder(), name)) // what is left is overwritten, or in the way of nobody
+				_ = os.Remove(filepath.Join(t.cacheFolder(), name)) // a file that stays is overwritten
 			}
 		}
 	}

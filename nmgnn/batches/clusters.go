@@ -13,11 +13,12 @@ const (
 	rounds = 8    // of moving nodes, at most
 )
 
-// partition divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes begin as groups of
-// their own, and move to the group that most of their neighbours are in, as long as that has room (label propagation with bounded
-// sizes; Meyerhenke, Sanders and Schulz 2014). Groups in the order of a breadth-first search are divided into blocks, from which nodes
-// move on in the same way. No part is larger than 5 % above the mean, rounded up, and none is empty: there are no more parts than
-// nodes. Nodes of a part ascend. It takes time linear in edges; equal graphs have equal clusters.
+// partition divides the nodes of a graph into parts, each node in one, such that few edges join two of them. Nodes
+// begin as groups of their own, and move to the group that most of their neighbours are in, as long as that has room
+// (label propagation with bounded sizes; Meyerhenke, Sanders and Schulz 2014). Groups in the order of a breadth-first
+// search are divided into blocks, from which nodes move on in the same way. No part is larger than 5 % above the mean,
+// rounded up, and none is empty: there are no more parts than nodes. Nodes of a part ascend. It takes time linear in
+// edges; equal graphs have equal clusters.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -85,8 +86,8 @@ func together(order, part []int32) []int32 {
 	return all
 }
 
-// move moves nodes, in an order, to the parts of their neighbours until few move. Parts have at most largest nodes, and keep at least
-// so many as least says.
+// move moves nodes, in an order, to the parts of their neighbours until few move. Parts have at most largest nodes, and
+// keep at least so many as least says.
 func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	sizes := make([]int, parts)
 	for _, p := range part {
@@ -106,7 +107,8 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 			own := part[v]
 			best := own
 			for _, p := range seen {
-				if near[p] > near[best] && sizes[p] < largest || near[p] == near[best] && p != own && best != own && p < best && sizes[p] < largest {
+				if near[p] > near[best] && sizes[p] < largest || near[p] == near[best] && p != own && best != own && p < best &&
+					sizes[p] < largest {
 					best = p
 				}
 			}

@@ -19,7 +19,8 @@ func TestEveryNodeIsInOneClusterAndNoClusterIsEmptyOrTooLarge(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(r, "nodes")
 		var edges []csr.Edge
 		for range rapid.IntRange(0, 80).Draw(r, "edges") {
-			edges = append(edges, csr.Edge{Node: int32(rapid.IntRange(0, n-1).Draw(r, "v")), Neighbour: int32(rapid.IntRange(0, n-1).Draw(r, "u"))})
+			edges = append(edges, csr.Edge{Node: int32(rapid.IntRange(0, n-1).Draw(r, "v")),
+				Neighbour: int32(rapid.IntRange(0, n-1).Draw(r, "u"))})
 		}
 		g, _, err := csr.FromEdges(n, edges, csr.Options{})
 		require.NoError(r, err)

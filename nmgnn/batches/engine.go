@@ -54,7 +54,8 @@ type scored struct {
 }
 
 func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
-	part, s := inverse(clusters, phase.Edges.NumNodes()), scored{nodes: make([][]int32, len(clusters)), labels: make([][]int32, len(clusters)), all: len(phase.Score)}
+	part, s := inverse(clusters, phase.Edges.NumNodes()), scored{nodes: make([][]int32, len(clusters)),
+		labels: make([][]int32, len(clusters)), all: len(phase.Score)}
 	is := make([]bool, len(part))
 	for _, v := range phase.Score {
 		is[v] = true
@@ -99,12 +100,16 @@ func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
 	return plan
 }
 
-// newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their shape.
-func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32, sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
+// newEngine makes an engine for clusters, or for batches that are sampled from a phase's graph, if sample gives their
+// shape.
+func newEngine(b *backend.Backend, m nmgnn.Model, phase datasets.Phase, features datasets.Features, clusters [][]int32,
+	sample *shape, classes int, gradients bool, o Options) (_ *engine, err error) {
 	divided := len(clusters) > 1 || sample != nil
 	plan := planFor(b, divided, features.Density())
-	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes, folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
-		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)), layers: make([]*model.Exec, len(m.Layers)),
+	e := &engine{backend: b, model: m, phase: phase, features: features, clusters: clusters, classes: classes,
+		folder: o.Folder, release: o.Release, gradients: gradients, store: model.NewStore(),
+		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, len(m.Layers)),
+		layers: make([]*model.Exec, len(m.Layers)),
 		hidden: make([]*mapped.Array[float32], len(m.Layers))}
 	e.places.release = o.Release
 	filler := plan.Kernel != kernels.FusedKernel
@@ -171,7 +176,8 @@ func (e *engine) gather(b batch) datasets.Features {
 	x.Columns, x.Values = make([]int32, 0, e.shape.values), make([]float32, 0, e.shape.values)
 	add := func(v int32) {
 		begin, end := e.features.Offsets[e.phase.Nodes[v]], e.features.Offsets[e.phase.Nodes[v]+1]
-		x.Columns, x.Values = append(x.Columns, e.features.Columns[begin:end]...), append(x.Values, e.features.Values[begin:end]...)
+		x.Columns, x.Values = append(x.Columns, e.features.Columns[begin:end]...),
+			append(x.Values, e.features.Values[begin:end]...)
 		x.Offsets = append(x.Offsets, int64(len(x.Values)))
 	}
 	for _, v := range b.own {
@@ -199,11 +205,12 @@ func (e *engine) gather(b batch) datasets.Features {
 
 func (e *engine) gatherInto(b batch, rows []float32) {
 	w := e.features.Width
-	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] }, e.release)
+	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] },
+		e.release)
 }
 
-// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without a node. release
-// is called each time that some rows were read; it may be nil.
+// eachRow copies a row for each node of a batch to its place, for own nodes only if asked, and zeros to places without
+// a node. release is called each time that some rows were read; it may be nil.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
 	at, read := 0, 0
 	put := func(v int32) {
@@ -230,8 +237,8 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	}
 }
 
-// put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with features if
-// they are read. Batches that are kept have all of that, and the nodes that others skip.
+// put puts the batch of a cluster into the variables: its graph, without nodes outside it that are skipped, and with
+// features if they are read. Batches that are kept have all of that, and the nodes that others skip.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	if e.whole() {
 		return batch{own: e.clusters[0]}, nil
@@ -295,8 +302,8 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is set, and zeros for
-// those that are skipped; skip may be nil.
+// fill puts rows of an array over all nodes into what layer i reads, of nodes outside the batch alone unless own is
+// set, and zeros for those that are skipped; skip may be nil.
 func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
@@ -310,7 +317,8 @@ func (e *engine) fill(i int, b batch, own bool, from *mapped.Array[float32], ski
 	})
 }
 
-// spread copies the rows of a batch's own nodes, an output [own, width], to an array over all nodes, which it makes if it is nil.
+// spread copies the rows of a batch's own nodes, an output [own, width], to an array over all nodes, which it makes if
+// it is nil.
 func (e *engine) spread(output *tensors.Tensor, b batch, into **mapped.Array[float32], name string) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {

@@ -26,9 +26,11 @@ type Estimate struct {
 // String says it in a line.
 func (e Estimate) String() string {
 	if e.Batches == 1 {
-		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
+		return fmt.Sprintf("1 batch, of %d nodes and %d edges: about %s of memory (%s before)", e.Nodes, e.Edges,
+			memory.Text(e.Bytes), memory.Text(e.Now))
 	}
-	return fmt.Sprintf("%d batches, of at most %d nodes, %d with those next to them, and %d edges: about %s of memory (%s before)",
+	return fmt.Sprintf("%d batches, of at most %d nodes, %d with those next to them, and %d edges: about %s of memory "+
+		"(%s before)",
 		e.Batches, e.Own, e.Nodes, e.Edges, memory.Text(e.Bytes), memory.Text(e.Now))
 }
 
@@ -37,7 +39,8 @@ func (s shape) size(features int) learn.Size {
 	return learn.Size{Nodes: s.nodes, Edges: s.edges, Features: features, Sparse: s.values > 0, Values: s.values}
 }
 
-// choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The clusters that it found are kept for New.
+// choose returns the estimate for a number of clusters, doubled until o.Memory allows it, if that limits anything. The
+// clusters that it found are kept for New.
 func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Options) (Estimate, error) {
 	o.Clusters = max(o.Clusters, 1)
 	now, nodes := memory.Resident(), view.Train.Edges.NumNodes()
@@ -45,7 +48,8 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 	var last, best Estimate
 	for {
 		// Finding clusters that cannot be small enough would be for nothing.
-		for o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train, x.Parameters, last, fixed) > o.Memory {
+		for o.Memory > fixed && len(o.Sample) == 0 && 2*o.Clusters <= nodes && fixed+leastOf(*o, x.Graph.Features, view.Train,
+			x.Parameters, last, fixed) > o.Memory {
 			o.Clusters *= 2
 		}
 		e := estimateFor(b, x.Graph.Features, view, x.Parameters, o)
@@ -58,16 +62,18 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 		}
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
-			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
+			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, "+
+				"and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
 		o.Clusters = min(2*o.Clusters, nodes)
 	}
 }
 
-// leastOf is what so many clusters take beyond fixed bytes, whatever they are: a batch has its own nodes at least, and its share of what larger
-// ones had last time, if there was one.
-func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate, fixed int64) int64 {
+// leastOf is what so many clusters take beyond fixed bytes, whatever they are: a batch has its own nodes at least, and
+// its share of what larger ones had last time, if there was one.
+func leastOf(o Options, x datasets.Features, train datasets.Phase, p hyper.Parameters, last Estimate,
+	fixed int64) int64 {
 	own := train.Edges.NumNodes() / o.Clusters
 	s := shape{own: own, nodes: own, edges: int(train.Edges.NumEdges()) / o.Clusters, values: len(x.Values) / o.Clusters}
 	least := s.size(x.Width).Batch(p, 0)
@@ -83,10 +89,12 @@ func fits(e Estimate) error {
 	if e.Bytes-e.Now <= left.Bytes {
 		return nil
 	}
-	return fmt.Errorf("batches: %v, and %s has %s left: ask for more batches, or allow less memory, and their number follows", e, left.Of, memory.Text(left.Bytes))
+	return fmt.Errorf("batches: %v, and %s has %s left: ask for more batches, or allow less memory, and their number "+
+		"follows", e, left.Of, memory.Text(left.Bytes))
 }
 
-func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters, o *Options) Estimate {
+func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p hyper.Parameters,
+	o *Options) Estimate {
 	o.clusters = map[*csr.Graph][][]int32{}
 	most := math.Inf(1)
 	if o.divided() && b.PlanFor(x.Density()).Kernel == kernels.FusedKernel {
@@ -122,7 +130,8 @@ func estimateFor(b *backend.Backend, x datasets.Features, view *datasets.View, p
 		if one := s.size(x.Width).Kept(p); len(clusters) > 1 && one*int64(len(clusters)) <= o.keepBytes() {
 			e.Bytes += one * int64(len(clusters)-1)
 		}
-		e.Bytes += s.size(x.Width).Batch(p, most) + programs*learn.ProgramBytes + int64(phase.Edges.NumNodes())*learn.PlaceBytes
+		e.Bytes += s.size(x.Width).Batch(p, most) + programs*learn.ProgramBytes +
+			int64(phase.Edges.NumNodes())*learn.PlaceBytes
 	}
 	if b.Plugin == "" {
 		e.Bytes -= e.Bytes / 8 // nothing is compiled

@@ -14,11 +14,11 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads it. So nothing is
-// approximated, and a batch reads only the nodes next to it, however deep the model is.
+// An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads
+// it. So nothing is approximated, and a batch reads only the nodes next to it, however deep the model is.
 
-// reads lists the layers whose input rows the program of layer i reads, besides features: its own and, where a readout at the end
-// takes all representations, those below.
+// reads lists the layers whose input rows the program of layer i reads, besides features: its own and, where a readout
+// at the end takes all representations, those below.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -36,16 +36,17 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 // readsFeatures reports whether the program of layer i reads features.
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer returns the program of layer i in an evaluation, which maps what the layer reads to the rows of own nodes; that of the
-// last layer returns the loss, if there are targets, and the classes of own nodes [own]. Of a graph that is not divided, the
-// last is the whole model.
+// layer returns the program of layer i in an evaluation, which maps what the layer reads to the rows of own nodes; that
+// of the last layer returns the loss, if there are targets, and the classes of own nodes [own]. Of a graph that is not
+// divided, the last is the whole model.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil
 	}
 	last := e.last(i)
 	exec, err := model.NewExec(e.backend.Backend, e.store, func(scope *model.Scope, g *Graph) []*Node {
-		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g, false)}
+		p := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(false, nil), Features: e.data.Features(g,
+			false)}
 		var all []*Node
 		if e.whole() {
 			all = e.model.Forward(p)
@@ -82,7 +83,8 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 }
 
 // sweep runs layer i over all batches, and calls take with what its program returns for each.
-func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batch, outputs []*tensors.Tensor) error) error {
+func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batch,
+	outputs []*tensors.Tensor) error) error {
 	reads := e.reads(i)
 	if e.whole() {
 		reads = nil
@@ -145,8 +147,8 @@ func (e *engine) represent(ctx context.Context) error {
 	return nil
 }
 
-// evaluate returns the class of every node by the weights in the store, without mask or dropout, and the mean loss over the scored
-// nodes, if there are targets.
+// evaluate returns the class of every node by the weights in the store, without mask or dropout, and the mean loss over
+// the scored nodes, if there are targets.
 func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
 	if !e.whole() {
 		if err := e.represent(ctx); err != nil {

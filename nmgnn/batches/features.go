@@ -7,9 +7,9 @@ import (
 	"nodemask/nmgnn/internal/mapped"
 )
 
-// Spill moves the graph's edges, and its features if they are dense, to files that are mapped into memory: the graph reads them there
-// from then on, for as long as the program runs. The files have no names, and go when the program ends. release gives back the memory
-// that reading took ([Options].Release).
+// Spill moves the graph's edges, and its features if they are dense, to files that are mapped into memory: the graph
+// reads them there from then on, for as long as the program runs. The files have no names, and go when the program
+// ends. release gives back the memory that reading took ([Options].Release).
 func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	edges, err := mapped.New[int32](folder, "", len(g.Edges.Indices))
 	if err != nil {
@@ -43,8 +43,8 @@ const (
 	numbersAtOnce = 1 << 22
 )
 
-// readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk. release is called
-// when some of x were read; it may be nil.
+// readAs returns features as a model reads them: divided by the sums of their rows, if asked, and then on the disk.
+// release is called when some of x were read; it may be nil.
 func readAs(x datasets.Features, normalized, onDisk bool, folder string, release func()) (_ *store, err error) {
 	switch {
 	case !normalized:

@@ -35,7 +35,8 @@ type identity struct {
 }
 
 // identify describes the trials of an experiment. What was hashed of the graph is in content.
-func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options, content identity) (string, error) {
+func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options,
+	content identity) (string, error) {
 	if o.Version == "" {
 		return "", errors.New("batches: checkpoints of a program without a version: expected one")
 	}

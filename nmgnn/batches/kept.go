@@ -14,19 +14,19 @@ import (
 // graphPath is where the variables of a batch's graph and features are.
 const graphPath = "/" + infer.DataScope + "/graph"
 
-// mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where [Options].Memory does not
-// say: a quarter of that.
+// mostKept is how many bytes the batches of a graph may take together to be kept from epoch to epoch, where
+// [Options].Memory does not say: a quarter of that.
 const mostKept = 256 << 20
 
-// kept is what the variables hold for a batch, with all nodes around it, masked ones too. To compute with it again they are given
-// that again: nothing is cut, gathered or copied.
+// kept is what the variables hold for a batch, with all nodes around it, masked ones too. To compute with it again they
+// are given that again: nothing is cut, gathered or copied.
 type kept struct {
 	batch  batch
 	values []*tensors.Tensor // in the order of engine.variables
 }
 
-// keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as numbers do on whether
-// masked nodes are left out.
+// keepBytes returns how many bytes of batches may be kept. It depends on nothing that differs from run to run, as
+// numbers do on whether masked nodes are left out.
 func (o Options) keepBytes() int64 {
 	switch {
 	case o.keepNone:

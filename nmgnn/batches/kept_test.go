@@ -19,7 +19,8 @@ func TestBatchesThatAreKeptTrainToTheNumbersOfThoseThatAreCutAnew(t *testing.T) 
 			graph   *datasets.Graph
 			model   string
 			setting datasets.Setting
-		}{{g, "gin", datasets.Transductive}, {&sparse, "gin", datasets.Inductive}, {&sparse, "sage", datasets.Transductive}, {g, "gat", datasets.Inductive}}
+		}{{g, "gin", datasets.Transductive}, {&sparse, "gin", datasets.Inductive}, {&sparse, "sage", datasets.Transductive},
+			{g, "gat", datasets.Inductive}}
 		if b.Plugin != "" {
 			cases = cases[1:2] // compiling takes seconds
 		}

@@ -15,7 +15,8 @@ import (
 
 func experiment(t *testing.T, model string) train.Experiment {
 	t.Helper()
-	return train.Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(model), Setting: datasets.Transductive, TrainPercent: 30, SplitSeed: 1}
+	return train.Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(model), Setting: datasets.Transductive,
+		TrainPercent: 30, SplitSeed: 1}
 }
 
 func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testing.T) {
@@ -23,11 +24,13 @@ func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testin
 		x := experiment(t, "gin")
 		x.Parameters.LearningRate, x.Parameters.StopOn, x.Parameters.Dropout = 1e38, on, 0
 		results, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 3}, train.Seeds(7, 1), train.RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 may be too high`, err, on)
+		require.Regexp(t, `^trial 1 \(seed 7\): train: epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
+			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // validation alone reads what the last batch's step made
 		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, train.Seeds(7, 1), train.RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: the validation loss is NaN): the learning rate`, err, on)
+		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
+			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
 	}
 }
@@ -38,7 +41,8 @@ func TestBatchesThatDoNotFitIntoMemoryAreRefusedBeforeTheyAreMade(t *testing.T) 
 	}
 	x := experiment(t, "gin")
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
-	for what, o := range map[string]Options{"a number of batches": {Clusters: 3}, "a limit above what there is": {Clusters: 3, Memory: 1 << 60}} {
+	for what, o := range map[string]Options{"a number of batches": {Clusters: 3},
+		"a limit above what there is": {Clusters: 3, Memory: 1 << 60}} {
 		_, err := Run(t.Context(), gnntest.Go(t), x, o, train.Seeds(1, 1), train.RunOptions{})
 		require.ErrorContains(t, err, "ask for more batches, or allow less memory", what)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/learn"
 )
 
 // sampleShape is room for any sample of so many neighbours a layer around the largest of a number of batches.
@@ -39,9 +40,11 @@ func sampleShape(phase datasets.Phase, x datasets.Features, batches int, sample 
 	return s
 }
 
-// sample takes seeds and so many of their neighbours, of the neighbours' neighbours and so on, each without repetition. A row holds
-// what was sampled but skipped; scale is how many neighbours each entry stands for. The next call overwrites the batch.
-func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shape, r *rand.Rand, skip func(u int32) bool) (b batch, scale []float32) {
+// sample takes seeds and so many of their neighbours, of the neighbours' neighbours and so on, each without repetition.
+// A row holds what was sampled but skipped; scale is how many neighbours each entry stands for. The next call
+// overwrites the batch.
+func (p *places) sample(phase datasets.Phase, seeds []int32, sizes []int, s shape, r *rand.Rand,
+	skip func(u int32) bool) (b batch, scale []float32) {
 	g := phase.Edges
 	own := slices.Clone(seeds)
 	for i, v := range own {
@@ -112,8 +115,8 @@ func draw(r *rand.Rand, n, k int) []int {
 }
 
 // sampled trains on samples around all scored nodes, dealt out to batches anew, and returns the mean loss.
-func (t *trainer) sampled(ctx context.Context, d *draws) (loss float64, err error) {
-	e, random := t.train, rand.New(d.order)
+func (t *trainer) sampled(ctx context.Context, d *learn.Draws) (loss float64, err error) {
+	e, random := t.train, rand.New(d.Order)
 	score := t.view.Train.Score
 	order := random.Perm(len(score))
 	size := (len(score) + t.options.Clusters - 1) / t.options.Clusters

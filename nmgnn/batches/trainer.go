@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -21,7 +20,6 @@ import (
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/train"
 	"nodemask/stats"
 )
@@ -46,10 +44,13 @@ type trainer struct {
 	readers []int
 	caches  [2][]*mapped.Array[float32] // by layer that reads: of the epoch before, and of this one
 	current int                         // which of their files is caches[0]
+	draws   *learn.Draws                // of the trial in hand
+	trial   *train.Trial                // that is it
 }
 
 // newTrainer divides the view's graphs into clusters and compiles m for them.
-func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View, o Options) (_ *trainer, err error) {
+func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
+	o Options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -59,11 +60,8 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if o.Options, err = o.Options.Complete(); err != nil {
 		return nil, err
 	}
-	if len(view.Train.Score) == 0 || len(view.Validation.Score) == 0 {
-		return nil, fmt.Errorf("batches: %d nodes to train on and %d to validate with: each needs at least one", len(view.Train.Score), len(view.Validation.Score))
-	}
-	if g.Features.Width == 0 {
-		return nil, fmt.Errorf("batches: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
+	if err := learn.CheckTrainable(g, view); err != nil {
+		return nil, err
 	}
 	t := &trainer{backend: b, model: m, options: o, view: view, graph: g}
 	defer func() {
@@ -89,12 +87,14 @@ func (t *trainer) engineFor(phase datasets.Phase, gradients bool) (*engine, erro
 	if clusters == nil {
 		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
 	}
-	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients, t.options)
+	return newEngine(t.backend, t.model, phase, t.features.features, clusters, nil, t.graph.NumClasses(), gradients,
+		t.options)
 }
 
 func (t *trainer) compile() error {
 	var err error
-	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder, t.options.Release); err != nil {
+	if t.features, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.options.Clusters > 1, t.options.Folder,
+		t.options.Release); err != nil {
 		return err
 	}
 	if of, graph := t.features.dense, t.options.Release; of != nil {
@@ -149,76 +149,64 @@ func (t *trainer) compileSampled() (err error) {
 	phase := t.view.Train
 	t.options.Clusters = min(max(t.options.Clusters, 1), len(phase.Score))
 	s := sampleShape(phase, t.features.features, t.options.Clusters, t.options.Sample)
-	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true, t.options); err != nil {
+	if t.train, err = newEngine(t.backend, t.model, phase, t.features.features, nil, &s, t.graph.NumClasses(), true,
+		t.options); err != nil {
 		return err
 	}
-	t.targets, err = learn.NewPaddedTargets(t.train.store, "train", (len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
+	t.targets, err = learn.NewPaddedTargets(t.train.store, "train",
+		(len(phase.Score)+t.options.Clusters-1)/t.options.Clusters, t.train.classes)
 	return err
 }
 
-// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
-// that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without learn the weights stay.
+// compileStep compiles one step on a batch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight
+// decay [] → the loss that was trained on, and h^(i) of own nodes for each layer i that reads cached ones. Without
+// learn the weights stay.
 func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := func(scope *model.Scope, delta, key, decay *Node) []*Node {
-		random := kernels.NewRandom(key, e.data.Kernel())
-		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: e.data.Neighbours(true, random), Features: e.data.Features(delta.Graph(), true), Random: random}
-		if t.options.Mask.KeepRate.Active() {
-			pass.Mask = delta
-		}
-		if t.options.Regulariser != nil {
-			pass = t.options.Regulariser.Apply(pass)
-		}
-		var own []*Node
-		if len(t.readers) > 0 {
-			pass.After = func(layer int, h *Node) *Node {
-				if layer == len(t.model.Layers)-1 {
-					return h
-				}
-				cached, err := e.room(layer+1, h.Shape().Dimensions[1])
-				if err != nil {
-					panic(err)
-				}
-				own = append(own, firstRows(h, e.shape.own))
-				return Concatenate([]*Node{own[len(own)-1], SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))}, 0)
+	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.Mask.KeepRate.Active(),
+		Regulariser: t.options.Regulariser, LearningRate: t.options.LearningRate}
+	var own []*Node
+	if len(t.readers) > 0 {
+		step.After = func(layer int, h *Node) *Node {
+			if layer == len(t.model.Layers)-1 {
+				return h
 			}
+			cached, err := e.room(layer+1, h.Shape().Dimensions[1])
+			if err != nil {
+				panic(err)
+			}
+			if layer == 0 {
+				own = nil // a program may be built more than once
+			}
+			own = append(own, firstRows(h, e.shape.own))
+			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))
+			return Concatenate([]*Node{own[len(own)-1], others}, 0)
 		}
-		all := t.model.Forward(pass)
-		if !learns {
-			// The pure-Go backend fails at programs whose last node is nobody's result.
-			return append(own, ReduceAllSum(all[len(all)-1]))
-		}
-		loss := t.targets.Loss(all[len(all)-1])
-		learn.Update(scope, loss, decay, t.options.LearningRate)
-		return append([]*Node{loss}, own...)
 	}
-	exec, err := model.NewExec(t.backend.Backend, e.store, step)
+	if learns {
+		step.Targets = t.targets
+	}
+	step.More = func(_ *model.Scope, logits *Node) []*Node {
+		if learns {
+			return own
+		}
+		// The pure-Go backend fails at programs whose last node is nobody's result.
+		return append(own, ReduceAllSum(logits))
+	}
+	exec, err := step.Compile(t.backend, e.store, e.shape.nodes)
 	if err != nil {
-		return nil, fmt.Errorf("batches: %w", gomlx.Error(err))
-	}
-	if _, err := exec.Compile(shapes.Make(dtypes.Float32, e.shape.nodes, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("batches: compiling for %s: %w", t.backend.ID, gomlx.Error(err))
+		return nil, fmt.Errorf("batches: %w", err)
 	}
 	return exec, nil
 }
 
-// draws are what is drawn anew for each epoch.
-type draws struct {
-	masks, keys, order *rand.PCG
-	delta              []float32 // of all nodes of the train graph
-}
-
-func (t *trainer) newDraws(seed uint64) *draws {
-	return &draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"), make([]float32, t.train.phase.Edges.NumNodes())}
-}
-
-// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it. report, if not
-// nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
-func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
+// Train runs one trial from the seed: first weights, masks, dropout and the order of the batches all follow from it.
+// report, if not nil, is called after each epoch. A cancelled context ends it with the context's error and no trial.
+func (t *trainer) Train(ctx context.Context, seed uint64,
+	report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.options.Checkpoint == "" {
-		return t.trial(ctx, seed, report)
+		return train.TrainBy(ctx, t, t.options.Options, seed, report)
 	}
 	free, err := t.own()
 	if err != nil {
@@ -226,79 +214,65 @@ func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int,
 	}
 	defer free()
 	err = safetensors.Guard(t.options.Checkpoint, func() error {
-		trial, err = t.trial(ctx, seed, report)
+		trial, err = train.TrainBy(ctx, t, t.options.Options, seed, report)
 		return err
 	})
 	return trial, err
 }
 
-func (t *trainer) trial(ctx context.Context, seed uint64, report func(epoch int, e train.Epoch)) (trial *train.Trial, err error) {
-	begin := time.Now()
-	t.current = 0
-	draws := t.newDraws(seed)
-	if trial, err = t.resume(seed, draws); err != nil {
+// Begin implements [train.Program], as what follows does: a trial goes on from its checkpoint.
+func (t *trainer) Begin(seed uint64) (trial *train.Trial, err error) {
+	t.closeCaches()
+	t.current, t.draws = 0, learn.NewDraws(seed, t.train.phase.Edges.NumNodes())
+	if trial, err = t.resume(seed, t.draws); err != nil {
 		return nil, err
 	}
 	if trial == nil {
-		if err := t.start.Reset(t.train.store, seed, t.options.LearningRate); err != nil {
-			return nil, err
-		}
 		trial = &train.Trial{Seed: seed}
+		err = t.start.Reset(t.train.store, seed, t.options.LearningRate)
 	}
-	stopping := train.EarlyStopping{On: t.options.StopOn, Patience: t.options.Patience}
-	for _, e := range trial.History {
-		stopping.Observe(e)
-	}
-	if len(trial.History) > 0 && len(trial.History) < t.options.MaxEpochs && !stopping.Stop() {
-		if err := t.checkCaches(seed); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.openCaches(seed); err != nil {
-		return nil, err
-	}
-	if len(trial.History) == 0 {
-		if err := t.firstCaches(ctx); err != nil {
-			return nil, err
-		}
-	}
-	for epoch := len(trial.History) + 1; epoch <= t.options.MaxEpochs && !stopping.Stop(); epoch++ {
-		measured, metrics, err := t.epoch(ctx, draws)
-		if err != nil {
-			return nil, fmt.Errorf("batches: epoch %d: %w", epoch, err)
-		}
-		trial.History = append(trial.History, measured)
-		if train.Diverged(trial.History) {
-			break
-		}
-		if stopping.Observe(measured) {
-			trial.Validation = metrics
-			if trial.Weights, err = infer.WeightsOf(t.train.store); err != nil {
-				return nil, err
-			}
-		}
-		if t.options.Checkpoint != "" {
-			if err := t.save(trial, draws); err != nil {
-				return nil, err
-			}
-		}
-		if report != nil {
-			report(epoch, measured)
-		}
-	}
-	t.dropCaches(seed)
-	trial.BestEpoch = stopping.BestEpoch()
-	if err := t.options.Fault(trial.History, trial.BestEpoch); err != nil {
-		return nil, err
-	}
-	if err := t.test(ctx, trial); err != nil {
-		return nil, err
-	}
-	trial.Seconds = time.Since(begin).Seconds()
-	return trial, nil
+	t.trial = trial
+	return trial, err
 }
 
-// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of others.
+// Epoch trains on all batches once and validates.
+func (t *trainer) Epoch(ctx context.Context) ([]train.Epoch, []stats.Metrics, error) {
+	if t.caches[0] == nil {
+		if err := t.prepareCaches(ctx, t.trial); err != nil {
+			return nil, nil, err
+		}
+	}
+	measured, metrics, err := t.epoch(ctx, t.draws)
+	return []train.Epoch{measured}, []stats.Metrics{metrics}, err
+}
+
+// prepareCaches makes what the first epoch reads of other batches, or opens what an earlier process left.
+func (t *trainer) prepareCaches(ctx context.Context, trial *train.Trial) error {
+	if len(trial.History) > 0 {
+		if err := t.checkCaches(trial.Seed); err != nil {
+			return err
+		}
+	}
+	if err := t.openCaches(trial.Seed); err != nil || len(trial.History) > 0 {
+		return err
+	}
+	return t.firstCaches(ctx)
+}
+
+func (t *trainer) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.train.store) }
+
+// Keep writes a checkpoint, if there is a folder for it.
+func (t *trainer) Keep(trial *train.Trial) error {
+	if t.options.Checkpoint == "" {
+		return nil
+	}
+	return t.save(trial, t.draws)
+}
+
+func (t *trainer) End(trial *train.Trial) { t.dropCaches(trial.Seed) }
+
+// firstCaches computes the representations of all nodes by the first weights: what batches of the first epoch read of
+// others.
 func (t *trainer) firstCaches(ctx context.Context) error {
 	if len(t.readers) == 0 {
 		return nil
@@ -313,8 +287,8 @@ func (t *trainer) firstCaches(ctx context.Context) error {
 }
 
 // epoch trains on all batches once and validates.
-func (t *trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, metrics stats.Metrics, err error) {
-	t.options.Mask.Draw(rand.New(d.masks), d.delta)
+func (t *trainer) epoch(ctx context.Context, d *learn.Draws) (measured train.Epoch, metrics stats.Metrics, err error) {
+	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
 	if t.train.sampled {
 		measured.TrainLoss, err = t.sampled(ctx, d)
 	} else {
@@ -333,7 +307,7 @@ func (t *trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, me
 	if err != nil {
 		return measured, metrics, err
 	}
-	if metrics, err = t.score(t.view.Validation, classes); err != nil {
+	if metrics, err = learn.Evaluate(t.graph, t.view.Validation, classes); err != nil {
 		return measured, metrics, err
 	}
 	measured.ValidationLoss, measured.ValidationF1, measured.ValidationAccuracy = loss, metrics.MacroF1, metrics.Accuracy
@@ -341,10 +315,10 @@ func (t *trainer) epoch(ctx context.Context, d *draws) (measured train.Epoch, me
 }
 
 // clustered trains on all clusters, in an order of the epoch's own, and returns the mean loss.
-func (t *trainer) clustered(ctx context.Context, d *draws) (loss float64, err error) {
+func (t *trainer) clustered(ctx context.Context, d *learn.Draws) (loss float64, err error) {
 	order := []int{0}
 	if !t.train.whole() {
-		order = rand.New(d.order).Perm(len(t.train.clusters))
+		order = rand.New(d.Order).Perm(len(t.train.clusters))
 	}
 	for _, c := range order {
 		if err := ctx.Err(); err != nil {
@@ -359,17 +333,8 @@ func (t *trainer) clustered(ctx context.Context, d *draws) (loss float64, err er
 	return loss / float64(t.scored.all), nil
 }
 
-// score measures the classes of all nodes of a phase.
-func (t *trainer) score(phase datasets.Phase, classes []int32) (stats.Metrics, error) {
-	predicted, labels := make([]int32, len(phase.Score)), make([]int32, len(phase.Score))
-	for i, v := range phase.Score {
-		predicted[i], labels[i] = classes[v], t.graph.Labels[phase.Nodes[v]]
-	}
-	return stats.Evaluate(predicted, labels, t.graph.NumClasses())
-}
-
 // one trains on the batch of a cluster, and caches what it computed.
-func (t *trainer) one(cluster int, d *draws) (loss float64, err error) {
+func (t *trainer) one(cluster int, d *learn.Draws) (loss float64, err error) {
 	e, program := t.train, t.step
 	if len(t.scored.nodes[cluster]) == 0 {
 		if program = t.push; program == nil { // nothing to learn from, nothing to remember
@@ -406,32 +371,31 @@ func (t *trainer) one(cluster int, d *draws) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs all.
-func (t *trainer) skip(d *draws) func(u int32) bool {
+// skip tells which neighbours a batch can do without: masked ones, where the model reads nothing of them. nil: it needs
+// all.
+func (t *trainer) skip(d *learn.Draws) func(u int32) bool {
 	if !t.options.Mask.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
-	return func(u int32) bool { return d.delta[u] == 0 }
+	return func(u int32) bool { return d.Delta[u] == 0 }
 }
 
 // call runs a program on a batch that is in place, with the epoch's mask and the next dropout.
-func (t *trainer) call(program *model.Exec, b batch, d *draws) ([]*tensors.Tensor, error) {
+func (t *trainer) call(program *model.Exec, b batch, d *learn.Draws) ([]*tensors.Tensor, error) {
 	delta := tensors.FromShape(shapes.Make(dtypes.Float32, t.train.shape.nodes, 1))
 	tensors.MustMutableFlatData(delta, func(flat []float32) {
 		for i, v := range b.own {
-			flat[i] = d.delta[v]
+			flat[i] = d.Delta[v]
 		}
 		for i, v := range b.halo {
-			flat[t.train.shape.own+i] = d.delta[v]
+			flat[t.train.shape.own+i] = d.Delta[v]
 		}
 	})
-	keys := rand.New(d.keys)
-	outputs, err := program.Call(delta, tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2), tensors.FromScalar(float32(t.options.WeightDecay)))
-	return outputs, gomlx.Error(err)
+	return d.Run(program, delta, t.options.WeightDecay)
 }
 
-// test predicts the test graph by the trial's weights, and scores it.
-func (t *trainer) test(ctx context.Context, trial *train.Trial) (err error) {
+// Test predicts the test graph by the trial's weights, and scores it.
+func (t *trainer) Test(ctx context.Context, trial *train.Trial) (err error) {
 	e := t.validation
 	if t.view.Test.Edges != t.view.Validation.Edges {
 		if e, err = t.engineFor(t.view.Test, false); err != nil {
@@ -444,7 +408,7 @@ func (t *trainer) test(ctx context.Context, trial *train.Trial) (err error) {
 	if trial.Predictions, _, err = e.evaluate(ctx); err != nil {
 		return err
 	}
-	trial.Test, err = t.score(t.view.Test, trial.Predictions)
+	trial.Test, err = learn.Evaluate(t.graph, t.view.Test, trial.Predictions)
 	return err
 }
 

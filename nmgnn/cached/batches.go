@@ -16,7 +16,8 @@ func links(n *datasets.Newcomers) ([][]int32, error) {
 		return make([][]int32, len(n.IDs)), nil
 	}
 	if len(n.Linked) != len(n.IDs) {
-		return nil, fmt.Errorf("cached: links of %d newcomers for %d: expected one list a newcomer, or none at all", len(n.Linked), len(n.IDs))
+		return nil, fmt.Errorf("cached: links of %d newcomers for %d: expected one list a newcomer, or none at all",
+			len(n.Linked), len(n.IDs))
 	}
 	for v, row := range n.Linked {
 		for _, w := range row {
@@ -28,9 +29,9 @@ func links(n *datasets.Newcomers) ([][]int32, error) {
 	return n.Linked, nil
 }
 
-// batches divides nodes into batches such that those which are linked, directly or through others, are in one. A batch holds
-// at most [largestBatch] nodes, or a single group that is larger. The nodes of a batch ascend; batches of nodes without
-// links are in the nodes' order.
+// batches divides nodes into batches such that those which are linked, directly or through others, are in one. A batch
+// holds at most [largestBatch] nodes, or a single group that is larger. The nodes of a batch ascend; batches of nodes
+// without links are in the nodes' order.
 func batches(linked [][]int32) [][]int32 {
 	// above leads to the first node of a node's group, which leads to itself.
 	above := make([]int32, len(linked))

@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/internal/gnntest"
 )
 
-// BenchmarkPredict predicts nodes that arrive after training from a cache, for graphs of growing size: nodes-per-s is what
-// to quote, for batches and for single nodes, after the programs have been compiled.
+// BenchmarkPredict predicts nodes that arrive after training from a cache, for graphs of growing size: nodes-per-s is
+// what to quote, for batches and for single nodes, after the programs have been compiled.
 func BenchmarkPredict(b *testing.B) {
 	backend, err := backend.Open("xla:cpu")
 	if err != nil {
@@ -60,7 +60,8 @@ func BenchmarkPredict(b *testing.B) {
 					for i := range rows {
 						rows[i] = int32(from + i)
 					}
-					n := &datasets.Newcomers{IDs: all.IDs[from : from+count], Known: all.Known[from : from+count], Features: all.Features.Select(rows)}
+					n := &datasets.Newcomers{IDs: all.IDs[from : from+count], Known: all.Known[from : from+count],
+						Features: all.Features.Select(rows)}
 					require.NoError(b, p.Predict(b.Context(), n, func(cached.Prediction) error { return nil }))
 				}
 				for range 200/count + 1 {

@@ -1,13 +1,16 @@
-// Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4, eq. 4):
-// a new node takes its train neighbours' representations as computed on the train graph, instead of having its whole
-// neighbourhood computed again. New nodes that arrive together also see one another, as they are computed layer by layer:
+// Package cached predicts nodes that arrive after training from cached representations of the train nodes (section 4,
+// eq. 4): a new node takes its train neighbours' representations as computed on the train graph, instead of having its
+// whole neighbourhood computed again. New nodes that arrive together also see one another, as they are computed layer
+// by layer:
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph } ∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// ĥ^(0) and h̃^(0) are the features. Nothing cached is ever computed again: a train node never sees a new one, and counts
+// ĥ^(0) and h̃^(0) are the features. Nothing cached is ever computed again: a train node never sees a new one, and
+// counts
 // |N_u| of the train graph; a new node counts both kinds of neighbours. So new nodes need their own features, their edges, and
-// k rows of numbers for each train neighbour. For a node that arrives alone this is the paper's eq. 4. The paper does not
-// say what becomes of edges among nodes that arrive together; to leave them out, as if each came alone, is to predict apart.
+// k rows of numbers for each train neighbour. For a node that arrives alone this is the paper's eq. 4. The paper does
+// not say what becomes of edges among nodes that arrive together; to leave them out, as if each came alone, is to
+// predict apart.
 package cached
 
 import (
@@ -19,7 +22,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Cache holds what new nodes take from the train nodes. That of [LoadCache] may be mapped: nothing in it can be changed.
+// Cache holds what new nodes take from the train nodes. That of [LoadCache] may be mapped: nothing in it can be
+// changed.
 type Cache struct {
 	IDs      []string               // of the train nodes
 	Features datasets.Features      // h̃^(0), as the model reads them
@@ -30,10 +34,11 @@ type Cache struct {
 	path string            // its name
 }
 
-// New returns the cache of a model's hidden representations of the train nodes; features are the train nodes', as the model
-// reads them.
+// New returns the cache of a model's hidden representations of the train nodes; features are the train nodes', as the
+// model reads them.
 func New(g *datasets.Graph, train datasets.Phase, features datasets.Features, hidden []infer.Representation) *Cache {
-	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, len(train.Nodes)), IDs: make([]string, len(train.Nodes))}
+	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, len(train.Nodes)), IDs: make([]string,
+		len(train.Nodes))}
 	for i, v := range train.Nodes {
 		c.Degrees[i] = int32(train.Edges.Degree(int32(i)))
 		c.IDs[i] = nodeID(g, v)
@@ -49,16 +54,19 @@ func nodeID(g *datasets.Graph, v int32) string {
 	return fmt.Sprint(v)
 }
 
-// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph; any other node has
-// those among the train nodes and, together, those that arrive with it. Running a model over it uses the cache for all new
-// nodes at once: train nodes get their h̃, since none of them sees a new node.
+// Edges returns the test graph as the cache sees it: a train node has its neighbours of the train graph; any other node
+// has those among the train nodes and, together, those that arrive with it. Running a model over it uses the cache for
+// all new nodes at once: train nodes get their h̃, since none of them sees a new node.
 func Edges(view *datasets.View, together bool) (*csr.Graph, error) {
 	isNew := arrivals(view)
 	local := make([]int32, len(isNew))
 	for v := range local {
 		local[v] = int32(v)
 	}
-	edges, _, err := view.Test.Edges.InducedWhere(local, func(v, u int32) bool { return !isNew[u] || together && isNew[v] })
+	edges, _, err := view.Test.Edges.InducedWhere(local, func(v, u int32) bool {
+		return !isNew[u] || together &&
+			isNew[v]
+	})
 	return edges, err
 }
 

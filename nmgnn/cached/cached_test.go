@@ -98,7 +98,8 @@ func cacheOf(t testing.TB, b *backend.Backend, m *cached.Model, g *datasets.Grap
 
 // predictsWhatTheModelSays checks predictions of newcomers, called by their numbers, against class probabilities of all
 // nodes, and returns how many classes there are among them.
-func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *datasets.Newcomers, classes []string, want infer.Representation) int {
+func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *datasets.Newcomers, classes []string,
+	want infer.Representation) int {
 	t.Helper()
 	i, sides := 0, map[string]bool{}
 	require.NoError(t, p.Predict(t.Context(), newcomers, func(got cached.Prediction) error {
@@ -124,7 +125,8 @@ func predictsWhatTheModelSays(t *testing.T, p *cached.Predictor, newcomers *data
 }
 
 func TestPredictingInBatchesFromACacheIsWhatEquationFourSays(t *testing.T) {
-	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 700, Classes: 3, MeanDegree: 6, Homophily: 0.8, Features: 12, Seed: 5})
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 700, Classes: 3, MeanDegree: 6, Homophily: 0.8, Features: 12,
+		Seed: 5})
 	require.NoError(t, err)
 	view := gnntest.View(t, g, 10, datasets.Inductive)
 	newcomers := arrivalsOf(g, view)
@@ -281,13 +283,15 @@ func TestBatchesOfOneShapeShareAProgram(t *testing.T) {
 	require.NoError(t, p.Predict(t.Context(), newcomers, into(&together)))
 	require.Equal(t, 1, p.Programs())
 	for i := range newcomers.IDs {
-		one := &datasets.Newcomers{IDs: newcomers.IDs[i : i+1], Known: newcomers.Known[i : i+1], Features: newcomers.Features.Select([]int32{int32(i)})}
+		one := &datasets.Newcomers{IDs: newcomers.IDs[i : i+1], Known: newcomers.Known[i : i+1],
+			Features: newcomers.Features.Select([]int32{int32(i)})}
 		require.NoError(t, p.Predict(t.Context(), one, into(&alone)))
 	}
 	require.Less(t, p.Programs(), len(newcomers.IDs)/2)
 	require.Len(t, alone, len(together))
 	for i := range together {
-		require.InDelta(t, together[i].Probability, alone[i].Probability, 1e-5, "what is predicted of a node that nobody is linked to does not depend on its batch")
+		require.InDelta(t, together[i].Probability, alone[i].Probability, 1e-5,
+			"what is predicted of a node that nobody is linked to does not depend on its batch")
 		together[i].Probability = alone[i].Probability
 	}
 	require.Equal(t, together, alone)
@@ -304,7 +308,8 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 	p, err := cached.NewPredictor(b, m, cache)
 	require.NoError(t, err)
 	defer p.Close()
-	wide := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Features: datasets.Features{Rows: 1, Width: 5, Dense: make([]float32, 5)}}
+	wide := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Features: datasets.Features{Rows: 1, Width: 5,
+		Dense: make([]float32, 5)}}
 	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 	require.ErrorContains(t, p.Predict(t.Context(), wide, none), "5 features a node: the model was trained with 4")
 	for says, linked := range map[string][][]int32{
@@ -312,7 +317,8 @@ func TestWhatDoesNotFitAModelIsRefused(t *testing.T) {
 		"newcomer 0 is linked to newcomer -1":                 {{-1}},
 		"links of 2 newcomers for 1":                          {nil, nil},
 	} {
-		one := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Linked: linked, Features: datasets.Features{Rows: 1, Width: 4, Dense: make([]float32, 4)}}
+		one := &datasets.Newcomers{IDs: []string{"x"}, Known: [][]int32{nil}, Linked: linked,
+			Features: datasets.Features{Rows: 1, Width: 4, Dense: make([]float32, 4)}}
 		require.ErrorContains(t, p.Predict(t.Context(), one, none), says)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -332,17 +338,21 @@ func TestNodesAreCountedByHand(t *testing.T) {
 }
 
 func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
-	// Our counts on split 1, and the paper's #nodes with caching (table 4), whose splits and validation sets are not known.
-	// Up to a third of PubMed to train on they agree within 0.2 % of the graph; beyond that ours are up to 4 % above.
+	// Our counts on split 1, and the paper's #nodes with caching (table 4), whose splits and validation sets are not
+	// known. Up to a third of PubMed to train on they agree within 0.2 % of the graph; beyond that ours are up to 4 %
+	// above.
 	for name, sizes := range map[string]map[int][2]int{
-		"cora":   {10: {2700, 2698}, 20: {2683, 2672}, 25: {2662, 2644}, 33: {2631, 2605}, 50: {2487, 2426}, 75: {1892, 1781}, 90: {982, 919}},
-		"pubmed": {10: {19620, 19614}, 20: {19332, 19300}, 25: {19048, 19059}, 33: {18557, 18553}, 50: {16863, 16733}, 75: {12230, 11944}, 90: {7033, 6682}},
+		"cora": {10: {2700, 2698}, 20: {2683, 2672}, 25: {2662, 2644}, 33: {2631, 2605}, 50: {2487, 2426}, 75: {1892, 1781},
+			90: {982, 919}},
+		"pubmed": {10: {19620, 19614}, 20: {19332, 19300}, 25: {19048, 19059}, 33: {18557, 18553}, 50: {16863, 16733},
+			75: {12230, 11944}, 90: {7033, 6682}},
 	} {
 		g, err := datasets.Open(t.Context(), name, datasets.OpenOptions{})
 		require.NoError(t, err)
 		for percent, counts := range sizes {
 			ours, published := counts[0], counts[1]
-			require.Equal(t, ours, cached.CountNodes(gnntest.View(t, g, percent, datasets.Inductive), 2).Cached, "%s at %d %%", name, percent)
+			require.Equal(t, ours, cached.CountNodes(gnntest.View(t, g, percent, datasets.Inductive), 2).Cached, "%s at %d %%",
+				name, percent)
 			within := 0.045
 			if name == "pubmed" && percent <= 33 {
 				within = 0.002
@@ -374,7 +384,8 @@ func arriving(t *rapid.T) *datasets.View {
 	}
 	known, _, err := edges.Induced(train)
 	require.NoError(t, err)
-	return &datasets.View{Train: datasets.Phase{Edges: known, Nodes: train}, Test: datasets.Phase{Edges: edges, Nodes: all}}
+	return &datasets.View{Train: datasets.Phase{Edges: known, Nodes: train}, Test: datasets.Phase{Edges: edges,
+		Nodes: all}}
 }
 
 func TestTheCacheSeesTrainRowsAsTheyWereAndNewRowsApartWithTrainNeighboursOnly(t *testing.T) {
@@ -475,10 +486,16 @@ func TestRunningStatisticsAreSavedWithTheirModel(t *testing.T) {
 	back, err := cached.LoadModel(path)
 	require.NoError(t, err)
 	require.Equal(t, m, back)
-	own := slices.DeleteFunc(slices.Clone(back.Weights), func(w infer.Weight) bool { return !strings.Contains(w.Path, "/running_") })
+	own := slices.DeleteFunc(slices.Clone(back.Weights), func(w infer.Weight) bool {
+		return !strings.Contains(w.Path,
+			"/running_")
+	})
 	require.Len(t, own, 8, "a mean and a variance inside each of two MLPs and after each")
 	// A model that lost them is refused, and predicts nothing.
-	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool { return strings.HasSuffix(w.Path, "layer1/norm/running_mean") })
+	back.Weights = slices.DeleteFunc(back.Weights, func(w infer.Weight) bool {
+		return strings.HasSuffix(w.Path,
+			"layer1/norm/running_mean")
+	})
 	_, err = back.Network().Represent(b, g.Edges, g.Features, infer.Options{})
 	require.ErrorContains(t, err, "the model has no weights /model/layer1/norm/running_mean of shape [1 6]")
 }

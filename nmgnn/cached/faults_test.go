@@ -42,7 +42,8 @@ func seededModel(seed uint64) (*cached.Model, error) {
 		values[i] = float32(seed)
 	}
 	return &cached.Model{Settings: settings, Classes: []string{"a", "b"}, Features: 3, Data: "none", Seed: seed,
-		Weights: []infer.Weight{{Path: "/" + infer.ModelScope + "/layer0/weights", Dimensions: []int{len(values)}, Values: values}}}, nil
+		Weights: []infer.Weight{{Path: "/" + infer.ModelScope + "/layer0/weights", Dimensions: []int{len(values)},
+			Values: values}}}, nil
 }
 
 // saveBoth saves such a model, and a cache of one node that has as many neighbours.
@@ -51,9 +52,11 @@ func saveBoth(folder string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	c := &cached.Cache{IDs: []string{"a"}, Degrees: []int32{int32(seed)}, Features: datasets.Features{Rows: 1, Width: 3, Dense: make([]float32, 3)}}
+	c := &cached.Cache{IDs: []string{"a"}, Degrees: []int32{int32(seed)}, Features: datasets.Features{Rows: 1, Width: 3,
+		Dense: make([]float32, 3)}}
 	for range m.Settings.Layers - 1 {
-		c.Hidden = append(c.Hidden, infer.Representation{Rows: 1, Width: m.Settings.Hidden, Values: make([]float32, m.Settings.Hidden)})
+		c.Hidden = append(c.Hidden, infer.Representation{Rows: 1, Width: m.Settings.Hidden, Values: make([]float32,
+			m.Settings.Hidden)})
 	}
 	return cached.SaveBoth(m, filepath.Join(folder, "model.safetensors"), c, filepath.Join(folder, "cache.safetensors"))
 }
@@ -129,7 +132,8 @@ func TestWhateverFailsThereIsTheOldPairOrTheNewOne(t *testing.T) {
 // killedBetween leaves what a program does that saves a pair and is killed between the two renames.
 func killedBetween(t *testing.T, folder string, seed uint64) {
 	t.Helper()
-	model, cache, old := filepath.Join(folder, "model.safetensors"), filepath.Join(folder, "cache.safetensors"), filepath.Join(folder, ".cache.safetensors.old")
+	model, cache, old := filepath.Join(folder, "model.safetensors"), filepath.Join(folder, "cache.safetensors"),
+		filepath.Join(folder, ".cache.safetensors.old")
 	fresh := t.TempDir()
 	require.NoError(t, saveBoth(fresh, seed))
 	require.FileExists(t, model)

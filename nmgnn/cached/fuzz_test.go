@@ -14,7 +14,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// FuzzCache loads caches whose checksums fit, but whose tensors hold anything. From what is taken, a node can be predicted.
+// FuzzCache loads caches whose checksums fit, but whose tensors hold anything. From what is taken, a node can be
+// predicted.
 func FuzzCache(f *testing.F) {
 	b := gnntest.Go(f)
 	m := anyModel(f, b, "gcn", gnntest.TwoCamps(f), 2)
@@ -75,7 +76,8 @@ func FuzzCache(f *testing.F) {
 		for v := range min(nodes, 3) {
 			known = append(known, int32(v))
 		}
-		arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{known}, Features: datasets.Features{Rows: 1, Width: 4, Dense: []float32{1, 0, 0, 1}}}
+		arrives := &datasets.Newcomers{IDs: []string{"new"}, Known: [][]int32{known}, Features: datasets.Features{Rows: 1,
+			Width: 4, Dense: []float32{1, 0, 0, 1}}}
 		require.NoError(t, p.Predict(t.Context(), arrives, func(got cached.Prediction) error {
 			require.False(t, math.IsNaN(got.Probability), "degrees %v", c.Degrees)
 			return nil

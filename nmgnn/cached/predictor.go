@@ -20,13 +20,13 @@ import (
 )
 
 // Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's
-// features, and for each of its train neighbours the neighbour's features and one row a hidden layer: nothing else of the
-// graph, however large it is.
+// features, and for each of its train neighbours the neighbour's features and one row a hidden layer: nothing else of
+// the graph, however large it is.
 //
-// Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the model's
-// own layers run. Nodes that are linked, directly or through others that arrive, are in one batch, however many they are; so
-// what is predicted does not depend on the batches. Shapes are rounded up to powers of two, so that few programs are
-// compiled.
+// Nodes are predicted in batches, each a small graph of new nodes and the train nodes next to them, on which the
+// model's own layers run. Nodes that are linked, directly or through others that arrive, are in one batch, however many
+// they are; so what is predicted does not depend on the batches. Shapes are rounded up to powers of two, so that few
+// programs are compiled.
 type Predictor struct {
 	backend  *backend.Backend
 	saved    *Model
@@ -57,7 +57,8 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
 	for i, id := range c.IDs {
 		if before, twice := p.known[id]; twice {
-			return nil, fmt.Errorf("cached: nodes %d and %d of the cache are both called %.40q: expected different ids", before, i, id)
+			return nil, fmt.Errorf("cached: nodes %d and %d of the cache are both called %.40q: expected different ids", before,
+				i, id)
 		}
 		p.known[id] = int32(i)
 	}
@@ -71,7 +72,8 @@ func (p *Predictor) Known(id []byte) (int32, bool) {
 }
 
 // Predict calls emit for each newcomer, in order. Newcomers see one another along their edges; those of
-// [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that fails.
+// [datasets.Newcomers.Apart] do not. It ends with the context's error when that is cancelled, and with emit's if that
+// fails.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -103,8 +105,9 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		}
 		for i, class := range probabilities.Classes()[:len(members)] {
 			v := members[i]
-			predictions[v] = Prediction{ID: n.IDs[v], Class: p.saved.Classes[class], Probability: float64(probabilities.Row(i)[class]),
-				Neighbours: len(n.Known[v]), Arrivals: len(linked[v])}
+			predictions[v] = Prediction{ID: n.IDs[v], Class: p.saved.Classes[class],
+				Probability: float64(probabilities.Row(i)[class]),
+				Neighbours:  len(n.Known[v]), Arrivals: len(linked[v])}
 			done[v] = true
 		}
 		for ; next < len(done) && done[next]; next++ {
@@ -128,9 +131,10 @@ type batchProgram struct {
 	exec   *model.Exec
 }
 
-// batch computes the class probabilities of newcomers, who are not linked to any others, in their order; rows beyond them
-// mean nothing.
-func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, members []int32) (infer.Representation, error) {
+// batch computes the class probabilities of newcomers, who are not linked to any others, in their order; rows beyond
+// them mean nothing.
+func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
+	members []int32) (infer.Representation, error) {
 	own := make(map[int32]int32, len(members)) // places of the newcomers
 	place := map[int32]int32{}                 // of cached nodes, behind the newcomers
 	var cached []int32
@@ -179,7 +183,8 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, m
 		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
 	}
 	if x.wrong {
-		return infer.Representation{}, fmt.Errorf("cached: %s: a column of the features is not there any more: the file was changed while it was in use", p.cache.path)
+		return infer.Representation{}, fmt.Errorf("cached: %s: a column of the features is not there any more: the file was "+
+			"changed while it was in use", p.cache.path)
 	}
 	program, err := p.program(shape, edges, x.finish())
 	if err != nil {
@@ -193,7 +198,8 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32, m
 		for at, u := range cached {
 			copy(rows[at*h.Width:], h.Row(int(u)))
 		}
-		if err := program.hidden[i].SetValue(tensors.FromFlatDataAndDimensions(rows, shape.nodes-shape.newcomers, h.Width)); err != nil {
+		if err := program.hidden[i].SetValue(tensors.FromFlatDataAndDimensions(rows, shape.nodes-shape.newcomers,
+			h.Width)); err != nil {
 			return infer.Representation{}, gomlx.Error(err)
 		}
 	}
@@ -222,7 +228,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	}()
 	// Only this kernel's shapes depend on nothing but the number of entries.
 	plan := kernels.Plan{Kernel: kernels.ScatterKernel}
-	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x, nmgnn.LoadOptions{Plan: plan}); err != nil {
+	if program.data, err = nmgnn.Load(program.store, "/"+infer.DataScope, edges, x,
+		nmgnn.LoadOptions{Plan: plan}); err != nil {
 		return nil, err
 	}
 	into := kernels.NewConstants(program.store, "/"+infer.DataScope+"/hidden")
@@ -237,7 +244,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 		return nil, err
 	}
 	program.exec, err = model.NewExec(p.backend.Backend, program.store, func(scope *model.Scope, graph *Graph) *Node {
-		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: program.data.Neighbours(false, nil), Features: program.data.Features(graph, false),
+		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: program.data.Neighbours(false, nil),
+			Features: program.data.Features(graph, false),
 			After: func(layer int, h *Node) *Node {
 				if layer == len(p.cache.Hidden) {
 					return h

@@ -45,7 +45,8 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 		require.NoError(t, err)
 		p.Layers, p.Hidden, p.Heads = 2, 6, 2
 		if all != "" {
-			p.Layers, p.MLPLayers, p.Epsilon, p.LearnEpsilon, p.Norm, p.Readout, p.Residual = 3, 2, 0.25, true, hyper.NormBoth, hyper.ReadoutAll, true
+			p.Layers, p.MLPLayers, p.Epsilon, p.LearnEpsilon, p.Norm, p.Readout, p.Residual = 3, 2, 0.25, true, hyper.NormBoth,
+				hyper.ReadoutAll, true
 		}
 		m, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
 		require.NoError(t, err)
@@ -55,7 +56,8 @@ func pygModels(t *testing.T, b *backend.Backend) map[string]*cached.Model {
 				w.Values[i] += float32(r.Float64())/2 - 0.2
 			}
 		}
-		models[name+".safetensors"] = &cached.Model{Settings: p, Classes: []string{"x", "y", "z"}, Features: 5, Data: "testdata/pyg/graph.json", Seed: 1, Weights: m.Weights}
+		models[name+".safetensors"] = &cached.Model{Settings: p, Classes: []string{"x", "y", "z"}, Features: 5,
+			Data: "testdata/pyg/graph.json", Seed: 1, Weights: m.Weights}
 	}
 	return models
 }

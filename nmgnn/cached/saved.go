@@ -45,8 +45,8 @@ type Model struct {
 	Features int              `json:"features"` // numbers a node
 	Data     string           `json:"data"`     // what it was trained on
 	Seed     uint64           `json:"seed"`
-	// FeatureNames are the columns that the features come from, in the model's order; nil: not known. They are no part of the
-	// fingerprint.
+	// FeatureNames are the columns that the features come from, in the model's order; nil: not known. They are no part of
+	// the fingerprint.
 	FeatureNames []string `json:"-"`
 	// Weights by path, as training left them at the best epoch.
 	Weights []infer.Weight `json:"-"`
@@ -65,7 +65,8 @@ func (m *Model) Fingerprint() string {
 
 // Network returns the saved model as one that runs over any graph.
 func (m *Model) Network() infer.Model {
-	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
+	return infer.Model{Model: nmgnn.Build(m.Settings, len(m.Classes)), Weights: m.Weights,
+		NormalizeFeatures: m.Settings.NormalizeFeatures}
 }
 
 // scope is what the paths of all weights begin with.
@@ -83,8 +84,8 @@ func tensorName(path string) (string, error) {
 // weightPath is the path of the weight that a file's tensor holds.
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
-// Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called, and
-// what each multiplies.
+// Save writes the model to a safetensors file, whole or not at all. docs/FORMATS.md says what the tensors are called,
+// and what each multiplies.
 func (m *Model) Save(path string) error {
 	file, err := m.builder(path)
 	if err != nil {
@@ -93,9 +94,10 @@ func (m *Model) Save(path string) error {
 	return file.WriteFile(path)
 }
 
-// SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so that an error leaves
-// the old pair or the new one. While they take their names the old cache is kept under a third one, by which [LoadCache] finds it if the program
-// is killed then: there is the old pair or the new one. On a file system without hard links a kill at that moment leaves neither.
+// SaveBoth saves a model and its cache, each as by Save. Both are whole on the disk before either takes its name, so
+// that an error leaves the old pair or the new one. While they take their names the old cache is kept under a third
+// one, by which [LoadCache] finds it if the program is killed then: there is the old pair or the new one. On a file
+// system without hard links a kill at that moment leaves neither.
 func SaveBoth(m *Model, modelPath string, c *Cache, cachePath string) error {
 	model, err := m.builder(modelPath)
 	if err != nil {
@@ -136,8 +138,8 @@ func oldOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
 }
 
-// keepOld gives a cache that is about to be replaced another name. What a program that was killed has kept stays, if that is what the
-// model needs.
+// keepOld gives a cache that is about to be replaced another name. What a program that was killed has kept stays, if
+// that is what the model needs.
 func keepOld(modelPath, cachePath string) {
 	old := oldOf(cachePath)
 	if _, err := os.Lstat(old); err == nil {
@@ -157,14 +159,16 @@ func keepOld(modelPath, cachePath string) {
 func CheckText(what string, names []string) error {
 	for i, name := range names {
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("cached: %s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is from, as by iconv -f latin1 -t utf8", what, i, name)
+			return fmt.Errorf("cached: %s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is "+
+				"from, as by iconv -f latin1 -t utf8", what, i, name)
 		}
 	}
 	return nil
 }
 
 func (m *Model) builder(path string) (*safetensors.Builder, error) {
-	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames), CheckText("data set", []string{m.Data})); err != nil {
+	if err := errors.Join(CheckText("class", m.Classes), CheckText("feature", m.FeatureNames), CheckText("data set",
+		[]string{m.Data})); err != nil {
 		return nil, fmt.Errorf("%s: the model cannot be written: %w", path, err)
 	}
 	settings, err := json.Marshal(m.Settings)
@@ -175,8 +179,9 @@ func (m *Model) builder(path string) (*safetensors.Builder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: the classes of the model: %w", path, err)
 	}
-	metadata := map[string]string{settingsKey: string(settings), classesKey: string(classes), featuresKey: strconv.Itoa(m.Features),
-		dataKey: m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()}
+	metadata := map[string]string{settingsKey: string(settings), classesKey: string(classes),
+		featuresKey: strconv.Itoa(m.Features),
+		dataKey:     m.Data, seedKey: strconv.FormatUint(m.Seed, 10), fingerprintKey: m.Fingerprint()}
 	if m.FeatureNames != nil {
 		names, err := json.Marshal(m.FeatureNames)
 		if err != nil {
@@ -211,7 +216,8 @@ func LoadModel(path string) (m *Model, err error) {
 
 func readModel(file *safetensors.File, path string) (*Model, error) {
 	m := &Model{}
-	for key, into := range map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features, seedKey: &m.Seed} {
+	for key, into := range map[string]any{settingsKey: &m.Settings, classesKey: &m.Classes, featuresKey: &m.Features,
+		seedKey: &m.Seed} {
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
 		}
@@ -240,7 +246,8 @@ func readModel(file *safetensors.File, path string) (*Model, error) {
 	}
 	// Who changes weights or settings removes it, since caches of the old ones do not fit.
 	if said, err := file.Metadata(fingerprintKey); err == nil && said != m.Fingerprint() {
-		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if weights or settings were changed on purpose",
+		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if "+
+			"weights or settings were changed on purpose",
 			path, said, m.Fingerprint())
 	}
 	return m, nil
@@ -253,7 +260,8 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("%s: %q of the metadata is %.40q, which cannot be read (%.120w): train the model again", path, key, text, err)
+		return fmt.Errorf("%s: %q of the metadata is %.40q, which cannot be read (%.120w): train the model again", path, key,
+			text, err)
 	}
 	return nil
 }

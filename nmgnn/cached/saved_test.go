@@ -20,7 +20,8 @@ import (
 )
 
 // savedPair is a model and its cache, and their files.
-func savedPair(t *testing.T, b *backend.Backend, kind string, sparse bool) (m *cached.Model, c *cached.Cache, model, cache string) {
+func savedPair(t *testing.T, b *backend.Backend, kind string, sparse bool) (m *cached.Model, c *cached.Cache, model,
+	cache string) {
 	t.Helper()
 	g := gnntest.TwoCamps(t)
 	m = anyModel(t, b, kind, g, 2)
@@ -75,7 +76,8 @@ func TestOfAModelAndItsCacheBothAreSavedOrNeither(t *testing.T) {
 	spoilt.Weights = slices.Clone(m.Weights)
 	spoilt.Weights[0].Values = slices.Repeat([]float32{float32(math.NaN())}, len(m.Weights[0].Values))
 	require.ErrorContains(t, cached.SaveBoth(&spoilt, model, c, cache), "the model cannot be written")
-	require.ErrorContains(t, cached.SaveBoth(&other, filepath.Join(filepath.Dir(model), "nowhere", "model"), c, cache), "the model cannot be written")
+	require.ErrorContains(t, cached.SaveBoth(&other, filepath.Join(filepath.Dir(model), "nowhere", "model"), c, cache),
+		"the model cannot be written")
 	for path, text := range before {
 		now, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -106,7 +108,11 @@ func TestAMappedCachePredictsAsTheOneInMemory(t *testing.T) {
 			p, err := cached.NewPredictor(b, m, from)
 			require.NoError(t, err)
 			defer p.Close()
-			require.NoError(t, p.Predict(t.Context(), newcomers, func(one cached.Prediction) error { all[i] = append(all[i], one); return nil }))
+			require.NoError(t, p.Predict(t.Context(), newcomers, func(one cached.Prediction) error {
+				all[i] = append(all[i],
+					one)
+				return nil
+			}))
 		}
 		require.Equal(t, all[0], all[1])
 		require.Len(t, all[0], len(newcomers.IDs))
@@ -120,7 +126,9 @@ func TestPredictingFromACacheThatWasCutOrClosedIsAnError(t *testing.T) {
 	none := func(cached.Prediction) error { t.Fatal("nothing can be predicted"); return nil }
 	m, _, _, cache := savedPair(t, b, "gin", false)
 	for says, spoil := range map[string]func(*cached.Cache) error{
-		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error { return os.Truncate(cache, 0) },
+		cache + ": the file was cut or its disk failed while it was read": func(*cached.Cache) error {
+			return os.Truncate(cache, 0)
+		},
 		"predicting: ": (*cached.Cache).Close,
 	} {
 		_, again, _, _ := savedPair(t, b, "gin", false)
@@ -147,7 +155,8 @@ func TestColumnsThatAFileChangesWhileItIsInUseAreAnError(t *testing.T) {
 		c.Features.Columns[i] = 1 << 30
 	}
 	err = p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil)
-	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in use")
+	require.ErrorContains(t, err, "a column of the features is not there any more: the file was changed while it was in "+
+		"use")
 }
 
 func TestACacheOfManyNodesIsNotReadIntoMemory(t *testing.T) {
@@ -186,9 +195,13 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 	b := gnntest.Go(t)
 	m, c, _, cache := savedPair(t, b, "gcn", true)
 	for says, change := range map[string]func(*cached.Cache){
-		"node 3 has degree -1: expected 0 or more":                           func(c *cached.Cache) { c.Degrees[3] = -1 },
-		"row 0 names column 1000: expected 0 to 3":                           func(c *cached.Cache) { c.Features.Columns[c.Features.Offsets[1]-1] = 1000 },
-		"a cache of 4 features and 2 hidden layers for a model with 4 and 1": func(c *cached.Cache) { c.Hidden = []infer.Representation{c.Hidden[0], c.Hidden[0]} },
+		"node 3 has degree -1: expected 0 or more": func(c *cached.Cache) { c.Degrees[3] = -1 },
+		"row 0 names column 1000: expected 0 to 3": func(c *cached.Cache) {
+			c.Features.Columns[c.Features.Offsets[1]-1] = 1000
+		},
+		"a cache of 4 features and 2 hidden layers for a model with 4 and 1": func(c *cached.Cache) {
+			c.Hidden = []infer.Representation{c.Hidden[0], c.Hidden[0]}
+		},
 		"hidden layer 1 of the cache is of shape [30, 3]: expected [30, 6]": func(c *cached.Cache) {
 			c.Hidden = []infer.Representation{{Rows: 30, Width: 3, Values: c.Hidden[0].Values[:90]}}
 		},
@@ -219,7 +232,8 @@ func TestACacheThatWouldLeadPredictionsAstrayIsRefused(t *testing.T) {
 	other := *m
 	other.Seed++
 	_, err = cached.LoadCache(cache, &other)
-	require.ErrorContains(t, err, cache+": the cache of model "+m.Fingerprint()+", not of this one ("+other.Fingerprint()+"): save both from the same training run")
+	require.ErrorContains(t, err, cache+": the cache of model "+
+		""+m.Fingerprint()+", not of this one ("+other.Fingerprint()+"): save both from the same training run")
 	_, err = cached.LoadModel(cache)
 	require.ErrorContains(t, err, cache+": byte 8: this is a cache: expected a model")
 }
@@ -264,7 +278,8 @@ func TestWeightsOfAnotherShapeAreRefusedThoughTheyAreAsMany(t *testing.T) {
 	p, err := cached.NewPredictor(b, back, c)
 	require.NoError(t, err)
 	defer p.Close()
-	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil), "the model has no weights /model/layer0/linear0/weights of shape [4 6]")
+	require.ErrorContains(t, p.Predict(t.Context(), arrivalsOf(g, gnntest.View(t, g, 50, datasets.Inductive)), nil),
+		"the model has no weights /model/layer0/linear0/weights of shape [4 6]")
 }
 
 func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
@@ -304,9 +319,11 @@ func TestAModelThatCannotBeBuiltIsRefused(t *testing.T) {
 	_, err := cached.LoadModel(model)
 	require.ErrorContains(t, err, "4 features and 0 classes: expected at least one of each")
 	m.Weights[0].Values[0] = float32(math.NaN())
-	require.ErrorContains(t, m.Save(model), model+`: the model cannot be written: tensor "layer0.linear0.weights": number 0 is NaN: expected a finite one`)
+	require.ErrorContains(t, m.Save(model), model+`: the model cannot be written: tensor "layer0.linear0.weights": `+
+		`number 0 is NaN: expected a finite one`)
 	m.Weights[0].Path = "/model/layer.0/w"
-	require.ErrorContains(t, m.Save(model), `weights "/model/layer.0/w": expected a path that begins with /model/ and has no dots`)
+	require.ErrorContains(t, m.Save(model), `weights "/model/layer.0/w": expected a path that begins with /model/ and `+
+		`has no dots`)
 }
 
 func TestAModelThatNamesItselfWronglyIsRefused(t *testing.T) {
@@ -325,7 +342,8 @@ func TestAModelThatNamesItselfWronglyIsRefused(t *testing.T) {
 			require.NoError(t, err, "one that does not name itself is fine")
 			continue
 		}
-		require.ErrorContains(t, err, path+`: the metadata has the fingerprint "0123456789abcdef" of another model, this one's is `)
+		require.ErrorContains(t, err, path+`: the metadata has the fingerprint "0123456789abcdef" of another model, this `+
+			`one's is `)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its fingerprint.
-// [SaveBoth] saves it together with the model.
+// Save writes the cache of a model to a safetensors file, whole or not at all. The file names the model by its
+// fingerprint. [SaveBoth] saves it together with the model.
 func (c *Cache) Save(path string, m *Model) error { return c.save(path, m.Fingerprint()) }
 
 func (c *Cache) save(path, fingerprint string) error {
@@ -28,7 +28,8 @@ func (c *Cache) save(path, fingerprint string) error {
 
 func (c *Cache) builder(path, fingerprint string) (*safetensors.Builder, error) {
 	nodes := len(c.IDs)
-	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: fingerprint, featuresKey: strconv.Itoa(c.Features.Width)})
+	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: fingerprint,
+		featuresKey: strconv.Itoa(c.Features.Width)})
 	ends, text := make([]int64, 1, nodes+1), []byte{}
 	for i, id := range c.IDs {
 		if !utf8.ValidString(id) {
@@ -57,15 +58,16 @@ func (c *Cache) builder(path, fingerprint string) (*safetensors.Builder, error) 
 func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
 
 // LoadCache opens a cache that [Cache.Save] wrote for the model. Where the system can map files, features and
-// representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than memory. What is
-// held in memory are the ids, some 80 bytes a node with a predictor's index.
+// representations stay on the disk, and are read row by row as predictions need them: a cache may be larger than
+// memory. What is held in memory are the ids, some 80 bytes a node with a predictor's index.
 //
-// Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not finite,
-// and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range. That takes some
+// Before that the whole file is read through once, to hold it against its checksums and to find numbers that are not
+// finite, and what is small or sparse once more, for what no checksum tells: degrees below 0, columns out of range.
+// That takes some
 // 0.9 s of one core a gigabyte, or as long as the disk takes.
 //
-// The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache when
-// nothing reads it any more.
+// The file must not be changed in place while the cache is in use; to save another over it is fine. Close the cache
+// when nothing reads it any more.
 //
 // If another model's cache is there because saving both was killed, and that of m was kept, it is that one.
 func LoadCache(path string, m *Model) (*Cache, error) {
@@ -153,13 +155,15 @@ func readIDs(file *safetensors.File, path string) ([]string, error) {
 		return nil, err
 	}
 	if len(ends) == 0 || len(ends)-1 > math.MaxInt32 || ends[0] != 0 || ends[len(ends)-1] != int64(len(raw)) {
-		return nil, fmt.Errorf("%s: tensor \"ids.offsets\" has %d numbers for %d bytes of ids: expected one more than nodes, from 0 to %d", path, len(ends), len(raw), len(raw))
+		return nil, fmt.Errorf("%s: tensor \"ids.offsets\" has %d numbers for %d bytes of ids: expected one more than "+
+			"nodes, from 0 to %d", path, len(ends), len(raw), len(raw))
 	}
 	text := string(raw)
 	ids := make([]string, len(ends)-1)
 	for i := range ids {
 		if ends[i+1] < ends[i] || ends[i+1] > int64(len(text)) {
-			return nil, fmt.Errorf("%s: tensor \"ids.offsets\": the id of node %d runs from %d to %d: expected %d to %d", path, i, ends[i], ends[i+1], ends[i], len(text))
+			return nil, fmt.Errorf("%s: tensor \"ids.offsets\": the id of node %d runs from %d to %d: expected %d to %d", path,
+				i, ends[i], ends[i+1], ends[i], len(text))
 		}
 		if ids[i] = text[ends[i]:ends[i+1]]; !utf8.ValidString(ids[i]) {
 			return nil, fmt.Errorf("%s: tensor \"ids.text\": the id of node %d is %.40q: expected UTF-8", path, i, ids[i])
@@ -168,8 +172,8 @@ func readIDs(file *safetensors.File, path string) ([]string, error) {
 	return ids, nil
 }
 
-// check returns an error if something in the cache would lead a prediction astray. That dense numbers are finite, it takes
-// for granted: they may be many.
+// check returns an error if something in the cache would lead a prediction astray. That dense numbers are finite, it
+// takes for granted: they may be many.
 func (c *Cache) check() error {
 	if err := c.checkDegrees(); err != nil || !c.Features.IsSparse() {
 		return err
@@ -189,20 +193,26 @@ func (c *Cache) checkDegrees() error {
 // fits returns an error unless the cache has the sizes of the model, and of its own nodes.
 func (c *Cache) fits(m *Model) error {
 	if c.Features.Width != m.Features || len(c.Hidden) != m.Settings.Layers-1 {
-		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width, len(c.Hidden), m.Features, m.Settings.Layers-1)
+		return fmt.Errorf("a cache of %d features and %d hidden layers for a model with %d and %d", c.Features.Width,
+			len(c.Hidden), m.Features, m.Settings.Layers-1)
 	}
 	nodes := len(c.IDs)
 	if len(c.Degrees) != nodes || c.Features.Rows != nodes {
-		return fmt.Errorf("a cache of %d ids, %d degrees and %d rows of features: expected as many of each", nodes, len(c.Degrees), c.Features.Rows)
+		return fmt.Errorf("a cache of %d ids, %d degrees and %d rows of features: expected as many of each", nodes,
+			len(c.Degrees), c.Features.Rows)
 	}
-	if i := slices.IndexFunc(c.Hidden, func(h infer.Representation) bool { return h.Width != m.Settings.Hidden || h.Rows != nodes }); i >= 0 {
-		return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, c.Hidden[i].Rows, c.Hidden[i].Width, nodes, m.Settings.Hidden)
+	if i := slices.IndexFunc(c.Hidden, func(h infer.Representation) bool {
+		return h.Width != m.Settings.Hidden ||
+			h.Rows != nodes
+	}); i >= 0 {
+		return fmt.Errorf("hidden layer %d of the cache is of shape [%d, %d]: expected [%d, %d]", i+1, c.Hidden[i].Rows,
+			c.Hidden[i].Width, nodes, m.Settings.Hidden)
 	}
 	return nil
 }
 
-// Close gives back the file of a cache that [LoadCache] returned, and empties the cache: nothing may read it any more. A cache
-// from elsewhere needs no closing.
+// Close gives back the file of a cache that [LoadCache] returned, and empties the cache: nothing may read it any more.
+// A cache from elsewhere needs no closing.
 func (c *Cache) Close() error {
 	file := c.file
 	*c = Cache{}

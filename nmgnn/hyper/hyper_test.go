@@ -27,17 +27,25 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		"epsilon +Inf":                                              func(p *Parameters) { p.Epsilon = math.Inf(1) },
 		`no regulariser "luck"`:                                     func(p *Parameters) { p.Regulariser = "luck" },
 		"without a regulariser":                                     func(p *Parameters) { p.RegulariserRate = 0.5 },
-		"regulariser's rate 1":                                      func(p *Parameters) { p.Regulariser, p.RegulariserRate = DropEdgeRegulariser, 1 },
-		"hidden width 64: expected a multiple of the 7 attention heads":                                 func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
-		"multiple of the 7 attention heads":                                                             func(p *Parameters) { p.Model, p.Heads, p.Layers, p.Readout = "gat", 7, 1, ReadoutLast },
-		`no batch normalisation "luck": expected one of ["inside" "both"]`:                              func(p *Parameters) { p.Norm = "luck" },
-		`batch normalisation "inside" in MLPs of 1 linear layer`:                                        func(p *Parameters) { p.Norm = NormInside },
-		`batch normalisation "both" for the model gcn`:                                                  func(p *Parameters) { p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth },
-		`no readout "luck": expected one of ["last" "all"]`:                                             func(p *Parameters) { p.Readout = "luck" },
-		`no self term "luck": expected one of ["kept"]`:                                                 func(p *Parameters) { p.SelfTerm = "luck" },
-		`self term "kept" for the model gin: expected none, since only gat, sgat and gatv2 can keep it`: func(p *Parameters) { p.SelfTerm = SelfKept },
-		`no dropout on "luck": expected one of ["scores"]`:                                              func(p *Parameters) { p.DropoutOn = "luck" },
-		`dropout on "scores" without a readout`:                                                         func(p *Parameters) { p.DropoutOn = DropoutOnScores },
+		"regulariser's rate 1": func(p *Parameters) {
+			p.Regulariser, p.RegulariserRate = DropEdgeRegulariser, 1
+		},
+		"hidden width 64: expected a multiple of the 7 attention heads": func(p *Parameters) { p.Model, p.Heads = "gat", 7 },
+		"multiple of the 7 attention heads": func(p *Parameters) {
+			p.Model, p.Heads, p.Layers, p.Readout = "gat", 7, 1, ReadoutLast
+		},
+		`no batch normalisation "luck": expected one of ["inside" "both"]`: func(p *Parameters) { p.Norm = "luck" },
+		`batch normalisation "inside" in MLPs of 1 linear layer`:           func(p *Parameters) { p.Norm = NormInside },
+		`batch normalisation "both" for the model gcn`: func(p *Parameters) {
+			p.Model, p.MLPLayers, p.Norm = "gcn", 2, NormBoth
+		},
+		`no readout "luck": expected one of ["last" "all"]`: func(p *Parameters) { p.Readout = "luck" },
+		`no self term "luck": expected one of ["kept"]`:     func(p *Parameters) { p.SelfTerm = "luck" },
+		`self term "kept" for the model gin: expected none, since only gat, sgat and gatv2 can keep it`: func(p *Parameters) {
+			p.SelfTerm = SelfKept
+		},
+		`no dropout on "luck": expected one of ["scores"]`: func(p *Parameters) { p.DropoutOn = "luck" },
+		`dropout on "scores" without a readout`:            func(p *Parameters) { p.DropoutOn = DropoutOnScores },
 	} {
 		p := good
 		change(&p)
@@ -87,7 +95,8 @@ func TestAKeepRateThatIsNoProbabilityIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "expected a probability above 0 and up to 1")
 	}
 	_, err := NewKeepRate(0)
-	require.EqualError(t, err, "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps every node", "who asks for 0 does not mean 1")
+	require.EqualError(t, err, "keep rate 0: expected a probability above 0 and up to 1, where 1 keeps every node",
+		"who asks for 0 does not mean 1")
 	p, err := NewKeepRate(0.5)
 	require.NoError(t, err)
 	require.Equal(t, KeepRate(0.5), p)
@@ -113,6 +122,7 @@ func TestReadingsThatAreNotChosenLeaveNoTraceInJSON(t *testing.T) {
 	require.NoError(t, err)
 	text, err := json.Marshal(p)
 	require.NoError(t, err)
-	require.Equal(t, `{"preset":"standard","model":"gin","layers":2,"hidden":64,"mlp_layers":1,"epsilon":0,"dropout":0.5,"keep_rate":1,"mask_over":"all",`+
-		`"rescale":false,"learning_rate":0.01,"weight_decay":0.0005,"normalize_features":true,"max_epochs":1000,"patience":50,"stop_on":"loss"}`, string(text))
+	require.Equal(t, `{"preset":"standard","model":"gin","layers":2,"hidden":64,"mlp_layers":1,"epsilon":0,"dropout":0.5,"keep_rate":1,`+
+		`"mask_over":"all","rescale":false,"learning_rate":0.01,"weight_decay":0.0005,"normalize_features":true,"max_epochs":1000,"patience":50,`+
+		`"stop_on":"loss"}`, string(text))
 }

@@ -2,13 +2,13 @@ package hyper
 
 import "fmt"
 
-// KeepRate is the paper's "node masking rate" p: the probability that a node is kept in an epoch, above 0 and up to 1. At 1
-// every node is kept and node masking is inactive; the zero value stands for 1. (Dropout rates elsewhere are the probability
-// of the opposite.)
+// KeepRate is the paper's "node masking rate" p: the probability that a node is kept in an epoch, above 0 and up to 1.
+// At 1 every node is kept and node masking is inactive; the zero value stands for 1. (Dropout rates elsewhere are the
+// probability of the opposite.)
 type KeepRate float64
 
-// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0. Unlike
-// the zero value, a p of 0 is an error: a model whose nodes are all masked learns nothing from neighbours.
+// NewKeepRate returns the keep rate that a user asked for. It returns an error unless p is a probability above 0.
+// Unlike the zero value, a p of 0 is an error: a model whose nodes are all masked learns nothing from neighbours.
 func NewKeepRate(p float64) (KeepRate, error) {
 	if !(p > 0 && p <= 1) {
 		return 0, fmt.Errorf("keep rate %v: expected a probability above 0 and up to 1, where 1 keeps every node", p)

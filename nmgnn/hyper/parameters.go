@@ -1,5 +1,5 @@
-// Package hyper describes a model and its training in names and numbers alone: what a command takes, a record keeps and a
-// saved model remembers. It computes nothing; nmgnn.Build makes a model of it.
+// Package hyper describes a model and its training in names and numbers alone: what a command takes, a record keeps and
+// a saved model remembers. It computes nothing; nmgnn.Build makes a model of it.
 package hyper
 
 import (
@@ -20,21 +20,25 @@ type Parameters struct {
 	Epsilon   float64 `json:"epsilon"`    // of GIN
 	Dropout   float64 `json:"dropout"`    // on the input of every layer: probability of being dropped
 
-	LearnEpsilon     bool      `json:"learn_epsilon,omitempty"`     // GIN-ε
-	Norm             Norm      `json:"norm,omitempty"`              // batch normalisation, of GIN
-	Readout          Readout   `json:"readout,omitempty"`           // what the logits are computed from
-	DropoutOn        DropoutOn `json:"dropout_on,omitempty"`        // where Dropout is, if not on the input of every layer
-	Residual         bool      `json:"residual,omitempty"`          // add a layer's input to its output, where they are as wide
-	Heads            int       `json:"heads,omitempty"`             // of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
-	AttentionDropout float64   `json:"attention_dropout,omitempty"` // of GAT, SGAT and GATv2: probability of an attention weight being dropped
+	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
+	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation, of GIN
+	Readout      Readout   `json:"readout,omitempty"`       // what the logits are computed from
+	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout is, if not on the input of every layer
+	// add a layer's input to its output, where they are as wide
+	Residual bool `json:"residual,omitempty"`
+	// of GAT and GATv2, in all layers but the last, which has one; in SGAT they matter to attention dropout alone
+	Heads int `json:"heads,omitempty"`
+	// of GAT, SGAT and GATv2: probability of an attention weight being dropped
+	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
 	Regulariser     RegulariserName `json:"regulariser,omitempty"`      // beside or instead of node masking; "" is none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"` // probability of what it drops being dropped
 
-	KeepRate KeepRate `json:"keep_rate"`           // node masking
-	MaskOver MaskOver `json:"mask_over"`           // which nodes can be masked
-	Rescale  bool     `json:"rescale"`             // divide what is kept by KeepRate; not in the paper
-	SelfTerm SelfTerm `json:"self_term,omitempty"` // of GAT, SGAT and GATv2: whether a masked node's own term is masked too
+	KeepRate KeepRate `json:"keep_rate"` // node masking
+	MaskOver MaskOver `json:"mask_over"` // which nodes can be masked
+	Rescale  bool     `json:"rescale"`   // divide what is kept by KeepRate; not in the paper
+	// of GAT, SGAT and GATv2: whether a masked node's own term is masked too
+	SelfTerm SelfTerm `json:"self_term,omitempty"`
 
 	LearningRate      float64 `json:"learning_rate"`
 	WeightDecay       float64 `json:"weight_decay"`
@@ -52,8 +56,8 @@ const (
 	StopOnF1   StopOn = "f1"   // the highest macro F1
 	// StopOnAccuracy is the highest accuracy.
 	StopOnAccuracy StopOn = "accuracy"
-	// StopOnEither is what GAT's authors do: patience ends when neither the loss nor the accuracy has been at its best for so
-	// long, and the weights kept are those of the last epoch at which both were.
+	// StopOnEither is what GAT's authors do: patience ends when neither the loss nor the accuracy has been at its best for
+	// so long, and the weights kept are those of the last epoch at which both were.
 	StopOnEither StopOn = "either"
 )
 
@@ -89,10 +93,11 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 // standard is the preset of models that name no other.
 const standard = "standard"
 
-// Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation scores:
-// the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018), with the paper's
-// early stopping. "paper" is GIN as the paper and the works that it cites describe it, by the table
-// in paper/PROTOCOL-2.md: GIN-0 with batch normalisation and its prediction from all layers, stopped as GAT's authors do. It returns an error for an unknown name.
+// Preset returns the parameters of that name. "standard" is one reading of GIN-0, chosen without masking on validation
+// scores: the paper leaves most of this open. "gat" is GAT as its authors set it for Cora (Veličković et al. 2018),
+// with the paper's early stopping. "paper" is GIN as the paper and the works that it cites describe it, by the table in
+// paper/PROTOCOL-2.md: GIN-0 with batch normalisation and its prediction from all layers, stopped as GAT's authors do.
+// It returns an error for an unknown name.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -123,8 +128,8 @@ func For(model string) (Parameters, error) {
 	return p, err
 }
 
-// WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in the
-// paper; to have both, set AttentionDropout afterwards.
+// WithMasking returns the parameters with node masking at a keep rate. A rate below 1 removes attention dropout, as in
+// the paper; to have both, set AttentionDropout afterwards.
 func (p Parameters) WithMasking(keepRate KeepRate) Parameters {
 	if p.KeepRate = keepRate; keepRate.Active() {
 		p.AttentionDropout = 0
@@ -141,7 +146,8 @@ func (p Parameters) Check() error {
 		name        string
 		value, most int
 	}
-	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP", p.MLPLayers, 16},
+	counts := []count{{"layers", p.Layers, 128}, {"hidden width", p.Hidden, 1 << 16}, {"linear layers of an MLP",
+		p.MLPLayers, 16},
 		{"epochs", p.MaxEpochs, 1 << 30}, {"patience", p.Patience, 1 << 30}}
 	attention := TraitsOf(p.Model).Attention
 	if attention == HeadAttention {
@@ -169,7 +175,8 @@ func (p Parameters) Check() error {
 		return fmt.Errorf("no regulariser %q: expected one of %v", p.Regulariser, Regularisers())
 	}
 	if p.Regulariser == NoRegulariser && p.RegulariserRate != 0 {
-		return fmt.Errorf("a regulariser's rate of %v without a regulariser: expected one of %v", p.RegulariserRate, Regularisers())
+		return fmt.Errorf("a regulariser's rate of %v without a regulariser: expected one of %v", p.RegulariserRate,
+			Regularisers())
 	}
 	for _, r := range []struct {
 		what string

@@ -13,8 +13,8 @@ const (
 	NormNone Norm = ""
 	// NormInside is after every linear layer of a GIN layer's MLP but the last, before its ReLU.
 	NormInside Norm = "inside"
-	// NormBoth is inside, and after each hidden GIN layer too, before the activation: as in the code of GIN's authors (Xu et
-	// al. 2019). Logits are never normalised.
+	// NormBoth is inside, and after each hidden GIN layer too, before the activation: as in the code of GIN's authors (Xu
+	// et al. 2019). Logits are never normalised.
 	NormBoth Norm = "both"
 )
 
@@ -29,8 +29,8 @@ const (
 	ReadoutNone Readout = ""
 	// ReadoutLast makes all layers hidden ones, and computes the logits from the last representation by a linear layer.
 	ReadoutLast Readout = "last"
-	// ReadoutAll makes all layers hidden ones too, and adds up a linear layer's scores for every representation, the features
-	// among them: the jumping readout of GIN's authors.
+	// ReadoutAll makes all layers hidden ones too, and adds up a linear layer's scores for every representation, the
+	// features among them: the jumping readout of GIN's authors.
 	ReadoutAll Readout = "all"
 )
 
@@ -70,9 +70,11 @@ func (p Parameters) checkReadings() error {
 	case p.Norm != NormNone && !slices.Contains(Norms(), p.Norm):
 		return fmt.Errorf("no batch normalisation %q: expected one of %q", p.Norm, Norms())
 	case p.Norm != NormNone && !traits.MLP:
-		return fmt.Errorf("batch normalisation %q for the model %s: expected none, since only GIN's MLPs have a place for it", p.Norm, p.Model)
+		return fmt.Errorf("batch normalisation %q for the model %s: expected none, since only GIN's MLPs have a place for it",
+			p.Norm, p.Model)
 	case p.Norm != NormNone && p.MLPLayers < 2:
-		return fmt.Errorf("batch normalisation %q in MLPs of %d linear layer: expected 2 or more, since it stands between them", p.Norm, p.MLPLayers)
+		return fmt.Errorf("batch normalisation %q in MLPs of %d linear layer: expected 2 or more, since it stands between "+
+			"them", p.Norm, p.MLPLayers)
 	case p.Readout != ReadoutNone && !slices.Contains(Readouts(), p.Readout):
 		return fmt.Errorf("no readout %q: expected one of %q", p.Readout, Readouts())
 	case p.DropoutOn != DropoutOnInputs && !slices.Contains(DropoutOns(), p.DropoutOn):

@@ -18,7 +18,8 @@ import (
 
 // path returns 0–1–2, and features [3, 3] of which node 2's say how it is seen.
 func path(t *testing.T, last float32) (*csr.Graph, datasets.Features) {
-	return gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}}), datasets.Features{Rows: 3, Width: 3, Dense: []float32{1, 0, 2, -1, 1, 1, last, 1, 5}}
+	return gnntest.Undirected(t, 3, [][2]int32{{0, 1}, {1, 2}}), datasets.Features{Rows: 3, Width: 3, Dense: []float32{1,
+		0, 2, -1, 1, 1, last, 1, 5}}
 }
 
 func untrained(t *testing.T, b *backend.Backend, layers ...nmgnn.Layer) infer.Model {
@@ -57,11 +58,14 @@ func TestMasksAndDegreesGoIntoRepresentations(t *testing.T) {
 		gin := []infer.Weight{{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}}}
 		require.Equal(t, []float32{3, 7, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin, infer.Options{}))
-		require.Equal(t, []float32{3, 3, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin, infer.Options{Mask: []bool{false, false, true}}))
+		require.Equal(t, []float32{3, 3, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin,
+			infer.Options{Mask: []bool{false, false, true}}))
 		sage := []infer.Weight{{Path: "/model/layer0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
-			{Path: "/model/layer0/root_weights", Dimensions: []int{1, 1}, Values: []float32{1}}, {Path: "/model/layer0/biases", Dimensions: []int{1, 1}, Values: []float32{0}}}
+			{Path: "/model/layer0/root_weights", Dimensions: []int{1, 1}, Values: []float32{1}}, {Path: "/model/layer0/biases",
+				Dimensions: []int{1, 1}, Values: []float32{0}}}
 		require.Equal(t, []float32{3, 4.5, 6}, represent(nmgnn.SAGE{Width: 1}, sage, infer.Options{}))
-		require.Equal(t, []float32{2, 3.25, 6}, represent(nmgnn.SAGE{Width: 1}, sage, infer.Options{Degrees: []int32{2, 4, 1}}))
+		require.Equal(t, []float32{2, 3.25, 6}, represent(nmgnn.SAGE{Width: 1}, sage, infer.Options{Degrees: []int32{2, 4,
+			1}}))
 	})
 }
 
@@ -98,7 +102,8 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 		{Path: "/model/w", Dimensions: []int{6}, Values: []float32{6, 5, 4, 3, 2, 1}},
 		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
 	} {
-		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}), "infer: the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
+		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}),
+			"infer: the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
 	}
 	kept, err = infer.WeightsOf(store)
 	require.NoError(t, err)
@@ -136,7 +141,8 @@ func TestClassesAreTheFirstOfTheGreatestNumbersAndSoftmaxTheirProbabilities(t *t
 	require.Equal(t, []int32{1, 0, 0}, r.Classes())
 	p := r.Softmax()
 	// e/(1+e+e²) and so on; a third each; and scores that exp cannot take.
-	gnntest.InDelta(t, []float32{0.0900306, 0.6652410, 0.2447285, 1. / 3, 1. / 3, 1. / 3, 1, 0, 0}, p.Values, 1e-6, "probabilities")
+	gnntest.InDelta(t, []float32{0.0900306, 0.6652410, 0.2447285, 1. / 3, 1. / 3, 1. / 3, 1, 0, 0}, p.Values, 1e-6,
+		"probabilities")
 	require.Equal(t, []float32{5, 5, 5}, r.Row(1), "the logits are left alone")
 	require.Equal(t, 3, p.Rows)
 	require.Equal(t, 3, p.Width)

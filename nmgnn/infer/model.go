@@ -32,10 +32,11 @@ type Options struct {
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits; with a readout,
-// the logits come behind it. x holds the features before any normalization. It compiles a program for this graph each time: to
-// predict many nodes that arrive later, use a cached.Predictor.
-func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options) (all []Representation, err error) {
+// Represent returns h^(1)…h^(k) of all nodes of a graph by the model's weights, the last of them the logits; with a
+// readout, the logits come behind it. x holds the features before any normalization. It compiles a program for this
+// graph each time: to predict many nodes that arrive later, use a cached.Predictor.
+func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
+	o Options) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	store := model.NewStore()
 	defer store.Finalize()
@@ -55,7 +56,8 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 }
 
 // program compiles the model for one graph; its weights have no values yet.
-func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features, o Options) (*model.Exec, error) {
+func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
+	o Options) (*model.Exec, error) {
 	n := edges.NumNodes()
 	if o.Mask != nil && len(o.Mask) != n {
 		return nil, fmt.Errorf("infer: a mask of %d entries for %d nodes", len(o.Mask), n)

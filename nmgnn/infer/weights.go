@@ -63,7 +63,8 @@ func SetWeights(store *model.Store, all []Weight) error {
 		}
 		w, found := weights[v.Path()]
 		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
-			return fmt.Errorf("infer: the model has no weights %s of shape %v: they belong to other settings or features", v.Path(), v.Shape().Dimensions)
+			return fmt.Errorf("infer: the model has no weights %s of shape %v: they belong to other settings or features",
+				v.Path(), v.Shape().Dimensions)
 		}
 		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
 			return fmt.Errorf("infer: variable %s: %w", w.Path, gomlx.Error(err))
@@ -72,12 +73,13 @@ func SetWeights(store *model.Store, all []Weight) error {
 	return nil
 }
 
-// FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same on
-// every backend.
+// FirstValue returns the first values of a model's variable, drawn from the seed on the host, so that they are the same
+// on every backend.
 func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
-		return nil, fmt.Errorf("infer: variable %s is of type %s: expected float32, which models are made of", v.Path(), shape.DType)
+		return nil, fmt.Errorf("infer: variable %s is of type %s: expected float32, which models are made of", v.Path(),
+			shape.DType)
 	}
 	middle, limit, found := nmgnn.FirstValues(store, v.Path())
 	if !found && shape.Rank() >= 2 {

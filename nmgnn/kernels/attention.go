@@ -5,16 +5,18 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·h_u over the entries (v, u) of row v, with α the
-// softmax of the scores over the entries of the row. Each head weighs its share of the width, in order.
+// Attention describes what [Product.Attend] computes: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
+// row v, with α the softmax of the scores over the entries of the row. Each head weighs its share of the width, in
+// order.
 type Attention struct {
-	// Scores [slots, heads] holds the scores of each entry; nil: LeakyReLU(source_u + target_v), with slope Slope below zero: Source
-	// [columns, heads], Target [rows, heads].
+	// Scores [slots, heads] holds the scores of each entry; nil: LeakyReLU(source_u + target_v), with slope Slope below
+	// zero: Source [columns, heads], Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values is h [columns, width].
-	Values *Node
+	// Values is h [columns, width], of which Mask [columns, 1] multiplies the rows; nil: all ones. No gradient goes to
+	// Mask.
+	Values, Mask *Node
 	// Present [slots, 1] is 1 for the entries that count and 0 for those left out; nil: all count.
 	Present *Node
 	// Keep [slots, heads] multiplies α, as dropout does; nil: nothing is dropped.
@@ -23,20 +25,14 @@ type Attention struct {
 	Gradients bool
 }
 
-// apart is a [Product] that knows where fusing does harm.
-type apart interface {
-	Product
-	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and again.
-	alone(x *Node) *Node
-}
-
 // attendByParts is [Product.Attend] by the other methods of a product.
-func attendByParts(p apart, a Attention) *Node {
+func attendByParts(p Product, a Attention) *Node {
 	e := a.Scores
 	if e == nil {
 		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
 	}
-	scores, value := StopGradient(e), StopGradient(a.Values)
+	heard, _ := masked(a.Values, a.Mask)
+	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw. Dividing the sum over u instead of each α spares passes over the entries.
 	present, scores := Among(p, scores, a.Present)
@@ -49,13 +45,13 @@ func attendByParts(p apart, a Attention) *Node {
 	if a.Keep != nil {
 		kept = p.alone(Mul(q, a.Keep))
 	}
-	y := perHead(p.Times(value, kept), inverse)
+	y := perHead(p.Times(value, nil, kept), inverse)
 	if !a.Gradients {
 		return y
 	}
 	// With v the gradient of y, and v' = v / Σ_w q_vw:
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
-	return WithAdjoints(y, Argument{a.Values, func(v *Node) *Node { return p.Back(perHead(v, inverse), kept) }},
+	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
 			v = p.alone(perHead(v, inverse))
 			shared := sumHeads(Mul(v, y), headCount)
@@ -63,8 +59,8 @@ func attendByParts(p apart, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over the entries of each row, for each column of e [slots, heads] on its own.
-// present is as in [Attention].
+// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over the entries of each row, for each column of e [slots, heads] on
+// its own. present is as in [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// Subtracting the greatest score changes nothing but keeps exp in range, so no gradient goes through it.
@@ -76,8 +72,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among marks the entries of e [slots, width] that count: those neither padding nor left out by present [slots, 1] (nil:
-// none is). It also returns e with [Lowest] in place of the others, so that they are no row's maximum.
+// Among marks the entries of e [slots, width] that count: those neither padding nor left out by present [slots, 1]
+// (nil: none is). It also returns e with [Lowest] in place of the others, so that they are no row's maximum.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {
@@ -87,7 +83,8 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
-// HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows, heads].
+// HeadProducts returns a·x for each head's share of the columns: x [rows, heads·width], a [heads, width] → [rows,
+// heads].
 func HeadProducts(x, a *Node) *Node {
 	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
 	return ReduceSum(Mul(Reshape(x, x.Shape().Dimensions[0], heads, width), Reshape(a, 1, heads, width)), 2)

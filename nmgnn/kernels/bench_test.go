@@ -17,8 +17,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// BenchmarkProduct times the products that an epoch is made of, alone: sums over neighbours (Σ), features by weights (X·W),
-// and the latter's gradient (Xᵀ·v), with dropout on the features.
+// BenchmarkProduct times the products that an epoch is made of, alone: sums over neighbours (Σ), features by weights
+// (X·W), and the latter's gradient (Xᵀ·v), with dropout on the features.
 func BenchmarkProduct(b *testing.B) {
 	for _, data := range []struct {
 		name string
@@ -34,9 +34,11 @@ func BenchmarkProduct(b *testing.B) {
 				require.NoError(b, err)
 				features := g.Features.RowNormalized()
 				store := model.NewStore()
-				near, err := kernels.New(store, "/data/edges", g.Edges.Matrix(), kernels.Options{Kernel: kernel, Symmetric: true, Gradients: true})
+				near, err := kernels.New(store, "/data/edges", g.Edges.Matrix(), kernels.Options{Kernel: kernel, Symmetric: true,
+					Gradients: true})
 				require.NoError(b, err)
-				x, err := kernels.New(store, "/data/features", csr.Matrix{Rows: features.Rows, Columns: features.Width, Offsets: features.Offsets, Indices: features.Columns},
+				x, err := kernels.New(store, "/data/features", csr.Matrix{Rows: features.Rows, Columns: features.Width,
+					Offsets: features.Offsets, Indices: features.Columns},
 					kernels.Options{Kernel: kernel, Gradients: true})
 				require.NoError(b, err)
 				values := x.Floats("value", func(csr.Matrix) []float32 { return features.Values })
@@ -49,12 +51,15 @@ func BenchmarkProduct(b *testing.B) {
 					rows int
 					run  func(h, key *Node) *Node
 				}{
-					{"Σ", g.NumNodes(), func(h, _ *Node) *Node { return near.Times(h, nil) }},
-					{"X·W", features.Width, func(h, key *Node) *Node { return x.Times(h, dropped(h, key)) }},
-					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, dropped(h, key)) }},
+					{"Σ", g.NumNodes(), func(h, _ *Node) *Node { return near.Times(h, nil, nil) }},
+					{"X·W", features.Width, func(h, key *Node) *Node { return x.Times(h, nil, dropped(h, key)) }},
+					{"Xᵀ·v", g.NumNodes(), func(h, key *Node) *Node { return x.Back(h, nil, dropped(h, key)) }},
 				} {
 					b.Run(fmt.Sprintf("%s/%s/%s/%s", data.name, id, op.name, kernel), func(b *testing.B) {
-						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node { return op.run(h, key) })
+						exec, err := model.NewExec(backend.Backend, store, func(_ *model.Scope, h, key *Node) *Node {
+							return op.run(h,
+								key)
+						})
 						require.NoError(b, err)
 						defer exec.Finalize()
 						h := tensors.FromShape(shapeOf(op.rows, width))

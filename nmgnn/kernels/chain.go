@@ -12,9 +12,9 @@ import (
 	"nodemask/csr"
 )
 
-// chainPattern computes Σ_u h_u as h[i₀] + h[i₁] + …: one gather for the first entry of all rows, one for the second, and
-// so on. XLA on a CPU fuses such a chain of gathers and additions into one loop that never stores what it gathers, where a
-// gather of all entries followed by any kind of sum writes and reads entries × width numbers.
+// chainPattern computes Σ_u h_u as h[i₀] + h[i₁] + …: one gather for the first entry of all rows, one for the
+// second, and so on. XLA on a CPU fuses such a chain of gathers and additions into one loop that never stores what it
+// gathers, where a gather of all entries followed by any kind of sum writes and reads entries × width numbers.
 type chainPattern struct {
 	rows, columns int
 	first         *chain
@@ -162,8 +162,8 @@ func (p *chainPattern) spread(x *Node) *Node {
 	return Gather(x, p.row().NodeValue(x.Graph()))
 }
 
-// agreementBlock is for how many entries at a time products are stored before they are summed: few enough to stay in the
-// processor's caches.
+// agreementBlock is for how many entries at a time products are stored before they are summed: few enough to stay in
+// the processor's caches.
 const agreementBlock = 8192
 
 func (p *chainPattern) agreement(x, h *Node, heads int) *Node {
@@ -270,12 +270,13 @@ func (p *chainPattern) fold(empty float64, combine func(a, b *Node) *Node, term 
 	return alone(run(p.first))
 }
 
-// alone keeps XLA on a CPU from fusing what makes x into what uses it: a loop of gathers inside another such loop would be
-// computed anew for each entry, and OptimizationBarrier is gone before fusion begins. A scatter is never fused; this
+// alone keeps XLA on a CPU from fusing what makes x into what uses it: a loop of gathers inside another such loop would
+// be computed anew for each entry, and OptimizationBarrier is gone before fusion begins. A scatter is never fused; this
 // one adds zero to one row, in place. On a GPU it would be a kernel that does nothing.
 func alone(x *Node) *Node {
 	g := x.Graph()
-	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1])), true, false)
+	zeros := Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1]))
+	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), zeros, true, false)
 }
 
 // chainPlan says how long a chain is and what follows it.

@@ -25,8 +25,8 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share has variables made in memory that the host shares with a backend, if it can: what is put in their place later is copied
-// there, and is nowhere else. A nil backend changes nothing.
+// Share has variables made in memory that the host shares with a backend, if it can: what is put in their place later
+// is copied there, and is nowhere else. A nil backend changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -108,7 +108,8 @@ func Fill(v *model.Variable, fill func(flat []float32)) error {
 	return gomlx.Error(tensors.MutableFlatData(value, fill))
 }
 
-// Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored is nil.
+// Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored
+// is nil.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

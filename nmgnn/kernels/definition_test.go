@@ -18,8 +18,8 @@ import (
 // rows is a dense matrix in double precision, on the host.
 type rows = [][]float64
 
-// definition computes what a product of its matrix computes, word by word as [kernels.Product] says. What belongs to entries is
-// in their order in the matrix.
+// definition computes what a product of its matrix computes, word by word as [kernels.Product] says. What belongs to
+// entries is in their order in the matrix.
 type definition struct{ csr.Matrix }
 
 func zeros(n, width int) rows {
@@ -195,7 +195,8 @@ func headProducts(h, a rows) rows {
 	return y
 }
 
-// mix and keeps are what [kernels.Stream] hashes positions by. Results on record were drawn this way: it must not change.
+// mix and keeps are what [kernels.Stream] hashes positions by. Results on record were drawn this way: it must not
+// change.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x7feb352d
@@ -345,8 +346,8 @@ func drawMatrix(t *rapid.T) csr.Matrix {
 	return fromRows(columns, inRow...)
 }
 
-// uneven is a matrix of 40 rows with hardly any entries but for three long ones, so that chains have rests and are cut; its
-// first row, its last row and its last column are empty.
+// uneven is a matrix of 40 rows with hardly any entries but for three long ones, so that chains have rests and are cut;
+// its first row, its last row and its last column are empty.
 func uneven(r *rand.Rand) csr.Matrix {
 	const columns = 90
 	inRow := make([][]int32, 40)

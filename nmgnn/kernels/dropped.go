@@ -9,8 +9,8 @@ import (
 // DroppedBytes is how many bytes of numbers a [Dropped] makes at a time, at most.
 const DroppedBytes = 32 << 20
 
-// Dropped is a large dense matrix of which dropout drops entries. Where package fused does that, no copy of the matrix is made: a
-// product with it drops some rows, multiplies them, and goes on to the next.
+// Dropped is a large dense matrix of which dropout drops entries. Where package fused does that, no copy of the matrix
+// is made: a product with it drops some rows, multiplies them, and goes on to the next.
 type Dropped struct {
 	x      *Node // [rows, width]; no gradient goes to it
 	stream Stream
@@ -19,9 +19,11 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not be nil.
+// DropoutOf returns what [Random.Dropout] makes of x, from the same numbers, for products alone. The generator must not
+// be nil.
 func (r *Random) DropoutOf(x *Node, rate float64) Dropped {
-	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused && x.Rank() == 2 && fused.Available(x.Graph())}
+	return Dropped{x: StopGradient(x), stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
+		x.Rank() == 2 && fused.Available(x.Graph())}
 }
 
 // Node returns the matrix with entries dropped.

@@ -32,7 +32,8 @@ func TestAProductWithDroppedEntriesInBlocksIsThatWithTheDroppedMatrixAndSoIsItsG
 				dropped := kernels.InBlocks(kernels.NewRandom(key, plan.Kernel).DropoutOf(x, 0.3), block)
 				y := dropped.Times(w)
 				want := DotGeneral(whole, []int{1}, nil, w, []int{0}, nil)
-				return []*Node{whole, dropped.Node(), want, y, Gradient(ReduceAllSum(Mul(want, v)), w)[0], Gradient(ReduceAllSum(Mul(y, v)), w)[0]}
+				return []*Node{whole, dropped.Node(), want, y, Gradient(ReduceAllSum(Mul(want, v)), w)[0],
+					Gradient(ReduceAllSum(Mul(y, v)), w)[0]}
 			}, []uint32{5, 9}, x, w, v)
 			require.NoError(t, err)
 			all := func(i int) []float32 { return gnntest.Flatten(outputs[i].Value().([][]float32)) }

@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/kernels/fused"
 )
 
-// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its place.
-// Padding lies behind the entries, where no row reaches.
+// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
+// place. Padding lies behind the entries, where no row reaches.
 type fusedPattern struct {
 	rows, room      int
 	matrix          csr.Matrix
@@ -20,7 +20,8 @@ type fusedPattern struct {
 
 func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
-	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices), p.room, 1)
+	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices),
+		p.room, 1)
 	p.makeRow = func() *model.Variable {
 		row := into.Ints("row", p.padded(p.matrix.RowIndices()), p.room, 1)
 		if into.err != nil {
@@ -55,14 +56,12 @@ func (p *fusedPattern) in(g *Graph) fused.Matrix {
 	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
 }
 
-func (p *fusedPattern) slots() int      { return p.room }
-func (p *fusedPattern) slotOf() []int32 { return nil }
-func (p *fusedPattern) times(h, weights *Node) *Node {
-	return p.in(h.Graph()).Times(h, weights, nil)
-}
-func (p *fusedPattern) gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
-func (p *fusedPattern) total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
-func (p *fusedPattern) highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) slots() int                   { return p.room }
+func (p *fusedPattern) slotOf() []int32              { return nil }
+func (p *fusedPattern) times(h, weights *Node) *Node { return p.in(h.Graph()).Times(h, weights, nil) }
+func (p *fusedPattern) gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedPattern) total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
+func (p *fusedPattern) highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
 func (p *fusedPattern) alone(x *Node) *Node {
 	if !fused.Available(x.Graph()) {
 		return x
@@ -102,38 +101,40 @@ type fusedProduct struct {
 	forward, adjoint *fusedPattern
 }
 
-func (p *fusedProduct) Back(v, weights *Node) *Node {
-	p.needTransposed()
-	if weights == nil {
-		return p.adjoint.times(v, nil)
+func (p *fusedProduct) Times(h, factor, weights *Node) *Node {
+	if factor == nil {
+		return p.forward.times(h, weights)
 	}
-	g := v.Graph()
-	return p.adjoint.in(g).Times(v, weights, p.transposedAt().NodeValue(g))
+	return p.forward.in(h.Graph()).TimesHeard(factor, h, weights, nil)
 }
 
-func (p *fusedProduct) timesHeard(heard, h, weights *Node) *Node {
-	return p.forward.in(h.Graph()).TimesHeard(heard, h, weights, nil)
-}
-
-func (p *fusedProduct) backWanted(wanted, v, weights *Node) *Node {
+func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
 	g := v.Graph()
 	var positions *Node
 	if weights != nil {
 		positions = p.transposedAt().NodeValue(g)
 	}
-	return p.adjoint.in(g).TimesWanted(wanted, v, weights, positions)
+	if factor == nil {
+		return p.adjoint.in(g).Times(v, weights, positions)
+	}
+	return p.adjoint.in(g).TimesWanted(factor, v, weights, positions)
 }
 
-func (p *fusedProduct) timesDropped(draw, scale, h *Node) *Node {
+func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
-	return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil)
-}
-
-func (p *fusedProduct) backDropped(draw, scale, v *Node) *Node {
-	p.needTransposed()
-	g := v.Graph()
-	return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
+	if !fused.SkipsDropped(g) {
+		return sumOfDropped(p, h, s, rate, gradients)
+	}
+	draw, scale := s.dropped(rate)
+	apply := func(h *Node) *Node { return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil) }
+	if !gradients {
+		return apply(h)
+	}
+	return Linear(h, p.Rows(), apply, func(v *Node) *Node {
+		p.needTransposed()
+		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
+	})
 }
 
 func (p *fusedProduct) TotalBack(e *Node) *Node {
@@ -150,12 +151,12 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 }
 
 // Mean weighs entries, which costs nothing while they are added up.
-func (p *fusedProduct) Mean(h, divisor, keep *Node, gradients bool) *Node {
+func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	weights := p.Spread(Inverse(divisor))
 	if keep != nil {
 		weights = Mul(weights, keep)
 	}
-	return Sum(p, h, weights, gradients)
+	return Sum(p, h, mask, weights, gradients)
 }
 
 // Attend visits each entry once, and once or twice for the gradients.
@@ -164,14 +165,16 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	if a.Present != nil || !fused.Available(g) {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
-	m, value, heard := p.forward.in(g), StopGradient(a.Values), rowFactor(a.Values)
+	values, factor := masked(a.Values, a.Mask)
+	m, value := p.forward.in(g), StopGradient(values)
 	var s fused.Scores
 	if a.Scores != nil {
 		s.E = StopGradient(a.Scores)
 	} else {
-		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target), Const(g, [][]float32{{float32(a.Slope)}})
+		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target),
+			Const(g, [][]float32{{float32(a.Slope)}})
 	}
-	y, alpha, kept := m.Attend(s, value, a.Keep, heard)
+	y, alpha, kept := m.Attend(s, value, a.Keep, factor)
 	if !a.Gradients {
 		// The pure-Go backend fails at a program that ends with one of several results, the later ones of which nobody uses:
 		// this node is behind all of them.
@@ -180,22 +183,26 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v, heard)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
 		return gradients{scores, target}
 	})
-	towards := []Argument{{a.Values, func(v *Node) *Node {
-		if heard == nil {
-			return p.Back(v, kept)
-		}
-		return p.backWanted(heard, v, kept)
-	}}}
+	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}
 	if a.Scores != nil {
-		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return backward(v).scores }})
+		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return p.cleared(backward(v).scores) }})
 	} else {
 		towards = append(towards, Argument{a.Source, func(v *Node) *Node { return p.TotalBack(backward(v).scores) }},
 			Argument{a.Target, func(v *Node) *Node { return backward(v).target }})
 	}
 	return WithAdjoints(y, towards...)
+}
+
+// cleared returns e [slots, width] with zeros in padding, where kernels leave what was in memory before.
+func (p *fusedProduct) cleared(e *Node) *Node {
+	if p.options.Slots == 0 {
+		return e
+	}
+	valid := Valid(p, e.Graph())
+	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
 // PairScores takes one pass over h, and one for the gradients.

@@ -55,15 +55,18 @@ func interpreted(t *testing.T) *backend.Backend {
 
 func TestKernelsOfGPUsComputeWhatTheDefinitionsSay(t *testing.T) {
 	b := interpreted(t)
-	checkMethods(t, b, uneven(rand.New(rand.NewPCG(1, 1))), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 6, 1)
+	checkMethods(t, b, uneven(rand.New(rand.NewPCG(1, 1))), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true},
+		2, 6, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatrix(t)
 		symmetric := rapid.Bool().Draw(t, "symmetric")
 		if symmetric {
 			m = bothWays(m)
 		}
-		shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}, {8, 64}, {1, 130}}).Draw(t, "heads and width")
-		checkMethods(t, b, m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1], rapid.Uint64().Draw(t, "seed"))
+		shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}, {8, 64}, {1, 130}}).Draw(t,
+			"heads and width")
+		checkMethods(t, b, m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: symmetric, Gradients: true}, shape[0],
+			shape[1], rapid.Uint64().Draw(t, "seed"))
 	})
 }
 
@@ -74,7 +77,8 @@ func TestKernelsOfGPUsHaveTheGradientsOfFiniteDifferences(t *testing.T) {
 	for _, f := range differentiables() {
 		want = append(want, expect(m, f, r))
 	}
-	checkGradients(t, interpreted(t), m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, differentiables(), want)
+	checkGradients(t, interpreted(t), m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, differentiables(),
+		want)
 }
 
 func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {
@@ -85,7 +89,7 @@ func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {
 	p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true})
 	outputs, err := model.CallOnceN(interpreted(t).Backend, store, func(_ *model.Scope, h, key *Node) []*Node {
 		s := kernels.NewRandom(key, kernels.FusedKernel).Next()
-		y := kernels.SumDropped(p, h, s, 0.5, true)
+		y := p.SumDropped(h, s, 0.5, true)
 		return []*Node{y, Gradient(ReduceAllSum(Mul(y, y)), h)[0]}
 	}, tensor(h, 64), key[:])
 	require.NoError(t, err)

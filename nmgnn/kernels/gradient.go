@@ -9,8 +9,8 @@ import (
 )
 
 // Linear applies a linear map to x [m, width], giving [rows, width], and takes the map's adjoint for its gradient. What
-// automatic differentiation derives for a gather or a product is a scatter in random order, or a transposition every epoch.
-// It panics if apply does not give that many rows.
+// automatic differentiation derives for a gather or a product is a scatter in random order, or a transposition every
+// epoch. It panics if apply does not give that many rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -19,8 +19,8 @@ func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	return WithAdjoints(y, Argument{x, adjoint})
 }
 
-// Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the function's
-// result to one of X's shape.
+// Argument is what a function is computed from, with the gradient towards it: Adjoint maps the gradient of the
+// function's result to one of X's shape.
 type Argument struct {
 	X       *Node
 	Adjoint func(v *Node) *Node
@@ -29,9 +29,9 @@ type Argument struct {
 // WithAdjoints returns y, a function of the arguments, with these gradients. What y was computed from is cut off from
 // differentiation.
 //
-// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where v
-// arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the gradient that
-// comes back by this way is ignored, and never computed.
+// GoMLX lets only an identity have such a gradient, and an identity keeps its shape. So there are two: one on y, where
+// v arrives, and one on each x, where the gradient sets out. What links them is one number of x minus itself; the
+// gradient that comes back by this way is ignored, and never computed.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {

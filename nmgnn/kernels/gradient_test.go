@@ -16,7 +16,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// argument is one of a function's, and how many numbers it has: for each column, row or entry of the matrix, or for each head.
+// argument is one of a function's, and how many numbers it has: for each column, row or entry of the matrix, or for
+// each head.
 type argument struct {
 	per   per
 	width int
@@ -64,36 +65,38 @@ func differentiables() []differentiable {
 	const width, slope = 4, 0.25
 	zeroOrOne := func(r *rand.Rand) float64 { return float64(r.IntN(2)) }
 	upToTwo := func(r *rand.Rand) float64 { return float64(r.IntN(3)) }
-	h, scores, present, keep := argument{perColumn, width, nil}, argument{perEntry, heads, nil}, argument{perEntry, 1, zeroOrOne}, argument{perEntry, heads, upToTwo}
+	h, scores, present, keep := argument{perColumn, width, nil}, argument{perEntry, heads, nil}, argument{perEntry, 1,
+		zeroOrOne}, argument{perEntry, heads, upToTwo}
 	source, target := argument{perColumn, heads, nil}, argument{perRow, heads, nil}
 	divisor := argument{perRow, 1, func(r *rand.Rand) float64 { return 1 + r.Float64() }}
 	all := []differentiable{
 		{"Sum", perRow, width, []argument{h},
-			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, true) },
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, nil, true) },
 			func(d definition, x []rows) rows { return d.times(x[0], nil) }},
 		{"Sum of what is kept", perRow, width, []argument{h, keep},
-			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], x[1], true) },
+			func(p kernels.Product, x []*Node) *Node { return kernels.Sum(p, x[0], nil, x[1], true) },
 			func(d definition, x []rows) rows { return d.times(x[0], x[1]) }},
 		{"Sum of what is not dropped", perRow, width, []argument{h},
 			func(p kernels.Product, x []*Node) *Node {
-				return kernels.SumDropped(p, x[0], kernels.NewRandom(Const(x[0].Graph(), drawKey[:]), kernels.FusedKernel).Next(), 0.25, true)
+				return p.SumDropped(x[0], kernels.NewRandom(Const(x[0].Graph(), drawKey[:]), kernels.FusedKernel).Next(), 0.25,
+					true)
 			},
 			func(d definition, x []rows) rows { return d.times(x[0], d.dropped(drawKey, 0.25)) }},
 		{"Sum of some rows", perRow, width, []argument{h, {perColumn, 1, upToTwo}},
 			func(p kernels.Product, x []*Node) *Node {
-				return kernels.Sum(p, Mul(x[0], StopGradient(x[1])), nil, true)
+				return kernels.Sum(p, x[0], x[1], nil, true)
 			},
 			func(d definition, x []rows) rows { return d.times(scaled(x[0], x[1]), nil) }},
 		{"Mean of some rows", perRow, width, []argument{h, divisor, {perColumn, 1, upToTwo}},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Mean(Mul(StopGradient(x[2]), x[0]), x[1], nil, true)
+				return p.Mean(x[0], x[2], x[1], nil, true)
 			},
 			func(d definition, x []rows) rows { return d.mean(scaled(x[0], x[2]), x[1], nil) }},
 		{"Mean", perRow, width, []argument{h, divisor},
-			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], nil, true) },
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], nil, x[1], nil, true) },
 			func(d definition, x []rows) rows { return d.mean(x[0], x[1], nil) }},
 		{"Mean of what is kept", perRow, width, []argument{h, divisor, present},
-			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], x[1], x[2], true) },
+			func(p kernels.Product, x []*Node) *Node { return p.Mean(x[0], nil, x[1], x[2], true) },
 			func(d definition, x []rows) rows { return d.mean(x[0], x[1], x[2]) }},
 		{"WeightedSum", perRow, width, []argument{scores, h},
 			func(p kernels.Product, x []*Node) *Node { return kernels.WeightedSum(p, x[0], x[1], true) },
@@ -133,7 +136,8 @@ func differentiables() []differentiable {
 		name          string
 		extra         []argument
 		present, keep int // place among the extra ones; -1: nil
-	}{{"", nil, -1, -1}, {", some present", []argument{present}, 0, -1}, {", some kept", []argument{keep}, -1, 0}, {", some present and some kept", []argument{present, keep}, 0, 1}} {
+	}{{"", nil, -1, -1}, {", some present", []argument{present}, 0, -1}, {", some kept", []argument{keep}, -1, 0},
+		{", some present and some kept", []argument{present, keep}, 0, 1}} {
 		nodeAt := func(x []*Node, i int) *Node {
 			if i < 0 {
 				return nil
@@ -149,14 +153,16 @@ func differentiables() []differentiable {
 		all = append(all,
 			differentiable{"Attend by scores" + some.name, perRow, width, append([]argument{h, scores}, some.extra...),
 				func(p kernels.Product, x []*Node) *Node {
-					return p.Attend(kernels.Attention{Values: x[0], Scores: x[1], Present: nodeAt(x[2:], some.present), Keep: nodeAt(x[2:], some.keep), Gradients: true})
+					return p.Attend(kernels.Attention{Values: x[0], Scores: x[1], Present: nodeAt(x[2:], some.present),
+						Keep: nodeAt(x[2:], some.keep), Gradients: true})
 				},
 				func(d definition, x []rows) rows {
 					return d.attend(x[1], x[0], rowsAt(x[2:], some.present), rowsAt(x[2:], some.keep), heads)
 				}},
 			differentiable{"Attend by pairs" + some.name, perRow, width, append([]argument{h, source, target}, some.extra...),
 				func(p kernels.Product, x []*Node) *Node {
-					return p.Attend(kernels.Attention{Values: x[0], Source: x[1], Target: x[2], Slope: slope, Present: nodeAt(x[3:], some.present), Keep: nodeAt(x[3:], some.keep), Gradients: true})
+					return p.Attend(kernels.Attention{Values: x[0], Source: x[1], Target: x[2], Slope: slope, Present: nodeAt(x[3:],
+						some.present), Keep: nodeAt(x[3:], some.keep), Gradients: true})
 				},
 				func(d definition, x []rows) rows {
 					return d.attend(d.pairs(x[1], x[2], slope), x[0], rowsAt(x[3:], some.present), rowsAt(x[3:], some.keep), heads)
@@ -167,19 +173,21 @@ func differentiables() []differentiable {
 	return append(all,
 		differentiable{"Attend by scores to some rows", perRow, width, []argument{h, scores, masked},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[2])), Scores: x[1], Gradients: true})
+				return p.Attend(kernels.Attention{Values: x[0], Mask: x[2], Scores: x[1], Gradients: true})
 			},
 			func(d definition, x []rows) rows { return d.attend(x[1], scaled(x[0], x[2]), nil, nil, heads) }},
 		differentiable{"Attend by pairs to some rows, some kept", perRow, width, []argument{h, source, target, masked, keep},
 			func(p kernels.Product, x []*Node) *Node {
-				return p.Attend(kernels.Attention{Values: Mul(x[0], StopGradient(x[3])), Source: x[1], Target: x[2], Slope: slope, Keep: x[4], Gradients: true})
+				return p.Attend(kernels.Attention{Values: x[0], Mask: x[3], Source: x[1], Target: x[2], Slope: slope, Keep: x[4],
+					Gradients: true})
 			},
 			func(d definition, x []rows) rows {
 				return d.attend(d.pairs(x[1], x[2], slope), scaled(x[0], x[3]), nil, x[4], heads)
 			}})
 }
 
-// expected is a function's value, the factors of a loss Σ factor·value, and the gradients of that loss by finite differences.
+// expected is a function's value, the factors of a loss Σ factor·value, and the gradients of that loss by finite
+// differences.
 type expected struct {
 	inputs         []rows
 	value, factors rows
@@ -240,7 +248,8 @@ func TestGradientsAreThoseOfFiniteDifferences(t *testing.T) {
 		onXLA  bool
 	}{
 		{"uneven", uneven(r), kernels.Options{Gradients: true}, true},
-		{"symmetric", bothWays(fromRows(7, []int32{1, 3}, []int32{1}, []int32{3, 6}, nil, []int32{2})), kernels.Options{Symmetric: true, Gradients: true}, false},
+		{"symmetric", bothWays(fromRows(7, []int32{1, 3}, []int32{1}, []int32{3, 6}, nil, []int32{2})),
+			kernels.Options{Symmetric: true, Gradients: true}, false},
 		{"no entries", fromRows(3, nil, nil), kernels.Options{Gradients: true}, false},
 	} {
 		var want []expected
@@ -267,9 +276,10 @@ func TestGradientsAreThoseOfFiniteDifferences(t *testing.T) {
 	}
 }
 
-// checkGradients compares values and gradients with what is expected. In padding stands what must not matter: zero for fixed
-// arguments, else a number that would be seen.
-func checkGradients(t *testing.T, b *backend.Backend, m csr.Matrix, o kernels.Options, functions []differentiable, want []expected) {
+// checkGradients compares values and gradients with what is expected. In padding stands what must not matter: zero for
+// fixed arguments, else a number that would be seen.
+func checkGradients(t *testing.T, b *backend.Backend, m csr.Matrix, o kernels.Options, functions []differentiable,
+	want []expected) {
 	store := model.NewStore()
 	defer store.Finalize()
 	p := newProduct(t, store, m, o)
@@ -324,7 +334,8 @@ func checkGradients(t *testing.T, b *backend.Backend, m csr.Matrix, o kernels.Op
 func TestEntriesThatAreEquallyGreatShareTheGradient(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) {
 		store := model.NewStore()
-		p := newProduct(t, store, fromRows(3, []int32{0, 1, 2}, nil, []int32{1}), kernels.Options{Kernel: kernel, Gradients: true})
+		p := newProduct(t, store, fromRows(3, []int32{0, 1, 2}, nil, []int32{1}), kernels.Options{Kernel: kernel,
+			Gradients: true})
 		place := places(t, p)
 		outputs, err := model.CallOnceN(gnntest.Go(t).Backend, store, func(_ *model.Scope, e, factors *Node) []*Node {
 			y := kernels.RowMax(p, e, nil, true)
@@ -339,16 +350,17 @@ func TestEntriesThatAreEquallyGreatShareTheGradient(t *testing.T) {
 func TestAProductMadeWithoutGradientsHasNoTransposedMatrix(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, kernel kernels.Kernel) {
 		for _, use := range []func(p kernels.Product, x *Node) *Node{
-			func(p kernels.Product, x *Node) *Node { return p.Back(x, nil) },
+			func(p kernels.Product, x *Node) *Node { return p.Back(x, nil, nil) },
 			func(p kernels.Product, x *Node) *Node { return p.TotalBack(x) },
 			func(p kernels.Product, x *Node) *Node {
-				return Gradient(ReduceAllSum(kernels.Sum(p, x, nil, true)), x)[0]
+				return Gradient(ReduceAllSum(kernels.Sum(p, x, nil, nil, true)), x)[0]
 			},
 		} {
 			call := func(o kernels.Options) error {
 				store := model.NewStore()
 				p := newProduct(t, store, fromRows(2, []int32{1}, []int32{0}), o)
-				_, err := model.CallOnce(gnntest.Go(t).Backend, store, func(_ *model.Scope, x *Node) *Node { return use(p, x) }, tensors.FromShape(shapeOf(p.Slots(), 1)))
+				_, err := model.CallOnce(gnntest.Go(t).Backend, store, func(_ *model.Scope, x *Node) *Node { return use(p, x) },
+					tensors.FromShape(shapeOf(p.Slots(), 1)))
 				return err
 			}
 			require.ErrorContains(t, call(kernels.Options{Kernel: kernel}), "made without gradients has no transposed matrix")
@@ -367,7 +379,8 @@ func TestLinearHasTheValueOfTheMapAndTheGradientOfTheAdjoint(t *testing.T) {
 		values := p.Floats("values", func(m csr.Matrix) []float32 { return m.Values })
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, x, factors *Node) []*Node {
 			weights := values.NodeValue(x.Graph())
-			y := kernels.Linear(x, 2, func(x *Node) *Node { return p.Times(x, weights) }, func(v *Node) *Node { return p.Back(v, weights) })
+			y := kernels.Linear(x, 2, func(x *Node) *Node { return p.Times(x, nil, weights) },
+				func(v *Node) *Node { return p.Back(v, nil, weights) })
 			return []*Node{y, Gradient(ReduceAllSum(Mul(y, factors)), x)[0]}
 		}, [][]float32{{1}, {10}, {100}}, [][]float32{{5}, {7}})
 		require.NoError(t, err)

@@ -19,7 +19,7 @@ type pattern interface {
 	spread(x *Node) *Node
 	total(e *Node) *Node
 	highest(e *Node) *Node
-	alone(x *Node) *Node // see apart
+	alone(x *Node) *Node // see [Product]
 	agreement(x, h *Node, heads int) *Node
 	slots() int
 	slotOf() []int32 // slot of each entry; nil: at its own place
@@ -33,7 +33,8 @@ type parts struct {
 	options          Options
 	forward, adjoint pattern
 	lazy             map[string]lazy // what only some computations need, once asked for
-	from             []int32         // while the matrix is replaced: the entries in the order of its transpose; may be missing
+	// while the matrix is replaced: the entries in the order of its transpose; may be missing
+	from []int32
 }
 
 // lazy is a variable made from the matrix, and how it is made anew from another one.
@@ -43,18 +44,27 @@ type lazy struct {
 	backward bool // gradients alone read it
 }
 
-func (p *parts) Rows() int                               { return p.matrix.Rows }
-func (p *parts) Slots() int                              { return p.forward.slots() }
-func (p *parts) Times(h, weights *Node) *Node            { return p.forward.times(h, weights) }
-func (p *parts) Gather(h *Node) *Node                    { return p.forward.gather(h) }
-func (p *parts) Spread(x *Node) *Node                    { return p.forward.spread(x) }
-func (p *parts) Total(e *Node) *Node                     { return p.forward.total(e) }
-func (p *parts) Highest(e *Node) *Node                   { return p.forward.highest(e) }
-func (p *parts) Agreement(x, h *Node, heads int) *Node   { return p.forward.agreement(x, h, heads) }
-func (p *parts) PairScores(h, a, b *Node) (y, z *Node)   { return HeadProducts(h, a), HeadProducts(h, b) }
-func (p *parts) Attend(a Attention) *Node                { return attendByParts(p, a) }
-func (p *parts) alone(x *Node) *Node                     { return p.forward.alone(x) }
-func (p *parts) Mean(h, by, keep *Node, grad bool) *Node { return Div(Sum(p, h, keep, grad), by) }
+func (p *parts) Rows() int                             { return p.matrix.Rows }
+func (p *parts) Slots() int                            { return p.forward.slots() }
+func (p *parts) Times(h, _, weights *Node) *Node       { return p.forward.times(h, weights) }
+func (p *parts) Gather(h *Node) *Node                  { return p.forward.gather(h) }
+func (p *parts) Spread(x *Node) *Node                  { return p.forward.spread(x) }
+func (p *parts) Total(e *Node) *Node                   { return p.forward.total(e) }
+func (p *parts) Highest(e *Node) *Node                 { return p.forward.highest(e) }
+func (p *parts) Agreement(x, h *Node, heads int) *Node { return p.forward.agreement(x, h, heads) }
+func (p *parts) PairScores(h, a, b *Node) (y, z *Node) { return HeadProducts(h, a), HeadProducts(h, b) }
+func (p *parts) Attend(a Attention) *Node              { return attendByParts(p, a) }
+func (p *parts) alone(x *Node) *Node                   { return p.forward.alone(x) }
+func (p *parts) Mean(h, mask, by, keep *Node, gradients bool) *Node {
+	return Div(Sum(p, h, mask, keep, gradients), by)
+}
+
+func (p *parts) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
+	return sumOfDropped(p, h, s, rate, gradients)
+}
+
+// hasTransposed reports whether the transposed matrix has a pattern of its own.
+func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.Symmetric }
 
 // needTransposed panics if the product has no transposed matrix: this one would be multiplied with in its place.
 func (p *parts) needTransposed() {
@@ -68,7 +78,7 @@ func (p *parts) TotalBack(e *Node) *Node {
 	return p.adjoint.total(p.transposed(e))
 }
 
-func (p *parts) Back(v, weights *Node) *Node {
+func (p *parts) Back(v, _, weights *Node) *Node {
 	p.needTransposed()
 	if weights == nil {
 		return p.adjoint.times(v, nil)
@@ -103,23 +113,7 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-func (p *parts) Replace(m csr.Matrix) error { return p.replace(m, true) }
-
-// forwarding is a [Product] that can leave out what gradients need.
-type forwarding interface {
-	replace(m csr.Matrix, gradients bool) error
-}
-
-// ReplaceForward does what [Product.Replace] does, for computations without gradients: those with gradients need another Replace
-// first.
-func ReplaceForward(p Product, m csr.Matrix) error {
-	if f, is := p.(forwarding); is {
-		return f.replace(m, false)
-	}
-	return p.Replace(m)
-}
-
-func (p *parts) replace(m csr.Matrix, gradients bool) error {
+func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
 	}
@@ -129,7 +123,7 @@ func (p *parts) replace(m csr.Matrix, gradients bool) error {
 	if err := p.forward.replace(m); err != nil {
 		return err
 	}
-	if gradients && p.options.Gradients && !p.options.Symmetric {
+	if gradients && p.hasTransposed() {
 		transposed, from := m.Transpose()
 		if err := p.adjoint.replace(transposed); err != nil {
 			return err
@@ -196,7 +190,8 @@ func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Vari
 }
 
 // once makes a variable [slots, 1] for a direction of p the first time it is asked for, from a number for each entry.
-func once[T int32 | float32](p *parts, name string, direction pattern, padding T, of func(m csr.Matrix) []T) *model.Variable {
+func once[T int32 | float32](p *parts, name string, direction pattern, padding T,
+	of func(m csr.Matrix) []T) *model.Variable {
 	if v, made := p.lazy[name]; made {
 		return v.Variable
 	}
@@ -206,7 +201,8 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	if into.err != nil {
 		panic(into.err)
 	}
-	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint && direction != p.forward}
+	p.lazy[name] = lazy{v, func() error { return overwrite(v, values()) }, direction == p.adjoint &&
+		direction != p.forward}
 	return v
 }
 

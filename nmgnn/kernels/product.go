@@ -1,13 +1,16 @@
-// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, features by weights.
+// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, features by
+// weights.
 //
-// [Product] is the seam for speed: layers are written against it, by way of nmgnn.Neighbours and nmgnn.Input, and never ask
-// which implementation runs. There is one for each [Kernel]; which of them a backend uses is chosen once, in a [Plan].
+// [Product] is the seam for speed: layers are written against it, by way of nmgnn.Neighbours and nmgnn.Input, and never
+// ask which implementation runs. There is one for each [Kernel]; which of them a backend uses is chosen once, in a
+// [Plan].
 package kernels
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -20,8 +23,8 @@ import (
 type Kernel string
 
 const (
-	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the fastest
-	// there.
+	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the
+	// fastest there.
 	FusedKernel Kernel = "fused"
 	// ChainKernel adds up gathers, one for each place in a row, which XLA on a CPU compiles into a single loop: nothing as
 	// large as entries × width is ever made. By far the fastest of what XLA can compile itself there, and slow on a GPU.
@@ -50,10 +53,11 @@ type Options struct {
 	Symmetric bool
 	// Gradients asks for products with the transposed matrix too, which gradients need.
 	Gradients bool
-	// Slots makes room for as many entries, so that [Product.Replace] takes any matrix with up to that many. 0, or fewer than
-	// there are: no more than there are. [FusedKernel] alone has room to spare.
+	// Slots makes room for as many entries, so that [Product.Replace] takes any matrix with up to that many. 0, or fewer
+	// than there are: no more than there are. [FusedKernel] alone has room to spare.
 	Slots int
-	// Share is the backend to share the variables' memory with ([Constants.Share]); nil: none. For matrices that are replaced often.
+	// Share is the backend to share the variables' memory with ([Constants.Share]); nil: none. For matrices that are
+	// replaced often.
 	Share compute.Backend
 }
 
@@ -62,16 +66,18 @@ type Options struct {
 // Each entry has a slot, and what belongs to the entries is a node [slots, width]. Slots without an entry are padding:
 // anything may stand there, but weights and what is totalled are zero there.
 //
-// Times, Back, Gather, Spread, Total, TotalBack, Highest and Agreement cut their results off from differentiation or leave
-// that to automatic differentiation; [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax], [RowMax], Mean and Attend have gradients of
-// their own.
+// Times, Back, Gather, Spread, Total, TotalBack, Highest and Agreement cut their results off from differentiation or
+// leave that to automatic differentiation; [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax], [RowMax], Mean and
+// Attend have gradients of their own.
 type Product interface {
-	// Times returns Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply the
-	// entries, each head its share of the width, in order; nil: all ones.
-	Times(h, weights *Node) *Node
-	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the slots
-	// of this matrix; nil: all ones. It panics if the product was made without gradients, as TotalBack does.
-	Back(v, weights *Node) *Node
+	// Times returns Σ over the entries of a row: h [columns, width] → [rows, width]. weights [slots, heads] multiply
+	// the entries, each head its share of the width, in order; nil: all ones. With a factor [columns, 1], h is zero in all
+	// rows where that is, which need not be read; nil: h may be anything.
+	Times(h, factor, weights *Node) *Node
+	// Back multiplies with the transposed matrix: v [rows, width] → [columns, width]. weights [slots, heads] are in the
+	// slots of this matrix; nil: all ones. With a factor [columns, 1], rows of the result where that is zero may be zero,
+	// as they are multiplied by it later. It panics if the product was made without gradients, as TotalBack does.
+	Back(v, factor, weights *Node) *Node
 
 	// Gather returns h [columns, width] at each entry's column: [slots, width].
 	Gather(h *Node) *Node
@@ -81,23 +87,25 @@ type Product interface {
 	Total(e *Node) *Node
 	// TotalBack adds up the entries of each column: e [slots, width] → [columns, width].
 	TotalBack(e *Node) *Node
-	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width], Lowest for rows
-	// without entries.
+	// Highest returns the greatest entry of each row: e [slots, width], [Lowest] in padding → [rows, width], Lowest for
+	// rows without entries.
 	Highest(e *Node) *Node
 	// Agreement returns the inner product of each head's share of x [rows, width] and h [columns, width] for each entry:
 	// [slots, heads].
 	Agreement(x, h *Node, heads int) *Node
 
-	// Mean returns Σ over the entries of a row, divided by divisor [rows, 1]. keep [slots, 1] multiplies the entries; nil: all
-	// ones. With gradients, the result has one towards h.
-	Mean(h, divisor, keep *Node, gradients bool) *Node
+	// Mean returns what [Sum] does, divided by divisor [rows, 1].
+	Mean(h, mask, divisor, keep *Node, gradients bool) *Node
+	// SumDropped returns what [Sum] does without a mask, with what DropEntries makes of the matrix's values for keep.
+	// Where that is possible, what is dropped is not read.
+	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
 	// Attend returns Σ over the entries of a row, weighed by the softmax of scores: see [Attention].
 	Attend(a Attention) *Node
 	// PairScores returns the inner products of each head's share of h [nodes, width] with its row of a and of b [heads,
 	// width/heads]: two nodes [nodes, heads], with gradients towards h, a and b.
 	PairScores(h, a, b *Node) (source, target *Node)
-	// DropEntries returns x [slots, heads] with numbers set to zero with probability rate and the others divided by 1-rate; a
-	// nil x stands for ones. All kernels drop the same entries for the same stream.
+	// DropEntries returns x [slots, heads] with numbers set to zero with probability rate and the others divided by
+	// 1-rate; a nil x stands for ones. All kernels drop the same entries for the same stream.
 	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
 
 	// Rows returns the number of rows.
@@ -109,14 +117,20 @@ type Product interface {
 	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
 	// Floats does the same for other numbers; padding has 0.
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as many
-	// entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made. It
-	// returns [ErrNoFit] for a pattern that does not fit, and always for [ChainKernel], whose programs depend on the pattern.
-	Replace(m csr.Matrix) error
+	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as
+	// many entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made.
+	// It returns [ErrNoFit] for a pattern that does not fit, and always for [ChainKernel], whose programs depend on the
+	// pattern. Without gradients, computations that have them need another Replace first.
+	Replace(m csr.Matrix, gradients bool) error
+
+	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and
+	// again.
+	alone(x *Node) *Node
 }
 
 // ErrNoFit says that a compiled computation has no room for another pattern.
-var ErrNoFit = errors.New("kernels: only a matrix with as many rows and columns, and entries that there is room for, can take another's place")
+var ErrNoFit = errors.New("kernels: only a matrix with as many rows and columns, and entries that there is room for, " +
+	"can take another's place")
 
 // Lowest is below every score that can still be exponentiated and subtracted from without overflow.
 const Lowest = -1e30
@@ -130,35 +144,43 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
-	var make func(into *Constants, m csr.Matrix) pattern
-	switch o.Kernel {
-	case FusedKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newFused(into, m, o.Slots) }
-	case ChainKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newChain(into, m) }
-	case ScatterKernel:
-		make = func(into *Constants, m csr.Matrix) pattern { return newScatter(into, m) }
-	default:
+	if !slices.Contains(Kernels(), o.Kernel) {
 		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
 		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
 		return p, nil
 	}
-	p.forward = make(constants, m)
-	p.adjoint = p.forward
 	behind := NewConstants(store, path+"_transposed").Share(o.Share)
-	if o.Gradients && !o.Symmetric {
-		transposed, _ := m.Transpose()
-		p.adjoint = make(behind, transposed)
+	var product Product = p
+	if o.Kernel == FusedKernel {
+		forward, adjoint := bothWays(p, behind, func(into *Constants, m csr.Matrix) *fusedPattern {
+			return newFused(into, m,
+				o.Slots)
+		})
+		product = &fusedProduct{parts: p, forward: forward, adjoint: adjoint}
+	} else if o.Kernel == ChainKernel {
+		bothWays(p, behind, newChain)
+	} else {
+		bothWays(p, behind, newScatter)
 	}
 	if err := errors.Join(constants.err, behind.err); err != nil {
 		return nil, fmt.Errorf("kernels: %w", err)
 	}
-	if forward, is := p.forward.(*fusedPattern); is {
-		return &fusedProduct{parts: p, forward: forward, adjoint: p.adjoint.(*fusedPattern)}, nil
+	return product, nil
+}
+
+// bothWays makes the patterns of a matrix and of its transpose, which are one if it is symmetric or if no gradients are
+// wanted.
+func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants, m csr.Matrix) P) (forward, adjoint P) {
+	forward = make(p.constants, p.matrix)
+	adjoint = forward
+	if p.hasTransposed() {
+		transposed, _ := p.matrix.Transpose()
+		adjoint = make(behind, transposed)
 	}
-	return p, nil
+	p.forward, p.adjoint = forward, adjoint
+	return forward, adjoint
 }
 
 // check is made once for each matrix: kernels trust its indices.
@@ -167,11 +189,13 @@ func check(m csr.Matrix) error {
 		return fmt.Errorf("kernels: a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
 	}
 	if m.Rows < 0 || len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
-		return fmt.Errorf("kernels: %d offsets for %d rows and %d entries: expected one more than rows, from 0 to the number of entries", len(m.Offsets), m.Rows, m.NumEntries())
+		return fmt.Errorf("kernels: %d offsets for %d rows and %d entries: expected one more than rows, from 0 to the "+
+			"number of entries", len(m.Offsets), m.Rows, m.NumEntries())
 	}
 	for r := range m.Rows {
 		if m.Offsets[r] > m.Offsets[r+1] {
-			return fmt.Errorf("kernels: row %d runs from entry %d to %d: expected ascending offsets", r, m.Offsets[r], m.Offsets[r+1])
+			return fmt.Errorf("kernels: row %d runs from entry %d to %d: expected ascending offsets", r, m.Offsets[r],
+				m.Offsets[r+1])
 		}
 	}
 	for i, c := range m.Indices {

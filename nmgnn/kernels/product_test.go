@@ -32,11 +32,13 @@ func TestEveryKernelComputesWhatTheDefinitionsSay(t *testing.T) {
 					m = bothWays(m)
 				}
 				shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}}).Draw(t, "heads and width")
-				checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1], rapid.Uint64().Draw(t, "seed"))
+				checkMethods(t, b, m, kernels.Options{Kernel: kernel, Symmetric: symmetric, Gradients: true}, shape[0], shape[1],
+					rapid.Uint64().Draw(t, "seed"))
 			})
 		})
 		t.Run("no entries", func(t *testing.T) {
-			checkMethods(t, b, fromRows(2, nil, nil, nil), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 6, 1)
+			checkMethods(t, b, fromRows(2, nil, nil, nil), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 6,
+				1)
 		})
 	})
 }
@@ -56,9 +58,10 @@ func bothWays(m csr.Matrix) csr.Matrix {
 	return fromRows(n, inRow...)
 }
 
-// checkMethods compares every method of a product with its definition. Padding holds what must not matter there: zeros where those
-// are asked for, else a number that would be seen.
-func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernels.Options, heads, width int, seed uint64) {
+// checkMethods compares every method of a product with its definition. Padding holds what must not matter there: zeros
+// where those are asked for, else a number that would be seen.
+func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernels.Options, heads, width int,
+	seed uint64) {
 	const far, slope = 1000, 0.25
 	r, d, n := rand.New(rand.NewPCG(seed, 0)), definition{m}, m.NumEntries()
 	store := model.NewStore()
@@ -93,13 +96,14 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 		add := func(what string, y *Node, want rows, perEntry, exact bool) {
 			got, wanted = append(got, y), append(wanted, expectation{what, want, perEntry, exact})
 		}
-		hN, xN, zeroed, lowered, weightsN, scoresN, sourceN, targetN, a1N, a2N, divisorN, presentN, keepN, keepAll, keyN := in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10], in[11], in[12], in[13], in[14]
-		add("Times", p.Times(hN, nil), d.times(h, nil), false, true)
-		add("Times, weighed by heads", p.Times(hN, weightsN), d.times(h, weights), false, true)
-		add("Times, as many heads as columns", p.Times(hN, zeroed), d.times(h, wide), false, true)
-		add("Back", p.Back(xN, nil), d.back(x, nil), false, true)
-		add("Back, weighed by heads", p.Back(xN, weightsN), d.back(x, weights), false, true)
-		add("Back, as many heads as columns", p.Back(xN, zeroed), d.back(x, wide), false, true)
+		hN, xN, zeroed, lowered, weightsN, scoresN, sourceN, targetN, a1N, a2N, divisorN, presentN, keepN, keepAll,
+			keyN := in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10], in[11], in[12], in[13], in[14]
+		add("Times", p.Times(hN, nil, nil), d.times(h, nil), false, true)
+		add("Times, weighed by heads", p.Times(hN, nil, weightsN), d.times(h, weights), false, true)
+		add("Times, as many heads as columns", p.Times(hN, nil, zeroed), d.times(h, wide), false, true)
+		add("Back", p.Back(xN, nil, nil), d.back(x, nil), false, true)
+		add("Back, weighed by heads", p.Back(xN, nil, weightsN), d.back(x, weights), false, true)
+		add("Back, as many heads as columns", p.Back(xN, nil, zeroed), d.back(x, wide), false, true)
 		add("Gather", p.Gather(hN), d.gather(h), true, true)
 		add("Spread", p.Spread(xN), d.spread(x), true, true)
 		add("Total", p.Total(zeroed), d.total(wide, width), false, true)
@@ -107,8 +111,8 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 		add("Highest", p.Highest(lowered), d.highest(wide, nil, width, float64(float32(kernels.Lowest))), false, true)
 		add("Agreement", p.Agreement(xN, hN, heads), d.agreement(x, h, heads), true, true)
 		for _, gradients := range []bool{false, true} {
-			add("Mean", p.Mean(hN, divisorN, nil, gradients), d.mean(h, divisor, nil), false, false)
-			add("Mean of what is kept", p.Mean(hN, divisorN, keepN, gradients), d.mean(h, divisor, keep), false, false)
+			add("Mean", p.Mean(hN, nil, divisorN, nil, gradients), d.mean(h, divisor, nil), false, false)
+			add("Mean of what is kept", p.Mean(hN, nil, divisorN, keepN, gradients), d.mean(h, divisor, keep), false, false)
 			for i, attention := range []struct {
 				what string
 				kernels.Attention
@@ -124,24 +128,31 @@ func checkMethods(t require.TestingT, b *backend.Backend, m csr.Matrix, o kernel
 				}
 				a := attention.Attention
 				a.Values, a.Gradients, a.Scores = hN, gradients, scoresN
-				add(attention.what+" by scores", p.Attend(a), d.attend(scores, h, attention.present, attention.keep, heads), false, false)
+				add(attention.what+" by scores", p.Attend(a), d.attend(scores, h, attention.present, attention.keep, heads), false,
+					false)
 				a.Scores, a.Source, a.Target, a.Slope = nil, sourceN, targetN, slope
-				add(attention.what+" by pairs", p.Attend(a), d.attend(d.pairs(source, target, slope), h, attention.present, attention.keep, heads), false, false)
+				add(attention.what+" by pairs", p.Attend(a), d.attend(d.pairs(source, target, slope), h, attention.present,
+					attention.keep, heads), false, false)
 			}
 		}
 		first, second := p.PairScores(hN, a1N, a2N)
 		add("PairScores", first, headProducts(h, a1), false, true)
 		add("PairScores", second, headProducts(h, a2), false, true)
 		random := kernels.NewRandom(keyN, o.Kernel)
-		add("DropEntries of ones", p.DropEntries(random.Next(), nil, heads, rate), dropped(key, 0, nil, n, heads, rate), true, false)
-		add("DropEntries, another stream", p.DropEntries(random.Next(), weightsN, heads, rate), dropped(key, 1, weights, n, heads, rate), true, false)
+		add("DropEntries of ones", p.DropEntries(random.Next(), nil, heads, rate), dropped(key, 0, nil, n, heads, rate), true,
+			false)
+		add("DropEntries, another stream", p.DropEntries(random.Next(), weightsN, heads, rate), dropped(key, 1, weights, n,
+			heads, rate), true, false)
 		return got
 	})
 	require.NoError(t, err)
 	defer exec.Finalize()
-	inputs := []any{tensor(h, width), tensor(x, width), tensor(slotted(place, wide, width, 0), width), tensor(slotted(place, wide, width, kernels.Lowest), width),
-		tensor(slotted(place, weights, heads, 0), heads), tensor(slotted(place, scores, heads, far), heads), tensor(source, heads), tensor(target, heads),
-		tensor(a1, width/heads), tensor(a2, width/heads), tensor(divisor, 1), tensor(slotted(place, present, 1, 0), 1), tensor(slotted(place, keep, 1, 0), 1),
+	inputs := []any{tensor(h, width), tensor(x, width), tensor(slotted(place, wide, width, 0), width),
+		tensor(slotted(place, wide, width, kernels.Lowest), width),
+		tensor(slotted(place, weights, heads, 0), heads), tensor(slotted(place, scores, heads, far), heads),
+		tensor(source, heads), tensor(target, heads),
+		tensor(a1, width/heads), tensor(a2, width/heads), tensor(divisor, 1), tensor(slotted(place, present, 1, 0), 1),
+		tensor(slotted(place, keep, 1, 0), 1),
 		tensor(slotted(place, weights, heads, far), heads), key[:]}
 	outputs, err := exec.Call(inputs...)
 	require.NoError(t, err)
@@ -235,7 +246,8 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 				}
 				exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, h, x, e *Node) []*Node {
 					names := p.Floats("names", name).NodeValue(h.Graph())
-					return []*Node{p.Times(h, nil), p.Times(h, e), p.Gather(h), p.Spread(x), p.Total(e), p.Highest(e), p.Agreement(x, h, 1),
+					return []*Node{p.Times(h, nil, nil), p.Times(h, nil, e), p.Gather(h), p.Spread(x), p.Total(e), p.Highest(e),
+						p.Agreement(x, h, 1),
 						p.Attend(kernels.Attention{Scores: e, Values: h}), names}
 				})
 				require.NoError(t, err)
@@ -252,18 +264,22 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 				}
 				before := compute(exec)
 				require.Equal(t, rowsAs32(definition{first}.times(h, nil)), before[0])
-				require.NoError(t, p.Replace(second))
+				require.NoError(t, p.Replace(second, true))
 				after := compute(exec)
 				d := definition{second}
-				for i, want := range []rows{d.times(h, nil), d.times(h, e), d.gather(h), d.spread(x), d.total(e, 1), d.highest(e, nil, 1, kernels.Lowest), d.agreement(x, h, 1)} {
+				for i, want := range []rows{d.times(h, nil), d.times(h, e), d.gather(h), d.spread(x), d.total(e, 1),
+					d.highest(e, nil, 1, kernels.Lowest), d.agreement(x, h, 1)} {
 					require.Equal(t, rowsAs32(want), after[i], "output %d", i)
 				}
 				near(t, d.attend(e, h, nil, nil, 1), rowsFrom(after[7]), "attention")
-				require.Equal(t, [][]float32{{1}, {10}, {12}, {23}}, after[8], "what was made of the first matrix is made of the second")
+				require.Equal(t, [][]float32{{1}, {10}, {12}, {23}}, after[8],
+					"what was made of the first matrix is made of the second")
 
-				require.ErrorContains(t, p.Replace(fromRows(4, []int32{1}, []int32{0, 2}, []int32{4})), "entry 3 is in column 4")
-				for _, other := range []csr.Matrix{fromRows(4, []int32{1}), fromRows(4, []int32{1, 2, 3, 0}), fromRows(5, []int32{1}, []int32{0, 2}, []int32{3})} {
-					require.ErrorIs(t, p.Replace(other), kernels.ErrNoFit)
+				require.ErrorContains(t, p.Replace(fromRows(4, []int32{1}, []int32{0, 2}, []int32{4}), true),
+					"entry 3 is in column 4")
+				for _, other := range []csr.Matrix{fromRows(4, []int32{1}), fromRows(4, []int32{1, 2, 3, 0}),
+					fromRows(5, []int32{1}, []int32{0, 2}, []int32{3})} {
+					require.ErrorIs(t, p.Replace(other, true), kernels.ErrNoFit)
 				}
 				require.Equal(t, after, compute(exec), "a matrix that is refused changes nothing")
 			})
@@ -273,15 +289,17 @@ func TestAReplacedProductComputesWhatAFreshOneDoes(t *testing.T) {
 
 func TestAProductThatItsProgramDependsOnIsNotReplaced(t *testing.T) {
 	m := fromRows(2, []int32{0}, []int32{1})
-	err := newProduct(t, model.NewStore(), m, kernels.Options{Kernel: kernels.ChainKernel}).Replace(m)
+	err := newProduct(t, model.NewStore(), m, kernels.Options{Kernel: kernels.ChainKernel}).Replace(m, true)
 	require.ErrorContains(t, err, "use another kernel")
 	require.ErrorIs(t, err, kernels.ErrNoFit)
 	none := fromRows(2, nil, nil)
-	require.ErrorIs(t, newProduct(t, model.NewStore(), none, kernels.Options{Kernel: kernels.ScatterKernel}).Replace(m), kernels.ErrNoFit)
+	require.ErrorIs(t, newProduct(t, model.NewStore(), none, kernels.Options{Kernel: kernels.ScatterKernel}).Replace(m,
+		true), kernels.ErrNoFit)
 }
 
 func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
-	first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}, []int32{1}), fromRows(4, []int32{1}, []int32{0, 2}, []int32{0, 1, 3}, nil)
+	first, second := fromRows(4, []int32{0, 1, 3}, nil, []int32{2}, []int32{1}), fromRows(4, []int32{1}, []int32{0, 2},
+		[]int32{0, 1, 3}, nil)
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		// compute returns sums, attention and their gradients, with what is stored for each entry and dropped.
 		compute := func(room int, before ...csr.Matrix) (all []any) {
@@ -301,9 +319,12 @@ func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
 				random := kernels.NewRandom(key, kernels.FusedKernel)
 				heads := kernels.HeadProducts(h, a)
 				outputs := []*Node{
-					kernels.Sum(p, h, nil, true), kernels.Sum(p, h, p.DropEntries(random.Next(), weights, 1, 0.5), true), kernels.RowMax(p, kernels.Sources(p, h, true), nil, true),
-					p.Attend(kernels.Attention{Source: heads, Target: heads, Slope: 0.2, Values: h, Keep: p.DropEntries(random.Next(), nil, 2, 0.3), Gradients: true}),
-					p.Mean(h, AddScalar(p.Total(kernels.Valid(p, h.Graph())), 1), nil, true), kernels.SumDropped(p, h, random.Next(), 0.4, true),
+					kernels.Sum(p, h, nil, nil, true), kernels.Sum(p, h, nil, p.DropEntries(random.Next(), weights, 1, 0.5), true),
+					kernels.RowMax(p, kernels.Sources(p, h, true), nil, true),
+					p.Attend(kernels.Attention{Source: heads, Target: heads, Slope: 0.2, Values: h, Keep: p.DropEntries(random.Next(),
+						nil, 2, 0.3), Gradients: true}),
+					p.Mean(h, nil, AddScalar(p.Total(kernels.Valid(p, h.Graph())), 1), nil, true), p.SumDropped(h, random.Next(), 0.4,
+						true),
 				}
 				loss := ScalarZero(h.Graph(), h.DType())
 				for _, y := range outputs {
@@ -325,9 +346,10 @@ func TestAProductWithRoomComputesAndDifferentiatesLikeOneWithout(t *testing.T) {
 			}
 			call()
 			if len(before) > 0 {
-				require.NoError(t, p.Replace(second))
+				require.NoError(t, p.Replace(second, true))
 				call()
-				require.ErrorIs(t, p.Replace(fromRows(4, []int32{0, 1, 2, 3}, []int32{0, 1, 2, 3}, []int32{0, 1}, nil)), kernels.ErrNoFit)
+				require.ErrorIs(t, p.Replace(fromRows(4, []int32{0, 1, 2, 3}, []int32{0, 1, 2, 3}, []int32{0, 1}, nil), true),
+					kernels.ErrNoFit)
 				after := all
 				call()
 				require.Equal(t, after, all, "a matrix that is refused changes nothing")
@@ -364,7 +386,7 @@ func TestRowsThatAMaskMakesZeroAreNotRead(t *testing.T) {
 	p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
 	require.NoError(t, err)
 	exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, mask *Node) *Node {
-		return kernels.Sum(p, Mul(x, StopGradient(mask)), nil, true)
+		return kernels.Sum(p, x, mask, nil, true)
 	})
 	require.NoError(t, err)
 	defer exec.Finalize()
@@ -386,12 +408,13 @@ func TestALearnedFactorOfRowsHasItsGradientWhereItIsZero(t *testing.T) {
 		p, err := kernels.New(store, "/m", m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: true, Gradients: true})
 		require.NoError(t, err)
 		exec, err := model.NewExec(b.Backend, store, func(_ *model.Scope, x, gate *Node) *Node {
-			sum := kernels.Sum(p, Mul(x, gate), nil, true)
+			sum := kernels.Sum(p, Mul(x, gate), nil, nil, true)
 			return Gradient(ReduceAllSum(Mul(sum, sum)), gate)[0]
 		})
 		require.NoError(t, err)
 		defer exec.Finalize()
-		// The graph is a triangle. With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3 and 2.
+		// The graph is a triangle. With g = (2, 0, 1) on x = 1, 2, 3 the sums are 3, 5 and 2; what row 1 would add to is 3
+		// and 2.
 		y, err := exec.Call([][]float32{{1, 0}, {2, 0}, {3, 0}}, [][]float32{{2}, {0}, {1}})
 		require.NoError(t, err)
 		require.Equal(t, [][]float32{{2 * (5 + 2)}, {2 * 2 * (3 + 2)}, {2 * 3 * (3 + 5)}}, y[0].Value(), id)

@@ -10,23 +10,23 @@ import (
 	"nodemask/nmgnn/kernels/fused"
 )
 
-// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's own
-// generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed means
-// the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's
+// own generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed
+// means the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
 	fused   bool // package fused hashes
 }
 
-// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel], package
-// fused does the hashing; the numbers are the same.
+// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
+// package fused does the hashing; the numbers are the same.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }
 
-// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations stay.
-// A nil generator, as outside training, leaves x alone.
+// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations
+// stay. A nil generator, as outside training, leaves x alone.
 func (r *Random) Dropout(x *Node, rate float64) *Node {
 	if r == nil || rate == 0 {
 		return x
@@ -81,19 +81,21 @@ func (s Stream) Keep(positions *Node, rate float64) *Node {
 	return s.Kept(positions, rate, 1/(1-rate))
 }
 
-// Kept returns value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is dropped.
+// Kept returns value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it
+// is dropped.
 func (s Stream) Kept(positions *Node, rate, value float64) *Node {
 	g := positions.Graph()
 	// Two rounds with a key each: positions of two streams never run in step.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	scale := Const(g, float32(value))
 	zero := Const(g, float32(0))
-	return Where(LessThan(bits, Const(g, bound(rate))), BroadcastToShape(zero, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)),
+	return Where(LessThan(bits, Const(g, bound(rate))), BroadcastToShape(zero, shapes.Make(dtypes.Float32,
+		positions.Shape().Dimensions...)),
 		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))
 }
 
-// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants are
-// those of Chris Wellons' "lowbias32".
+// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants
+// are those of Chris Wellons' "lowbias32".
 func mix(x *Node) *Node {
 	g := x.Graph()
 	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))

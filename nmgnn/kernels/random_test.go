@@ -35,7 +35,8 @@ func TestEveryKernelDropsTheSameEntriesInBothDirections(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
 			g := key.Graph()
 			kept := p.DropEntries(kernels.NewRandom(key, plan.Kernel).Next(), kernels.Valid(p, g), 1, 0.5)
-			return []*Node{p.Times(DiagonalWithValue(Const(g, float32(1)), 6), kept), p.Back(DiagonalWithValue(Const(g, float32(1)), 8), kept)}
+			return []*Node{p.Times(DiagonalWithValue(Const(g, float32(1)), 6), nil, kept),
+				p.Back(DiagonalWithValue(Const(g, float32(1)), 8), nil, kept)}
 		}, []uint32{17, 4})
 		require.NoError(t, err)
 		forward, backward := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
@@ -104,7 +105,8 @@ func TestDropoutIsTheHashOfKeyStreamAndPositionWhateverTheKernel(t *testing.T) {
 				x := Ones(key.Graph(), shapeOf(n, width))
 				first, second := r.Dropout(x, rate), r.Dropout(x, rate)
 				positions := Iota(key.Graph(), shapes.Make(dtypes.Uint32, n, 1), 0)
-				return []*Node{first, second, r.Next().Keep(positions, rate), r.Next().Kept(positions, rate, 1), Gradient(ReduceAllSum(second), x)[0]}
+				return []*Node{first, second, r.Next().Keep(positions, rate), r.Next().Kept(positions, rate, 1),
+					Gradient(ReduceAllSum(second), x)[0]}
 			}, key[:])
 			require.NoError(t, err)
 			want := func(stream uint32, width int) rows { return dropped(key, stream, nil, n, width, rate) }

@@ -35,14 +35,15 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 	return infer.Representations(outputs)
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of them is
-// the logits; with a readout, the logits come behind it.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of
+// them is the logits; with a readout, the logits come behind it.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "train: computing representations")
 	return t.represent(t.test.data)
 }
 
-// Predict returns the class of every node of the test graph, by the weights that training left, without mask or dropout.
+// Predict returns the class of every node of the test graph, by the weights that training left, without mask or
+// dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
 	defer gomlx.Guard(&err, "train: predicting")
 	all, err := t.represent(t.test.data)

@@ -14,14 +14,16 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is joined to
-// c and e, f to e and a.
+// sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is
+// joined to c and e, f to e and a.
 func sixNodes(t *testing.T) (*datasets.Graph, *datasets.View) {
 	t.Helper()
 	edges := gnntest.Undirected(t, 6, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}})
-	g := &datasets.Graph{Name: "six", Edges: edges, Features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}, {32}}),
+	g := &datasets.Graph{Name: "six", Edges: edges, Features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16},
+		{32}}),
 		Labels: []int32{0, 1, 0, 1, 0, 1}, Classes: []string{"even", "odd"}}
-	view, err := datasets.NewView(g, &datasets.Split{Train: []int32{0, 1, 2}, Validation: []int32{3}, Test: []int32{4, 5}}, datasets.Inductive, datasets.AllEdges)
+	view, err := datasets.NewView(g, &datasets.Split{Train: []int32{0, 1, 2}, Validation: []int32{3}, Test: []int32{4, 5}},
+		datasets.Inductive, datasets.AllEdges)
 	require.NoError(t, err)
 	return g, view
 }
@@ -29,10 +31,11 @@ func sixNodes(t *testing.T) (*datasets.Graph, *datasets.View) {
 func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		g, view := sixNodes(t)
-		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}, g, view, Options{Plan: &plan})
+		trainer, err := New(b, nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}}, g,
+			view, Options{Plan: &plan})
 		require.NoError(t, err)
 		defer trainer.Close()
-		require.NoError(t, trainer.reset(1))
+		require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
 		require.NoError(t, infer.SetWeights(trainer.store, []infer.Weight{
 			{Path: "/model/layer0/linear0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/linear0/biases", Dimensions: []int{1, 1}, Values: []float32{0}},
@@ -62,7 +65,8 @@ func TestNewNodesAreComputedFromCachedNeighboursAndThoseThatArriveWithThem(t *te
 
 		apart, err := trainer.representCached(false)
 		require.NoError(t, err)
-		// d sees the cached c only: ĥ¹ = 8+4 = 12, ĥ² = 12+7 = 19. e sees nothing: 16, 16. f sees a: 32+1 = 33, 33+7 = 40.
+		// d sees the cached c only: ĥ¹ = 8+4 = 12, ĥ² = 12+7 = 19. e sees nothing: 16, 16. f sees a: 32+1 = 33, 33+7 =
+		// 40.
 		require.Equal(t, []float32{7, 7, 7, 12, 16, 33}, apart[0].Values)
 		require.Equal(t, []float32{21, 21, 21, 19, 16, 40}, logits(apart[1]))
 
@@ -99,7 +103,7 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	trainer, err := New(b, m, g, view, OptionsOf(p, view))
 	require.NoError(t, err)
 	defer trainer.Close()
-	require.NoError(t, trainer.reset(7))
+	require.NoError(t, trainer.start.Reset(trainer.store, 7, trainer.options.LearningRate))
 	want, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)

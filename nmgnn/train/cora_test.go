@@ -30,7 +30,8 @@ func TestGoAndXLAHaveTheSameLossesOnCora(t *testing.T) {
 		theirs := trainOnce(t, trainerOf(t, xla, g, view, s), 1)
 		for i := range mine.History {
 			require.InDelta(t, mine.History[i].TrainLoss, theirs.History[i].TrainLoss, 1e-4, "%s epoch %d", setting, i+1)
-			require.InDelta(t, mine.History[i].ValidationLoss, theirs.History[i].ValidationLoss, 1e-4, "%s epoch %d", setting, i+1)
+			require.InDelta(t, mine.History[i].ValidationLoss, theirs.History[i].ValidationLoss, 1e-4, "%s epoch %d", setting,
+				i+1)
 		}
 	}
 }
@@ -78,7 +79,8 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 		}
 		ours, theirs, found := 0.0, 0.0, 0
 		for _, r := range all {
-			same := r.Setting == x.Setting && r.TrainPercent == x.TrainPercent && !r.Resplit && r.Parameters == x.Parameters && r.SplitSeed == x.SplitSeed
+			same := r.Setting == x.Setting && r.TrainPercent == x.TrainPercent && !r.Resplit && r.Parameters == x.Parameters &&
+				r.SplitSeed == x.SplitSeed
 			if !same || r.Setting == datasets.Inductive && r.Arrivals != x.Arrivals || r.Seed > trials {
 				continue
 			}
@@ -88,14 +90,18 @@ func TestTrialsOnCoraLandWithinAPointOfThoseOnRecord(t *testing.T) {
 			theirs += r.MacroF1 / trials
 			found++
 		}
-		require.Equal(t, trials, found, "records of %s, %d %%, keep rate %v", x.Setting, x.TrainPercent, x.Parameters.KeepRate)
-		t.Logf("%s, %d %%, keep rate %v: macro F1 %.4f, on record %.4f", x.Setting, x.TrainPercent, x.Parameters.KeepRate, ours, theirs)
-		require.Less(t, math.Abs(ours-theirs), 1.0, "%s, %d %%, keep rate %v: macro F1 %.2f, on record %.2f", x.Setting, x.TrainPercent, x.Parameters.KeepRate, ours, theirs)
+		require.Equal(t, trials, found, "records of %s, %d %%, keep rate %v", x.Setting, x.TrainPercent,
+			x.Parameters.KeepRate)
+		t.Logf("%s, %d %%, keep rate %v: macro F1 %.4f, on record %.4f", x.Setting, x.TrainPercent, x.Parameters.KeepRate,
+			ours, theirs)
+		require.Less(t, math.Abs(ours-theirs), 1.0, "%s, %d %%, keep rate %v: macro F1 %.2f, on record %.2f", x.Setting,
+			x.TrainPercent, x.Parameters.KeepRate, ours, theirs)
 	}
 }
 
 // trainPlan trains one trial, computed in a way of its own.
-func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters, plan kernels.Plan) *Trial {
+func trainPlan(t *testing.T, b *backend.Backend, g *datasets.Graph, view *datasets.View, s hyper.Parameters,
+	plan kernels.Plan) *Trial {
 	t.Helper()
 	o := OptionsOf(s, view)
 	o.Plan = &plan
@@ -140,7 +146,8 @@ func TestDenseFeaturesDropTheSameEntriesInBothOrders(t *testing.T) {
 	s.MaxEpochs = 10
 	var want []Epoch
 	for _, transposed := range []bool{false, true} {
-		got := trainPlan(t, gnntest.Go(t), g, view, s, kernels.Plan{Kernel: kernels.FusedKernel, DenseFeatures: true, Transposed: transposed}).History
+		got := trainPlan(t, gnntest.Go(t), g, view, s, kernels.Plan{Kernel: kernels.FusedKernel, DenseFeatures: true,
+			Transposed: transposed}).History
 		if want == nil {
 			want = got
 		}

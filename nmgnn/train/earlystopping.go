@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// EarlyStopping follows validation scores and tells when to stop: after Patience epochs in a row without a new best.
-type EarlyStopping struct {
+// earlyStopping follows validation scores and tells when to stop: after Patience epochs in a row without a new best.
+type earlyStopping struct {
 	On       hyper.StopOn // "": hyper.StopOnLoss
 	Patience int
 
@@ -18,8 +18,8 @@ type EarlyStopping struct {
 	waitingSince int     // epoch after which patience runs
 }
 
-// Observe takes the scores of the next epoch and reports whether it is the best so far. NaN never is.
-func (e *EarlyStopping) Observe(scores Epoch) (best bool) {
+// observe takes the scores of the next epoch and reports whether it is the best so far. NaN never is.
+func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)
 	}
@@ -42,7 +42,7 @@ func (e *EarlyStopping) Observe(scores Epoch) (best bool) {
 }
 
 // observeEither goes by what GAT's authors published: ties count, as better accuracies are rare.
-func (e *EarlyStopping) observeEither(scores Epoch) (best bool) {
+func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {
 		e.loss = scores.ValidationLoss
@@ -60,8 +60,8 @@ func (e *EarlyStopping) observeEither(scores Epoch) (best bool) {
 	return false
 }
 
-// Stop reports whether patience has run out.
-func (e *EarlyStopping) Stop() bool { return e.seen-e.waitingSince >= e.Patience }
+// over reports whether patience has run out.
+func (e *earlyStopping) over() bool { return e.seen-e.waitingSince >= e.Patience }
 
-// BestEpoch returns the epoch of the best scores, counted from 1; 0 if there was none.
-func (e *EarlyStopping) BestEpoch() int { return e.epoch }
+// bestEpoch returns the epoch of the best scores, counted from 1; 0 if there was none.
+func (e *earlyStopping) bestEpoch() int { return e.epoch }

@@ -16,19 +16,19 @@ func TestEarlyStoppingRemembersTheFirstBestAndStopsAfterPatience(t *testing.T) {
 		hyper.StopOnF1:       func(x float64) Epoch { return Epoch{ValidationF1: -x} },
 		hyper.StopOnAccuracy: func(x float64) Epoch { return Epoch{ValidationAccuracy: -x} },
 	} {
-		e := EarlyStopping{On: on, Patience: 2}
-		require.True(t, e.Observe(score(3)))
-		require.True(t, e.Observe(score(2)))
-		require.False(t, e.Observe(score(2)), "equal is not better")
-		require.False(t, e.Stop())
-		require.False(t, e.Observe(score(math.NaN())), "NaN is not better")
-		require.True(t, e.Stop())
-		require.Equal(t, 2, e.BestEpoch())
+		e := earlyStopping{On: on, Patience: 2}
+		require.True(t, e.observe(score(3)))
+		require.True(t, e.observe(score(2)))
+		require.False(t, e.observe(score(2)), "equal is not better")
+		require.False(t, e.over())
+		require.False(t, e.observe(score(math.NaN())), "NaN is not better")
+		require.True(t, e.over())
+		require.Equal(t, 2, e.bestEpoch())
 	}
 }
 
 func TestStoppingOnEitherWaitsForBothAndKeepsWhereBothAreBest(t *testing.T) {
-	e := EarlyStopping{On: hyper.StopOnEither, Patience: 2}
+	e := earlyStopping{On: hyper.StopOnEither, Patience: 2}
 	for i, epoch := range []struct {
 		loss, accuracy float64
 		best, stop     bool
@@ -43,8 +43,9 @@ func TestStoppingOnEitherWaitsForBothAndKeepsWhereBothAreBest(t *testing.T) {
 		{2, 0.5, false, false},
 		{2, 0.5, false, true},
 	} {
-		require.Equal(t, epoch.best, e.Observe(Epoch{ValidationLoss: epoch.loss, ValidationAccuracy: epoch.accuracy}), "epoch %d", i+1)
-		require.Equal(t, epoch.stop, e.Stop(), "epoch %d", i+1)
+		require.Equal(t, epoch.best, e.observe(Epoch{ValidationLoss: epoch.loss, ValidationAccuracy: epoch.accuracy}),
+			"epoch %d", i+1)
+		require.Equal(t, epoch.stop, e.over(), "epoch %d", i+1)
 	}
-	require.Equal(t, 4, e.BestEpoch())
+	require.Equal(t, 4, e.bestEpoch())
 }

@@ -22,7 +22,8 @@ func ExampleTrainer() {
 	check(err)
 	b, err := backend.Open("go")
 	check(err)
-	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64}}, nmgnn.GIN{Width: []int{g.NumClasses()}}}, Dropout: 0.5}
+	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{64}}, nmgnn.GIN{Width: []int{g.NumClasses()}}},
+		Dropout: 0.5}
 	trainer, err := train.New(b, m, g, view, train.Options{
 		Mask: nmgnn.Mask{KeepRate: 0.5}, WeightDecay: 5e-4, NormalizeFeatures: true, MaxEpochs: 100})
 	check(err)
@@ -45,7 +46,8 @@ func ExampleExperiment_Run() {
 	p, err := hyper.Preset("standard")
 	check(err)
 	p.KeepRate, p.Hidden, p.MaxEpochs = 0.5, 16, 40
-	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 10, SplitSeed: 1}
+	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
+		TrainPercent: 10, SplitSeed: 1}
 	results, err := x.Run(context.Background(), b, train.Seeds(1, 3), train.RunOptions{Jobs: 2})
 	check(err)
 	mean := 0.0

@@ -11,11 +11,12 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
-// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The trials
-// differ in their seed alone.
+// Experiment describes what trials run: hyperparameters on a data set, in a setting, at a size of the train set. The
+// trials differ in their seed alone.
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
@@ -27,22 +28,23 @@ type Experiment struct {
 	// Resplit draws a split of its own for each trial, from the trial's seed. Otherwise all trials share the split of
 	// SplitSeed and differ in first weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
-	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and ValidationPercent then
-	// mean nothing.
+	// OwnSplit takes the split that the graph comes with ([datasets.Graph].OwnSplit); TrainPercent, SplitSeed and
+	// ValidationPercent then mean nothing.
 	OwnSplit bool
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive setting:
-	// once with new nodes that see one another, once apart.
+	// CacheInference also predicts the test nodes from cached representations of the train nodes, in the inductive
+	// setting: once with new nodes that see one another, once apart.
 	CacheInference bool
 	// Keep fills a cache after each trial, from which new nodes can be predicted later.
 	Keep bool
 }
 
-func (x Experiment) check() error {
+// Check returns an error for an experiment that no trial can be run of.
+func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
 	}
@@ -69,7 +71,8 @@ func errNoSplit(g *datasets.Graph) error {
 			}
 		}
 	}
-	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split", name, why)
+	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
+		name, why)
 }
 
 // Result is a trial and where it belongs.
@@ -86,7 +89,8 @@ type Result struct {
 
 // Saved returns the trained model of a result of x, ready to be saved.
 func (r *Result) Saved(x Experiment) *cached.Model {
-	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
+		Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
 }
 
 // Progress is one epoch of one trial.
@@ -102,15 +106,15 @@ type RunOptions struct {
 	Jobs     int                // trials side by side; numbers do not depend on it. 0: 1
 	Progress func(Progress)     // called after each epoch, never by two trials at once
 	Done     func(int, *Result) // called after each trial with its position in the list of seeds, likewise
-	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does not grow
-	// with the number of trials. The others lose theirs after Done.
+	// KeepBest has the result of the best validation score alone keep weights, predictions and cache, so that memory does
+	// not grow with the number of trials. The others lose theirs after Done.
 	KeepBest bool
 }
 
 // Run runs one trial per seed and returns their results in the order of the seeds. When the context is cancelled, or
 // a trial fails, the results so far come with the error; missing ones are nil.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	if jobs := min(o.Jobs, len(seeds)); jobs > 1 { // one alone is checked where it compiles
@@ -124,33 +128,80 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 		todo <- i
 	}
 	close(todo)
-	var reporting sync.Mutex
-	ended := x.Ended(results, o)
+	run := x.trials(seeds, results, o)
 	return results, inParallel(ctx, b, min(o.Jobs, len(seeds)), func(ctx context.Context, runner *Runner) error {
 		for i := range todo {
-			r, err := runner.Trial(ctx, x, seeds[i], func(epoch int, e Epoch) {
-				if o.Progress != nil {
-					reporting.Lock()
-					defer reporting.Unlock()
-					o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
-				}
+			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
+				return runner.Trial(ctx, x, seed, report)
 			})
 			if err != nil {
-				if errors.Is(err, ctx.Err()) {
-					return err
-				}
-				return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+				return err
 			}
-			reporting.Lock()
-			ended(i, r)
-			reporting.Unlock()
 		}
 		return nil
 	})
 }
 
-// Ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest says.
-func (x Experiment) Ended(results []*Result, o RunOptions) func(i int, r *Result) {
+// OneTrial runs the trial of a seed. report, which is not nil, is to be called after each epoch.
+type OneTrial func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+
+// RunBy runs one trial per seed by a function, one after the other, as [Experiment.Run] does.
+func (x Experiment) RunBy(ctx context.Context, seeds []uint64, o RunOptions, trial OneTrial) ([]*Result, error) {
+	results := make([]*Result, len(seeds))
+	run := x.trials(seeds, results, o)
+	for i := range seeds {
+		if err := run(ctx, i, trial); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// trials returns what runs trial i and puts its result into results; several may run at once.
+func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, OneTrial) error {
+	var reporting sync.Mutex
+	ended := x.ended(results, o)
+	return func(ctx context.Context, i int, trial OneTrial) error {
+		r, err := trial(seeds[i], func(epoch int, e Epoch) {
+			if o.Progress != nil {
+				reporting.Lock()
+				defer reporting.Unlock()
+				o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
+			}
+		})
+		if err != nil {
+			if errors.Is(err, ctx.Err()) {
+				return err
+			}
+			return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+		}
+		reporting.Lock()
+		defer reporting.Unlock()
+		ended(i, r)
+		return nil
+	}
+}
+
+// splitSeed is the seed of the split that the trial of a seed has.
+func (x Experiment) splitSeed(seed uint64) uint64 {
+	if x.Resplit {
+		return seed
+	}
+	return x.SplitSeed
+}
+
+// Split returns the split that the trial of a seed trains on.
+func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
+	if x.OwnSplit {
+		return x.Graph.OwnSplit, nil
+	}
+	return datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent,
+		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
+}
+
+// ended returns what takes the result of trial i: it puts it into results, calls o.Done, and then keeps what o.KeepBest
+// says.
+func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result) {
 	best := -1
 	return func(i int, r *Result) {
 		results[i] = r
@@ -170,7 +221,8 @@ func (x Experiment) Ended(results []*Result, o RunOptions) func(i int, r *Result
 	}
 }
 
-// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the loss.
+// score is what the trials' validation is compared by, the lower the better: macro F1 where that stopped them, else the
+// loss.
 func (x Experiment) score(r *Result) float64 {
 	if x.Parameters.StopOn == hyper.StopOnF1 {
 		return -r.Validation.MacroF1
@@ -218,7 +270,7 @@ func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := stats.Evaluate(t.testScored(predictions), t.test.labels, t.classes)
+	m, err := learn.Evaluate(t.graph, t.view.Test, predictions)
 	return &m, err
 }
 

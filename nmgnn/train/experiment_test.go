@@ -14,7 +14,8 @@ import (
 func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	for _, resplit := range []bool{false, true} {
-		x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Resplit: resplit}
+		x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
+			TrainPercent: 30, SplitSeed: 1, Resplit: resplit}
 		run := func(jobs int) []*Result {
 			results, err := x.Run(context.Background(), gnntest.Go(t), Seeds(1, 5), RunOptions{Jobs: jobs})
 			require.NoError(t, err)
@@ -30,7 +31,8 @@ func TestResultsDoNotDependOnTheNumberOfJobs(t *testing.T) {
 }
 
 func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 	ctx, cancel := context.WithCancel(context.Background())
 	results, err := x.Run(ctx, gnntest.Go(t), Seeds(1, 5), RunOptions{Done: func(i int, _ *Result) {
 		if i == 1 {
@@ -45,12 +47,14 @@ func TestAnInterruptedExperimentReturnsTheTrialsThatWereFinished(t *testing.T) {
 
 func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
 	g := gnntest.TwoCamps(t)
-	x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, OwnSplit: true}
+	x := Experiment{Graph: g, Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
+		TrainPercent: 30, SplitSeed: 1, OwnSplit: true}
 	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
 	require.ErrorContains(t, err, "has no train, validation and test nodes of its own: expected a stratified split")
 	g.Notes = []string{"the split of train_mask, val_mask and test_mask: left out: its test set is empty"}
 	_, err = x.Run(t.Context(), gnntest.Go(t), Seeds(1, 1), RunOptions{})
-	require.ErrorContains(t, err, "of its own (the split of train_mask, val_mask and test_mask: left out: its test set is empty)")
+	require.ErrorContains(t, err, "of its own (the split of train_mask, val_mask and test_mask: left out: its test set "+
+		"is empty)")
 
 	drawn, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 20, Seed: 9})
 	require.NoError(t, err)
@@ -72,7 +76,8 @@ func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
 
 func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 	for _, stopOn := range []hyper.StopOn{hyper.StopOnLoss, hyper.StopOnF1} {
-		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Keep: true}
+		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+			Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1, Keep: true}
 		x.Parameters.StopOn = stopOn
 		all, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{})
 		require.NoError(t, err)
@@ -85,10 +90,11 @@ func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 		}
 		for _, jobs := range []int{1, 3} {
 			seen := 0
-			kept, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{Jobs: jobs, KeepBest: true, Done: func(_ int, r *Result) {
-				seen++
-				require.NotNil(t, r.Weights, "whoever is told of a trial has all of it")
-			}})
+			kept, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 6), RunOptions{Jobs: jobs, KeepBest: true,
+				Done: func(_ int, r *Result) {
+					seen++
+					require.NotNil(t, r.Weights, "whoever is told of a trial has all of it")
+				}})
 			require.NoError(t, err)
 			require.Equal(t, 6, seen)
 			for i, r := range kept {

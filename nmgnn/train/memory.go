@@ -10,8 +10,8 @@ import (
 	"nodemask/nmgnn/internal/learn"
 )
 
-// Memory estimates how many bytes the experiment takes on a backend, with so many jobs; 0 where that is not known, as on a GPU. It is
-// rather too low than too high.
+// Memory estimates how many bytes the experiment takes on a backend, with so many jobs; 0 where that is not known, as
+// on a GPU. It is rather too low than too high.
 func (x Experiment) Memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Graph == nil {
 		return 0
@@ -37,18 +37,19 @@ func (x Experiment) WeightMemory() float64 { return x.size().Weights(x.Parameter
 // ErrTooLarge is what [Experiment.Within] returns, among other words.
 var ErrTooLarge = errors.New("more memory than is allowed")
 
-// Within returns an error if the experiment is estimated to take more than so many bytes, or more than there are left: for one that
-// a file asks for, and not the user.
+// Within returns an error if the experiment is estimated to take more than so many bytes, or more than there are left:
+// for one that a file asks for, and not the user.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.Memory(b, 1); need > float64(most) {
-		return fmt.Errorf("train: %d layers of width %d on %d nodes take about %s, %w: expected at most %s", x.Parameters.Layers, x.Parameters.Hidden,
+		return fmt.Errorf("train: %d layers of width %d on %d nodes take about %s, %w: expected at most %s",
+			x.Parameters.Layers, x.Parameters.Hidden,
 			x.Graph.NumNodes(), memory.About(need), ErrTooLarge, memory.Text(most))
 	}
 	return x.checkMemory(b, 1)
 }
 
-// CheckInference returns an error if there is less memory left than one pass over the graph takes, of which all that layers compute is
-// kept. Of the experiment, it reads Graph and Parameters.
+// CheckInference returns an error if there is less memory left than one pass over the graph takes, of which all that
+// layers compute is kept. Of the experiment, it reads Graph and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -67,8 +68,8 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
-// checkMemory returns an error if there is less memory left than the experiment takes with so many jobs: the system would end the
-// program, or grind to a halt.
+// checkMemory returns an error if there is less memory left than the experiment takes with so many jobs: the system
+// would end the program, or grind to a halt.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
 	return x.fits(b, jobs, left)
@@ -87,7 +88,8 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 	if jobs > 1 {
 		many = fmt.Sprintf(" in %d jobs", jobs)
 	}
-	return fmt.Errorf("train: %d layers of width %d on %d nodes with %d features and %d classes take about %s of memory%s, "+
+	return fmt.Errorf("train: %d layers of width %d on %d nodes with %d features and %d classes take about %s of "+
+		"memory%s, "+
 		"and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), x.Graph.Features.Width,
 		x.Graph.NumClasses(), memory.About(need), many, left, remedy)
 }

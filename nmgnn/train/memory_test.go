@@ -21,11 +21,13 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 		},
 		"many classes": func(x *Experiment) {
 			x.Parameters.Layers = 1
-			x.Graph.Features, x.Graph.Classes = datasets.Features{Rows: 20, Width: 1e5, Offsets: make([]int64, 21)}, make([]string, 20_000)
+			x.Graph.Features, x.Graph.Classes = datasets.Features{Rows: 20, Width: 1e5, Offsets: make([]int64, 21)},
+				make([]string, 20_000)
 		},
 	} {
 		for _, model := range hyper.Models() {
-			x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+			x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+				Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 			x.Parameters.Model, x.Parameters.Heads = model, 8
 			require.NoError(t, x.fits(b, 1, left), "as it is")
 			change(&x)
@@ -34,14 +36,16 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 				x.Parameters.Layers = 3 // two wide ones behind one another
 				err = x.fits(b, 1, left)
 			}
-			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s", what, model)
+			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s",
+				what, model)
 			require.NotContains(t, err.Error(), "\n")
 		}
 	}
 }
 
 func TestJobsThatDoNotFitTogetherAreRefusedWithWhatOneTakes(t *testing.T) {
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
 	one := x.Memory(gnntest.Go(t), 1)
 	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
@@ -55,14 +59,16 @@ func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
 	x.Parameters.Hidden, x.Parameters.Layers, x.Parameters.Readout = 1<<16, 2, ""
 	all := int64(2 * 4 * x.Graph.NumNodes() * (1<<16 + 1)) // and the logits
 	require.NoError(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 11 / 10}))
-	require.ErrorContains(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 9 / 10, Of: "this machine"}), "of memory, and this machine leaves")
+	require.ErrorContains(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 9 / 10, Of: "this machine"}),
+		"of memory, and this machine leaves")
 }
 
 func TestAnExperimentLooksForItsMemoryBeforeItTrains(t *testing.T) {
 	if _, known := memory.Get(); !known {
 		t.Skip("skipped: this system does not say how much memory is left")
 	}
-	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+		Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 	x.Parameters.Hidden, x.Parameters.MLPLayers, x.Parameters.Layers = 1<<16, 2, 64
 	_, err := x.Run(t.Context(), gnntest.Go(t), Seeds(1, 2), RunOptions{Jobs: 2})
 	require.ErrorContains(t, err, "of memory in 2 jobs, and ")

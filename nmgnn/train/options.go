@@ -10,7 +10,8 @@ import (
 	"nodemask/nmgnn/kernels"
 )
 
-// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and patience.
+// Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and
+// patience.
 type Options struct {
 	Mask              nmgnn.Mask        // zero: node masking is inactive
 	Regulariser       nmgnn.Regulariser // nil: none
@@ -44,7 +45,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Complete returns the options with defaults for what is left zero, or an error for what cannot be.
+// Complete fills zero fields with defaults, and validates.
 func (o Options) Complete() (Options, error) {
 	o = o.withDefaults()
 	return o, o.check()

@@ -20,8 +20,8 @@ import (
 	"nodemask/stats"
 )
 
-// Reading is one trained model, stopped and tested in one of the ways that the paper leaves open. A single trial gives all
-// of them.
+// Reading is one trained model, stopped and tested in one of the ways that the paper leaves open. A single trial gives
+// all of them.
 type Reading struct {
 	StopOn   hyper.StopOn
 	Arrivals datasets.Arrivals // how new nodes join, for stopping and testing; "" in the transductive setting
@@ -59,13 +59,13 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 	return views, nil
 }
 
-// Readings runs one trial from the seed and reads it in every way: stopped by each score, on each view (that of the trainer
-// and those in [Options].Also), with new nodes computed anew and, in the inductive setting, from the cache. Readings
-// are in the order of hyper.StopOns, then views, then without and with the cache.
+// Readings runs one trial from the seed and reads it in every way: stopped by each score, on each view (that of the
+// trainer and those in [Options].Also), with new nodes computed anew and, in the inductive setting, from the cache.
+// Readings are in the order of hyper.StopOns, then views, then without and with the cache.
 func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
 	defer gomlx.Guard(&err, "train: reading a trial")
 	var stops []Stop
-	views := append([]*datasets.View{t.view}, t.options.Also...)
+	views := t.views()
 	for _, on := range hyper.StopOns() {
 		for i := range views {
 			stops = append(stops, Stop{On: on, View: i})
@@ -89,7 +89,8 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 			if graph.view != s.View {
 				continue
 			}
-			r := Reading{StopOn: s.On, Cached: graph.cached, BestEpoch: s.BestEpoch, Epochs: s.Epochs, ValidationLoss: s.Best.ValidationLoss, Validation: s.Validation}
+			r := Reading{StopOn: s.On, Cached: graph.cached, BestEpoch: s.BestEpoch, Epochs: s.Epochs,
+				ValidationLoss: s.Best.ValidationLoss, Validation: s.Validation}
 			if t.view.Setting == datasets.Inductive {
 				r.Arrivals = views[s.View].Arrivals
 			}
@@ -106,8 +107,8 @@ func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading
 	return readings, nil
 }
 
-// readingGraphs predicts all nodes of the whole graph over several test graphs at once, each of all nodes: those that are
-// not there have no edges, and nobody looks at them.
+// readingGraphs predicts all nodes of the whole graph over several test graphs at once, each of all nodes: those that
+// are not there have no edges, and nobody looks at them.
 type readingGraphs struct {
 	exec   *model.Exec
 	graphs []readingGraph
@@ -139,7 +140,8 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 			return t.readings.graphs[next-1].data.ReplaceEdges(edges)
 		}
 		g := readingGraph{view: view, cached: cached}
-		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)), edges, t.allEdges())
+		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", infer.DataScope, len(t.readings.graphs)),
+			edges, t.allEdges())
 		t.readings.graphs = append(t.readings.graphs, g)
 		return err
 	}
@@ -216,11 +218,11 @@ func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
 	return g, err
 }
 
-// Readings runs the trial of a seed and reads it in every way ([Trainer.Readings]). What the experiment says of stopping,
-// arrivals and what is measured afterwards does not matter.
+// Readings runs the trial of a seed and reads it in every way ([Trainer.Readings]). What the experiment says of
+// stopping, arrivals and what is measured afterwards does not matter.
 func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Trajectory, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
@@ -231,7 +233,8 @@ func (r *Runner) Readings(ctx context.Context, x Experiment, seed uint64) (*Traj
 	if err != nil {
 		return nil, err
 	}
-	t := &Trajectory{Seed: seed, SplitSeed: r.split.Seed, SplitHash: r.split.Hash(), Readings: readings, Seconds: time.Since(begin).Seconds()}
+	t := &Trajectory{Seed: seed, SplitSeed: r.split.Seed, SplitHash: r.split.Hash(), Readings: readings,
+		Seconds: time.Since(begin).Seconds()}
 	for _, reading := range readings {
 		t.Epochs = max(t.Epochs, reading.Epochs)
 	}

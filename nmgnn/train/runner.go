@@ -13,8 +13,8 @@ import (
 )
 
 // Runner runs trials one after the other on one backend. It keeps the program it compiled last for as long as trials
-// can share it ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask at
-// other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
+// can share it ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask
+// at other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
 type Runner struct {
 	backend *backend.Backend
 	program Experiment // what the trainer trained last
@@ -27,10 +27,11 @@ type Runner struct {
 // NewRunner returns a runner. Close it after use.
 func NewRunner(b *backend.Backend) *Runner { return &Runner{backend: b} }
 
-// inParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own, and
-// returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads that they
-// share would wait for one another.
-func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
+// inParallel calls work once for each of a number of jobs (0: 1), all at the same time, each with a runner of its own,
+// and returns the first error, which cancels the others' context. On a CPU, XLA's jobs keep to one core each: threads
+// that they share would wait for one another.
+func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context,
+	r *Runner) error) error {
 	if jobs < 2 {
 		r := NewRunner(b)
 		defer r.Close()
@@ -39,9 +40,9 @@ func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx
 	return Pinned(ctx, b, jobs, work)
 }
 
-// Pinned does what [inParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores that it has, and
-// so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same numbers to the last digit
-// whatever the number of jobs.
+// Pinned does what [inParallel] does, but keeps a single job to one core as well. XLA divides some sums by the cores
+// that it has, and so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same
+// numbers to the last digit whatever the number of jobs.
 func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
 	jobs = max(jobs, 1)
 	open, err := b.ForJobs()
@@ -67,8 +68,9 @@ func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx con
 }
 
 // Trial runs the trial of a seed. report, if not nil, is called after each epoch.
-func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
-	if err := x.check(); err != nil {
+func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
+	report func(epoch int, e Epoch)) (*Result, error) {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	if err := r.prepare(x, seed, false); err != nil {
@@ -85,23 +87,24 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64, report fu
 	return result, nil
 }
 
-// Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train graph. It is
-// for the report function of [Runner.Trial].
+// Masked returns the nodes that the last epoch masked, as numbers of the experiment's graph, in the order of the train
+// graph. It is for the report function of [Runner.Trial].
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.Mask.KeepRate.Active() {
 		return nil
 	}
 	var masked []int32
 	for i, v := range r.trainer.view.Train.Nodes {
-		if r.trainer.drawn.delta[i] == 0 {
+		if r.trainer.drawn.Delta[i] == 0 {
 			masked = append(masked, v)
 		}
 	}
 	return masked
 }
 
-// Predict returns the class of every node of the experiment's graph by the weights so far, without masking; -1 for nodes that
-// are not in the test graph. It is for the report function of [Runner.Trial], and costs a pass over the test graph.
+// Predict returns the class of every node of the experiment's graph by the weights so far, without masking; -1 for
+// nodes that are not in the test graph. It is for the report function of [Runner.Trial], and costs a pass over the test
+// graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("train: no trial to predict with")
@@ -125,48 +128,54 @@ func (r *Runner) Close() {
 	}
 }
 
-// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all kinds
-// of arrivals.
+// prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
+// kinds of arrivals.
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	room := x.Resplit || readings
-	if x.Resplit {
-		x.Resplit, x.SplitSeed = false, seed
-	}
+	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
 	if x.Arrivals == "" {
 		x.Arrivals = datasets.AllEdges
 	}
-	split := r.split
-	sameSplit := r.trainer != nil && r.program.Graph == x.Graph && r.program.TrainPercent == x.TrainPercent && r.program.SplitSeed == x.SplitSeed && r.program.OwnSplit == x.OwnSplit && r.program.ValidationPercent == x.ValidationPercent
-	if !sameSplit && x.OwnSplit {
-		split = x.Graph.OwnSplit
-	} else if !sameSplit {
-		var err error
-		if split, err = datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent, ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.SplitSeed}); err != nil {
-			return err
-		}
-	}
-	var views []*datasets.View
-	switch {
-	case sameSplit && r.program.Setting == x.Setting && r.program.Arrivals == x.Arrivals && r.readings == readings:
-		views = append([]*datasets.View{r.trainer.view}, r.trainer.options.Also...)
-	case readings:
-		var err error
-		if views, err = readingViews(x.Graph, split, x.Setting); err != nil {
-			return err
-		}
-	default:
-		view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-		if err != nil {
-			return err
-		}
-		views = []*datasets.View{view}
+	split, views, err := r.divide(x, readings)
+	if err != nil {
+		return err
 	}
 	o := OptionsOf(x.Parameters, views[0])
 	o.Also, o.Room = views[1:], room
+	if err := r.turnTo(x, views[0], o, readings); err != nil {
+		return err
+	}
+	r.program, r.split, r.readings = x, split, readings
+	return nil
+}
+
+// divide returns the split and the views that an experiment trains on: those of the last trial, if they are the same.
+func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, views []*datasets.View, err error) {
+	was := r.program
+	same := r.trainer != nil && was.Graph == x.Graph && was.TrainPercent == x.TrainPercent &&
+		was.SplitSeed == x.SplitSeed &&
+		was.OwnSplit == x.OwnSplit && was.ValidationPercent == x.ValidationPercent
+	if split = r.split; !same {
+		if split, err = x.Split(x.SplitSeed); err != nil {
+			return nil, nil, err
+		}
+	}
+	if same && was.Setting == x.Setting && was.Arrivals == x.Arrivals && r.readings == readings {
+		return split, r.trainer.views(), nil
+	}
+	if readings {
+		views, err = readingViews(x.Graph, split, x.Setting)
+		return split, views, err
+	}
+	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+	return split, []*datasets.View{view}, err
+}
+
+// turnTo makes the trainer for a view: the last one switches to it, if it can.
+func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
 	if r.trainer != nil && r.readings == readings && sameModel(r.program, x) {
-		err := r.trainer.Switch(views[0], o)
+		err := r.trainer.Switch(view, o)
 		if err == nil {
-			r.program, r.split = x, split
 			return nil
 		}
 		if !errors.Is(err, errOtherProgram) {
@@ -178,12 +187,11 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if err := x.checkMemory(r.backend, 1); err != nil {
 		return err
 	}
-	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, views[0], o)
-	if err != nil {
-		return err
+	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
+	if err == nil {
+		r.trainer = trainer
 	}
-	r.program, r.split, r.trainer, r.readings = x, split, trainer, readings
-	return nil
+	return err
 }
 
 // sameModel says whether two experiments train the same model on the same graph, whatever the split and the rest that

@@ -21,7 +21,8 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 	settings, err := hyper.Preset("standard")
 	require.NoError(t, err)
 	settings.Hidden, settings.MaxEpochs = 8, 5
-	x := Experiment{Graph: g, Parameters: settings.WithMasking(0.3), Setting: datasets.Inductive, TrainPercent: 20, SplitSeed: 1}
+	x := Experiment{Graph: g, Parameters: settings.WithMasking(0.3), Setting: datasets.Inductive, TrainPercent: 20,
+		SplitSeed: 1}
 	other := x
 	other.Parameters.KeepRate = 0.8
 	b := gnntest.Go(t)
@@ -81,7 +82,8 @@ func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experime
 					p, err := hyper.Preset("standard")
 					require.NoError(t, err)
 					p.Hidden, p.MaxEpochs, p.Patience = 8, 12, 3
-					test(t, b, Experiment{Graph: g, Parameters: p.WithMasking(0.5), Setting: setting, TrainPercent: 20, Resplit: true, Smoothness: true, CacheInference: setting == datasets.Inductive})
+					test(t, b, Experiment{Graph: g, Parameters: p.WithMasking(0.5), Setting: setting, TrainPercent: 20, Resplit: true,
+						Smoothness: true, CacheInference: setting == datasets.Inductive})
 				})
 			})
 		}
@@ -99,7 +101,8 @@ func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *
 				x.Parameters.SelfTerm = hyper.SelfKept
 			}
 			all := x
-			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate, all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
+			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate,
+				all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
 			all.Parameters.NormalizeFeatures, all.Parameters.StopOn, all.Parameters.Patience = false, hyper.StopOnAccuracy, 5
 			shared := NewRunner(b)
 			defer shared.Close()
@@ -135,7 +138,11 @@ func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T)
 			trajectory, err := shared.Readings(t.Context(), x, seed)
 			require.NoError(t, err)
 			seen := map[string]bool{}
-			slices.SortStableFunc(trajectory.Readings, func(a, b Reading) int { return strings.Compare(string(a.Arrivals), string(b.Arrivals)) }) // few programs
+			// few programs
+			slices.SortStableFunc(trajectory.Readings, func(a, b Reading) int {
+				return strings.Compare(string(a.Arrivals),
+					string(b.Arrivals))
+			})
 			for _, r := range trajectory.Readings {
 				one := x
 				one.Parameters.StopOn, one.Arrivals = r.StopOn, r.Arrivals
@@ -170,7 +177,8 @@ func TestAReportCanAskWhoIsMaskedAndWhatIsPredicted(t *testing.T) {
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
 	p.Hidden, p.MaxEpochs = 8, 4
-	x := Experiment{Graph: g, Parameters: p.WithMasking(0.3), Setting: datasets.Inductive, Arrivals: datasets.NoValidation, TrainPercent: 20, SplitSeed: 1}
+	x := Experiment{Graph: g, Parameters: p.WithMasking(0.3), Setting: datasets.Inductive, Arrivals: datasets.NoValidation,
+		TrainPercent: 20, SplitSeed: 1}
 	r := NewRunner(gnntest.Go(t))
 	defer r.Close()
 	require.Empty(t, r.Masked())

@@ -7,28 +7,31 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/kernels"
 )
 
 // errOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.
 var errOtherProgram = errors.New("train: this needs another compiled program")
 
-// Switch turns to another view of the same graph and to other options, without compiling again: to another split of the same
-// sizes, keep rate, set of nodes to mask, learning rate, weight decay, stopping, features as they are or divided. What
-// the trainer computes then is what one made anew would compute. It returns [errOtherProgram] if the program has no room for
-// the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, a regulariser, the
-// setting, the numbers of nodes. After an error the trainer can only be closed.
+// Switch turns to another view of the same graph and to other options, without compiling again: to another split of the
+// same sizes, keep rate, set of nodes to mask, learning rate, weight decay, stopping, features as they are or divided.
+// What the trainer computes then is what one made anew would compute. It returns [errOtherProgram] if the program has
+// no room for the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, a
+// regulariser, the setting, the numbers of nodes. After an error the trainer can only be closed.
 func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Regulariser != t.options.Regulariser || o.Plan != t.options.Plan || len(o.Also) != len(t.options.Also) {
+	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Regulariser != t.options.Regulariser ||
+		o.Plan != t.options.Plan || len(o.Also) != len(t.options.Also) {
 		return errOtherProgram
 	}
 	for i, v := range append([]*datasets.View{view}, o.Also...) {
-		was := append([]*datasets.View{t.view}, t.options.Also...)[i]
-		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) || len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
+		was := t.views()[i]
+		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) ||
+			len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
 			return errOtherProgram
 		}
 	}
@@ -49,7 +52,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		if err := replace(p.data, p.phase, now); err != nil {
 			return err
 		}
-		p.phase, p.labels = now, labelsOf(t.graph, now)
+		p.phase, p.labels = now, learn.Labels(t.graph, now)
 		return p.targets.Replace(now.Score, p.labels)
 	}
 	err := scored(&t.train, view.Train)
@@ -61,7 +64,7 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	}
 	if err == nil {
 		err = replace(t.test.data, t.test.phase, view.Test)
-		t.test.phase, t.test.labels = view.Test, labelsOf(t.graph, view.Test)
+		t.test.phase, t.test.labels = view.Test, learn.Labels(t.graph, view.Test)
 	}
 	if errors.Is(err, kernels.ErrNoFit) {
 		return fmt.Errorf("%w: %w", errOtherProgram, err)

@@ -9,18 +9,19 @@ import (
 
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
 )
 
-// TimeEpochs trains for a number of epochs, with validation or without, and returns how long each took, from the draw of
-// the mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1 on
-// after [New], and neither stops early nor keeps the best weights.
+// TimeEpochs trains for a number of epochs, with validation or without, and returns how long each took, from the draw
+// of the mask until the loss is known. It is for measuring speed: it goes on from wherever the weights are, from seed 1
+// on after [New], and neither stops early nor keeps the best weights.
 func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
 	defer gomlx.Guard(&err, "training")
 	if t.timing == nil {
-		if err := t.reset(1); err != nil {
+		if err := t.start.Reset(t.store, 1, t.options.LearningRate); err != nil {
 			return nil, err
 		}
-		t.timing = t.newDraws(1)
+		t.timing = learn.NewDraws(1, t.deltaSize)
 	}
 	program := t.epoch
 	if !validate {
@@ -36,9 +37,9 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 			return laps, err
 		}
 		begin := time.Now()
-		outputs, err := t.timing.step(program)
+		outputs, err := t.step(program, t.timing)
 		if err != nil {
-			return laps, fmt.Errorf("train: %w", gomlx.Error(err))
+			return laps, fmt.Errorf("train: %w", err)
 		}
 		tensors.ToScalar[float32](outputs[0])
 		laps = append(laps, time.Since(begin))

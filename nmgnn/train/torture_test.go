@@ -37,7 +37,8 @@ func TestMemoryDoesNotGrowWithTheNumberOfTrials(t *testing.T) {
 		p, err := hyper.For(model)
 		require.NoError(t, err)
 		p.MaxEpochs = 2
-		x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 10, SplitSeed: 1, Keep: true}
+		x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 10,
+			SplitSeed: 1, Keep: true}
 		const trials, warm = 500, 100
 		var before, after int
 		_, err = x.Run(t.Context(), b, Seeds(1, trials), RunOptions{KeepBest: true, Done: func(i int, _ *Result) {

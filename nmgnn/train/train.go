@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -33,172 +33,204 @@ type Stopped struct {
 	Weights           []infer.Weight // of the best epoch; those that stop at the same one share them
 }
 
-// Train runs one trial from the seed: first weights, masks and dropout all follow from it. report, if not nil, is called
-// after each epoch. A cancelled context ends it with the context's error and no trial.
+// Train runs one trial from the seed: first weights, masks and dropout all follow from it. report, if not nil, is
+// called after each epoch. A cancelled context ends it with the context's error and no trial.
 func (t *Trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Trial, err error) {
 	defer gomlx.Guard(&err, "training")
+	return TrainBy(ctx, whole{t}, t.options, seed, report)
+}
+
+// Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of
+// them keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later
+// epoch could be better: each way keeps what it had. Nothing is evaluated on the test graph.
+func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stopped []Stopped, err error) {
+	defer gomlx.Guard(&err, "training")
+	for _, stop := range stops {
+		if stop.View < 0 || stop.View >= len(t.validatedBy) {
+			return nil, fmt.Errorf("train: stopping by view %d of %d", stop.View, len(t.validatedBy))
+		}
+	}
+	_, stopped, err = follow(ctx, whole{t}, t.options, seed, stops, nil)
+	return stopped, err
+}
+
+// Program is a model compiled for one view of a graph, which trains trials one after the other: on the whole graph, as
+// a [Trainer] has one, or on parts of it, as package batches has.
+type Program interface {
+	// Begin sets all that training changes to what the trial of a seed begins with. It returns the trial, with what was
+	// done of it before if that was kept.
+	Begin(seed uint64) (*Trial, error)
+	// Epoch trains for an epoch, and returns what was measured on the validation graph of each view.
+	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
+	// Weights copies the weights as they are.
+	Weights() ([]infer.Weight, error)
+	// Keep is called with the trial after each epoch.
+	Keep(trial *Trial) error
+	// End is called when no more epochs follow.
+	End(trial *Trial)
+	// Test predicts the test graph by the trial's weights, and scores it.
+	Test(ctx context.Context, trial *Trial) error
+}
+
+// TrainBy runs one trial of a program, as [Trainer.Train] does.
+func TrainBy(ctx context.Context, p Program, o Options, seed uint64, report func(epoch int, e Epoch)) (*Trial, error) {
 	begin := time.Now()
-	history, stopped, err := t.follow(ctx, seed, []Stop{{On: t.options.StopOn}}, report)
+	trial, stopped, err := follow(ctx, p, o, seed, []Stop{{On: o.StopOn}}, report)
 	if err != nil {
 		return nil, err
 	}
 	best := stopped[0]
-	if err := t.options.Fault(history, best.BestEpoch); err != nil {
+	if err := o.fault(trial.History, best.BestEpoch); err != nil {
 		return nil, err
 	}
-	trial = &Trial{Seed: seed, History: history, BestEpoch: best.BestEpoch, Validation: best.Validation, Weights: best.Weights}
-	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
-		return nil, err
-	}
-	if trial.Predictions, err = t.Predict(); err != nil {
-		return nil, err
-	}
-	if trial.Test, err = stats.Evaluate(t.testScored(trial.Predictions), t.test.labels, t.classes); err != nil {
+	trial.BestEpoch, trial.Validation, trial.Weights = best.BestEpoch, best.Validation, best.Weights
+	if err := p.Test(ctx, trial); err != nil {
 		return nil, err
 	}
 	trial.Seconds = time.Since(begin).Seconds()
 	return trial, nil
 }
 
-// Follow runs one trial as [Trainer.Train] does, until all ways of stopping have ended it, and returns what each of them
-// keeps: what Train would have kept with that way alone. Where the training loss stops being a number, no later epoch could
-// be better: each way keeps what it had. Nothing is evaluated on the test graph.
-func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stopped []Stopped, err error) {
-	defer gomlx.Guard(&err, "training")
-	_, stopped, err = t.follow(ctx, seed, stops, nil)
-	return stopped, err
-}
-
-func (t *Trainer) follow(ctx context.Context, seed uint64, stops []Stop, report func(epoch int, e Epoch)) (history []Epoch, stopped []Stopped, err error) {
-	if err := t.reset(seed); err != nil {
+// follow runs epochs until all ways of stopping have ended the trial.
+func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop,
+	report func(epoch int, e Epoch)) (*Trial, []Stopped, error) {
+	trial, err := p.Begin(seed)
+	if err != nil {
 		return nil, nil, err
 	}
-	stopped = make([]Stopped, len(stops))
-	stopping := make([]EarlyStopping, len(stops))
+	stopped, stopping, left := make([]Stopped, len(stops)), make([]earlyStopping, len(stops)), 0
 	for i, stop := range stops {
-		if stop.View < 0 || stop.View >= len(t.validatedBy) {
-			return nil, nil, fmt.Errorf("train: stopping by view %d of %d", stop.View, len(t.validatedBy))
+		stopped[i] = Stopped{Stop: stop, Validation: trial.Validation, Weights: trial.Weights}
+		stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
+		for _, e := range trial.History {
+			stopping[i].observe(e)
 		}
-		stopped[i].Stop, stopping[i] = stop, EarlyStopping{On: stop.On, Patience: t.options.Patience}
+		if !stopping[i].over() {
+			left++
+		}
 	}
-	draws, left := t.newDraws(seed), len(stops)
-	t.drawn = draws
-	for epoch := 1; epoch <= t.options.MaxEpochs && left > 0; epoch++ {
+	for epoch := len(trial.History) + 1; epoch <= o.MaxEpochs && left > 0; epoch++ {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		measured, metrics, err := t.oneEpoch(draws)
+		measured, metrics, err := p.Epoch(ctx)
 		if err != nil {
 			return nil, nil, fmt.Errorf("train: epoch %d: %w", epoch, err)
 		}
-		history = append(history, measured[0])
-		if Diverged(history) {
+		trial.History = append(trial.History, measured[0])
+		if diverged(trial.History) {
 			break
 		}
 		var weights []infer.Weight // of this epoch, if anybody keeps them
 		for i, stop := range stops {
-			if stopping[i].Stop() {
+			if stopping[i].over() {
 				continue
 			}
-			by := t.validatedBy[stop.View]
-			if stopping[i].Observe(measured[by]) {
+			if stopping[i].observe(measured[stop.View]) {
 				if weights == nil {
-					if weights, err = infer.WeightsOf(t.store); err != nil {
+					if weights, err = p.Weights(); err != nil {
 						return nil, nil, err
 					}
 				}
-				stopped[i].Best, stopped[i].Validation, stopped[i].Weights = measured[by], metrics[by], weights
+				stopped[i].Best, stopped[i].Validation, stopped[i].Weights = measured[stop.View], metrics[stop.View], weights
 			}
 			stopped[i].Epochs = epoch
-			if stopping[i].Stop() {
+			if stopping[i].over() {
 				left--
 			}
+		}
+		trial.Validation, trial.Weights = stopped[0].Validation, stopped[0].Weights
+		if err := p.Keep(trial); err != nil {
+			return nil, nil, err
 		}
 		if report != nil {
 			report(epoch, measured[0])
 		}
 	}
+	p.End(trial)
 	for i := range stopped {
-		if stopped[i].BestEpoch = stopping[i].BestEpoch(); stopped[i].BestEpoch == 0 {
-			return nil, nil, t.options.Fault(history, 0)
+		if stopped[i].BestEpoch = stopping[i].bestEpoch(); stopped[i].BestEpoch == 0 {
+			return nil, nil, o.fault(trial.History, 0)
 		}
 	}
-	return history, stopped, nil
+	return trial, stopped, nil
 }
 
-// Diverged reports whether the last epoch's training loss is no number any more: no later epoch could be better.
-func Diverged(history []Epoch) bool {
-	loss := last(history).TrainLoss
-	return math.IsNaN(loss) || math.IsInf(loss, 0)
+// whole is a trainer as a [Program].
+type whole struct{ *Trainer }
+
+func (t whole) Begin(seed uint64) (*Trial, error) {
+	t.drawn = learn.NewDraws(seed, t.deltaSize)
+	return &Trial{Seed: seed}, t.start.Reset(t.store, seed, t.options.LearningRate)
 }
 
-// Fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what to do; nil if
-// it gives one.
-func (o Options) Fault(history []Epoch, best int) error {
-	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
-	switch {
-	case Diverged(history):
-		return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
-	case best == 0:
-		return fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), remedy)
-	case math.IsNaN(history[best-1].ValidationLoss): // F1 and accuracy are numbers even where what a class was told from is none
-		return fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
-	}
-	return nil
-}
-
-// oneEpoch trains for an epoch and returns what was measured on each validation graph.
-func (t *Trainer) oneEpoch(draws *draws) ([]Epoch, []stats.Metrics, error) {
-	outputs, err := draws.step(t.epoch)
+func (t whole) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
+	outputs, err := t.step(t.epoch, t.drawn)
 	if err != nil {
-		return nil, nil, gomlx.Error(err)
+		return nil, nil, err
 	}
 	defer infer.Finalize(outputs)
-	measured, all := make([]Epoch, len(t.validations)), make([]stats.Metrics, len(t.validations))
+	measured, metrics := make([]Epoch, len(t.validatedBy)), make([]stats.Metrics, len(t.validatedBy))
 	for i, v := range t.validations {
 		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*i])
 		if err != nil {
 			return nil, nil, gomlx.Error(err)
 		}
-		if all[i], err = stats.Evaluate(predictions, v.labels, t.classes); err != nil {
+		m, err := stats.Evaluate(predictions, v.labels, t.classes)
+		if err != nil {
 			return nil, nil, err
 		}
-		measured[i] = Epoch{TrainLoss: float64(tensors.ToScalar[float32](outputs[0])), ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*i])),
-			ValidationF1: all[i].MacroF1, ValidationAccuracy: all[i].Accuracy}
+		of := Epoch{TrainLoss: float64(tensors.ToScalar[float32](outputs[0])),
+			ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*i])),
+			ValidationF1:   m.MacroF1, ValidationAccuracy: m.Accuracy}
+		for view, by := range t.validatedBy {
+			if by == i {
+				measured[view], metrics[view] = of, m
+			}
+		}
 	}
-	return measured, all, nil
+	return measured, metrics, nil
 }
 
-// testScored picks the predictions that count from those of all nodes of the test graph.
-func (t *Trainer) testScored(predictions []int32) []int32 {
-	scored := make([]int32, len(t.view.Test.Score))
-	for i, v := range t.view.Test.Score {
-		scored[i] = predictions[v]
+func (t whole) Weights() ([]infer.Weight, error) { return infer.WeightsOf(t.store) }
+func (t whole) Keep(*Trial) error                { return nil }
+func (t whole) End(*Trial)                       {}
+
+func (t whole) Test(_ context.Context, trial *Trial) (err error) {
+	if err := infer.SetWeights(t.store, trial.Weights); err != nil {
+		return err
 	}
-	return scored
-}
-
-// draws are what is drawn anew for each epoch of a trial.
-type draws struct {
-	trainer     *Trainer
-	masks, keys *rand.Rand
-	delta       []float32
-}
-
-func (t *Trainer) newDraws(seed uint64) *draws {
-	return &draws{t, nmgnn.HostRandom(seed, "mask"), nmgnn.HostRandom(seed, "dropout"), make([]float32, t.deltaSize)}
+	if trial.Predictions, err = t.Predict(); err != nil {
+		return err
+	}
+	trial.Test, err = learn.Evaluate(t.graph, t.view.Test, trial.Predictions)
+	return err
 }
 
 // step runs a compiled epoch on the next draws.
-func (d *draws) step(epoch *model.Exec) ([]*tensors.Tensor, error) {
-	d.trainer.options.Mask.Draw(d.masks, d.delta)
-	return epoch.Call(
-		tensors.FromFlatDataAndDimensions(d.delta, len(d.delta), 1),
-		tensors.FromFlatDataAndDimensions([]uint32{d.keys.Uint32(), d.keys.Uint32()}, 2),
-		tensors.FromScalar(float32(d.trainer.options.WeightDecay)))
+func (t *Trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
+	t.options.Mask.Draw(rand.New(d.Masks), d.Delta)
+	return d.Run(epoch, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1), t.options.WeightDecay)
 }
 
-// reset gives weights their first values and the optimizer its own.
-func (t *Trainer) reset(seed uint64) error {
-	return t.start.Reset(t.store, seed, t.options.LearningRate)
+// diverged reports whether the last epoch's training loss is not finite: no later epoch can be better.
+func diverged(history []Epoch) bool {
+	loss := last(history).TrainLoss
+	return math.IsNaN(loss) || math.IsInf(loss, 0)
+}
+
+// fault returns why a trial with this history and this best epoch, counted from 1 (0: none), gives no result, and what
+// to do; nil if it gives one.
+func (o Options) fault(history []Epoch, best int) error {
+	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
+	switch {
+	case diverged(history):
+		return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
+	case best == 0:
+		return fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), remedy)
+	// F1 and accuracy are numbers even where what a class was told from is none
+	case math.IsNaN(history[best-1].ValidationLoss):
+		return fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
+	}
+	return nil
 }

@@ -191,7 +191,8 @@ func TestMaskingIsNotTurnedOnOrOffInACompiledProgram(t *testing.T) {
 func TestTheZeroKeepRateTrainsAsOneDoes(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	view := gnntest.View(t, g, 30, datasets.Transductive)
-	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(1)), 1), trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(0)), 1))
+	require.Equal(t, trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(1)), 1),
+		trainOnce(t, trainerOf(t, gnntest.Go(t), g, view, small().WithMasking(0)), 1))
 }
 
 func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testing.T) {
@@ -201,7 +202,7 @@ func TestOneAdamStepMovesEveryWeightByTheLearningRateAgainstItsGradient(t *testi
 	s := small()
 	s.Dropout, s.KeepRate, s.MaxEpochs, s.LearningRate = 0, 1, 1, 0.125
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.reset(1))
+	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	trial := trainOnce(t, trainer, 1)
@@ -225,7 +226,7 @@ func TestWeightDecayIsAddedToTheGradientOfEveryWeight(t *testing.T) {
 	s := small()
 	s.MaxEpochs, s.WeightDecay, s.LearningRate = 1, 1e6, 1e-4
 	trainer := trainerOf(t, gnntest.Go(t), g, view, s)
-	require.NoError(t, trainer.reset(1))
+	require.NoError(t, trainer.start.Reset(trainer.store, 1, trainer.options.LearningRate))
 	before, err := infer.WeightsOf(trainer.store)
 	require.NoError(t, err)
 	for i, w := range trainOnce(t, trainer, 1).Weights {
@@ -254,14 +255,16 @@ func TestALossThatIsNotANumberIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	s := small()
 	s.LearningRate, s.Dropout = 1e30, 0
-	_, err := trainerOf(t, gnntest.Go(t), g, gnntest.View(t, g, 30, datasets.Inductive), s).Train(context.Background(), 1, nil)
+	_, err := trainerOf(t, gnntest.Go(t), g, gnntest.View(t, g, 30, datasets.Inductive), s).Train(context.Background(), 1,
+		nil)
 	require.ErrorContains(t, err, "the learning rate 1e+30 may be too high")
 	require.NotContains(t, err.Error(), "\n")
 }
 
 func TestAModelWithTheWrongNumberOfOutputsIsRefused(t *testing.T) {
 	g := gnntest.TwoCamps(t)
-	_, err := New(gnntest.Go(t), nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3}}}}, g, gnntest.View(t, g, 30, datasets.Inductive), Options{})
+	_, err := New(gnntest.Go(t), nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{3}}}}, g, gnntest.View(t, g, 30,
+		datasets.Inductive), Options{})
 	require.ErrorContains(t, err, "the last layer has 3 outputs for 2 classes")
 	require.NotContains(t, err.Error(), "\n")
 }
@@ -302,7 +305,8 @@ func tiny(t *testing.T, labels []int32, pairs [][2]int32) *datasets.Graph {
 	for v, c := range labels {
 		x[v] = []float32{float32(c), 1}
 	}
-	return &datasets.Graph{Name: "tiny", Edges: gnntest.Undirected(t, len(labels), pairs), Features: gnntest.SparseRows(x), Labels: labels, Classes: []string{"a", "b"}}
+	return &datasets.Graph{Name: "tiny", Edges: gnntest.Undirected(t, len(labels), pairs), Features: gnntest.SparseRows(x),
+		Labels: labels, Classes: []string{"a", "b"}}
 }
 
 // phasesOf is a transductive view with sets of one's own.
@@ -312,7 +316,8 @@ func phasesOf(g *datasets.Graph, train, validation, test []int32) *datasets.View
 		all[v] = int32(v)
 	}
 	phase := func(score []int32) datasets.Phase { return datasets.Phase{Edges: g.Edges, Nodes: all, Score: score} }
-	return &datasets.View{Setting: datasets.Transductive, Train: phase(train), Validation: phase(validation), Test: phase(test)}
+	return &datasets.View{Setting: datasets.Transductive, Train: phase(train), Validation: phase(validation),
+		Test: phase(test)}
 }
 
 func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClassNeverTrainedOn(t *testing.T) {
@@ -321,10 +326,12 @@ func TestEveryModelTakesGraphsWithIsolatedNodesWithoutEdgesOfOneNodeAndWithAClas
 		g    *datasets.Graph
 		sets [3][]int32
 	}{
-		{"isolated nodes", tiny(t, []int32{0, 1, 0, 1, 0, 1}, [][2]int32{{0, 1}, {1, 2}}), [3][]int32{{0, 1}, {2, 3}, {4, 5}}},
+		{"isolated nodes", tiny(t, []int32{0, 1, 0, 1, 0, 1}, [][2]int32{{0, 1}, {1, 2}}), [3][]int32{{0, 1}, {2, 3},
+			{4, 5}}},
 		{"no edges", tiny(t, []int32{0, 1, 0, 1}, nil), [3][]int32{{0, 1}, {2}, {3}}},
 		{"one node", tiny(t, []int32{1}, nil), [3][]int32{{0}, {0}, {0}}},
-		{"a class that is not in the train set", tiny(t, []int32{0, 0, 1, 1}, [][2]int32{{0, 1}, {2, 3}}), [3][]int32{{0, 1}, {2}, {3}}},
+		{"a class that is not in the train set", tiny(t, []int32{0, 0, 1, 1}, [][2]int32{{0, 1}, {2, 3}}), [3][]int32{{0, 1},
+			{2}, {3}}},
 	} {
 		for _, name := range hyper.Models() {
 			for _, regulariser := range append(hyper.Regularisers(), hyper.NoRegulariser, "readings") {
@@ -373,14 +380,17 @@ func TestATrialThatDivergesIsAnErrorButWhatIsFollowedKeepsWhatItHad(t *testing.T
 
 func TestATrialThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testing.T) {
 	for _, on := range hyper.StopOns() {
-		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
+		x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small(), Setting: datasets.Inductive,
+			Arrivals: datasets.AllEdges, TrainPercent: 30, SplitSeed: 1}
 		x.Parameters.LearningRate, x.Parameters.StopOn = 1e38, on
 		results, err := x.Run(t.Context(), gnntest.Go(t), Seeds(7, 1), RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 may be too high`, err, on)
+		require.Regexp(t, `^trial 1 \(seed 7\): train: epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
+			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // no loss is computed with the weights that the only step made
 		results, err = x.Run(t.Context(), gnntest.Go(t), Seeds(7, 1), RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: the validation loss is NaN): the learning rate`, err, on)
+		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
+			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
 	}
 }

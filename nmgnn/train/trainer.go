@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -38,8 +37,8 @@ type Trainer struct {
 	validatedBy []int       // which of validations belongs to the view, and to each in Options.Also
 	epoch       *model.Exec
 	trainOnly   *model.Exec                   // without validation; nil until it is timed
-	timing      *draws                        // of TimeEpochs
-	drawn       *draws                        // of the trial in hand, or the last one
+	timing      *learn.Draws                  // of TimeEpochs
+	drawn       *learn.Draws                  // of the trial in hand, or the last one
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, once asked for
 	arrivals    map[bool]arrivals             // the test graph as the cache sees it, by together, once asked for
 	readings    *readingGraphs                // nil until they are asked for
@@ -67,16 +66,11 @@ func New(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.Vi
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	for _, v := range append([]*datasets.View{view}, o.Also...) {
-		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
-			return nil, fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score), len(v.Validation.Score))
-		}
+	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
+		return nil, err
 	}
-	if g.Features.Width == 0 {
-		return nil, fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all", g.Name)
-	}
-	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(), represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{},
-		deltaSize: view.Train.Edges.NumNodes()}
+	t := &Trainer{backend: b, model: m, options: o, view: view, graph: g, classes: g.NumClasses(), store: model.NewStore(),
+		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}, deltaSize: view.Train.Edges.NumNodes()}
 	begin := time.Now()
 	defer func() {
 		if err != nil {
@@ -109,6 +103,11 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 	// What the optimizer wants to start from, before it has run.
 	t.start, err = learn.StartOf(t.store)
 	return err
+}
+
+// views are the trainer's own, and those that it validates with besides.
+func (t *Trainer) views() []*datasets.View {
+	return append([]*datasets.View{t.view}, t.options.Also...)
 }
 
 // normalized is the features of all nodes as the model reads them.
@@ -144,7 +143,7 @@ func (t *Trainer) load() error {
 		return data, err
 	}
 	scored := func(name string, phase datasets.Phase, gradients bool) (p phaseData, err error) {
-		p = phaseData{phase: phase, labels: labelsOf(t.graph, phase)}
+		p = phaseData{phase: phase, labels: learn.Labels(t.graph, phase)}
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
@@ -166,13 +165,13 @@ func (t *Trainer) load() error {
 			return err
 		}
 	}
-	t.test = phaseData{phase: t.view.Test, labels: labelsOf(t.graph, t.view.Test)}
+	t.test = phaseData{phase: t.view.Test, labels: learn.Labels(t.graph, t.view.Test)}
 	t.test.data, err = load("test", t.view.Test, false)
 	return err
 }
 
-// validationsOf lists the different validation phases of views of one split, and which of them each view has: only arrivals
-// that leave out edges among new nodes make a difference.
+// validationsOf lists the different validation phases of views of one split, and which of them each view has: only
+// arrivals that leave out edges among new nodes make a difference.
 func validationsOf(view *datasets.View, also []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range append([]*datasets.View{view}, also...) {
@@ -193,57 +192,34 @@ func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
-	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil), Features: phase.Features(graph, false)})
+	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
+		Features: phase.Features(graph, false)})
 }
 
-// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the loss
-// that was trained on and, with validate, for each validation graph the loss after it and the classes predicted for its
-// scored nodes.
+// compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] →
+// the loss that was trained on and, with validate, for each validation graph the loss after it and the classes
+// predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
-	train := t.train.data
-	step := func(scope *model.Scope, delta, key, decay *Node) []*Node {
-		graph := delta.Graph()
-		random := kernels.NewRandom(key, t.plan.Kernel)
-		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: train.Neighbours(true, random), Features: train.Features(graph, true), Random: random}
-		if t.options.Mask.KeepRate.Active() {
-			pass.Mask = delta
-		}
-		if t.options.Regulariser != nil {
-			pass = t.options.Regulariser.Apply(pass)
-		}
-		loss := t.train.targets.Loss(last(t.model.Forward(pass)))
-		learn.Update(scope, loss, decay, t.options.LearningRate)
-		outputs := []*Node{loss}
-		if !validate {
+	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
+		Regulariser:  t.options.Regulariser,
+		LearningRate: t.options.LearningRate, Targets: t.train.targets}
+	if validate {
+		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {
+			for _, v := range t.validations {
+				logits := last(t.forward(scope, trained.Graph(), v.data))
+				outputs = append(outputs, v.targets.Loss(logits), ArgMax(v.targets.Rows(logits), 1, dtypes.Int32))
+			}
 			return outputs
 		}
-		// From here on variables hold the updated weights.
-		for _, v := range t.validations {
-			logits := last(t.forward(scope, graph, v.data))
-			outputs = append(outputs, v.targets.Loss(logits), ArgMax(v.targets.Rows(logits), 1, dtypes.Int32))
-		}
-		return outputs
 	}
-	exec, err := model.NewExec(t.backend.Backend, t.store, step)
+	exec, err := step.Compile(t.backend, t.store, t.deltaSize)
 	if err != nil {
-		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
-	}
-	if _, err := exec.Compile(shapes.Make(dtypes.Float32, t.deltaSize, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)); err != nil {
-		exec.Finalize()
-		return nil, fmt.Errorf("train: compiling for %s: %w", t.backend.ID, gomlx.Error(err))
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	return exec, nil
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }
-
-func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
-	labels := make([]int32, len(phase.Score))
-	for i, v := range phase.Score {
-		labels[i] = g.Labels[phase.Nodes[v]]
-	}
-	return labels
-}
 
 // Close frees the compiled programs and the data on the device.
 func (t *Trainer) Close() {

@@ -1,5 +1,5 @@
-// Package gnntest has what the tests of several packages need: small graphs, backends, and the ways of computing that a fact
-// must hold for.
+// Package gnntest has what the tests of several packages need: small graphs, backends, and the ways of computing that a
+// fact must hold for.
 package gnntest
 
 import (
@@ -33,8 +33,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only that
-// one is skipped.
+// ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only
+// that one is skipped.
 func ForEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	t.Helper()
 	t.Run("go", func(t *testing.T) { test(t, Go(t)) })
@@ -51,8 +51,8 @@ func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan 
 	})
 }
 
-// ForEachBestPlan runs a test with each kernel on the pure-Go backend, and on XLA with those that it is used with: what XLA
-// compiles otherwise takes long to compile and adds little.
+// ForEachBestPlan runs a test with each kernel on the pure-Go backend, and on XLA with those that it is used with: what
+// XLA compiles otherwise takes long to compile and adds little.
 func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
@@ -64,9 +64,11 @@ func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, p
 	})
 }
 
-func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backend.Backend, plan kernels.Plan), plans []kernels.Plan) {
+func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backend.Backend, plan kernels.Plan),
+	plans []kernels.Plan) {
 	for _, plan := range plans {
-		t.Run(fmt.Sprintf("%s,dense=%t,transposed=%t", plan.Kernel, plan.DenseFeatures, plan.Transposed), func(t *testing.T) { test(t, b, plan) })
+		t.Run(fmt.Sprintf("%s,dense=%t,transposed=%t", plan.Kernel, plan.DenseFeatures, plan.Transposed),
+			func(t *testing.T) { test(t, b, plan) })
 	}
 }
 
@@ -117,7 +119,8 @@ func SparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-// TwoCamps returns a graph of two classes whose nodes mostly link to their own kind and whose features mostly tell the class.
+// TwoCamps returns a graph of two classes whose nodes mostly link to their own kind and whose features mostly tell the
+// class.
 func TwoCamps(t testing.TB) *datasets.Graph {
 	t.Helper()
 	const n = 60
@@ -145,11 +148,12 @@ func TwoCamps(t testing.TB) *datasets.Graph {
 	g, report, err := csr.FromEdges(n, edges, csr.Options{})
 	require.NoError(t, err)
 	features := datasets.Features{Rows: n, Width: 4, Dense: x}
-	return &datasets.Graph{Name: "two camps", Edges: g, Features: features, Labels: labels, Classes: []string{"even", "odd"}, Report: report}
+	return &datasets.Graph{Name: "two camps", Edges: g, Features: features, Labels: labels, Classes: []string{"even",
+		"odd"}, Report: report}
 }
 
-// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view of it in which a, b
-// and c are trained on, and d and e arrive.
+// FiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view
+// of it in which a, b and c are trained on, and d and e arrive.
 func FiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
 	t.Helper()
 	edges := Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all functions
-// they passed through. The result unwraps to err.
+// Error returns err with its first line as message, or nil for nil: GoMLX's errors carry the stack traces of all
+// functions they passed through. The result unwraps to err.
 func Error(err error) error {
 	if err == nil {
 		return nil

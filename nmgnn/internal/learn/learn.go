@@ -1,5 +1,5 @@
-// Package learn has what a training step is made of, whoever steps: the loss over scored nodes, Adam's update, the values
-// that everything starts from, and how much memory it all takes.
+// Package learn has what a training step is made of, whoever steps: the loss over scored nodes, Adam's update, the
+// values that everything starts from, and how much memory it all takes.
 package learn
 
 import (
@@ -28,8 +28,8 @@ type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
 
-// Update adds Adam's step for the loss, with L2 on all weights: decay [].
-func Update(scope *model.Scope, loss, decay *Node, learningRate float64) {
+// update adds Adam's step for the loss, with L2 on all weights: decay [].
+func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
 	i := 0
@@ -109,7 +109,8 @@ type Targets struct {
 func NewTargets(store *model.Store, name string, score, labels []int32, classes int) (*Targets, error) {
 	into := kernels.NewConstants(store, "/"+infer.DataScope+"/targets_"+name)
 	n := len(score)
-	return &Targets{classes: classes, score: into.Ints("score", score, n, 1), labels: into.Ints("label", labels, n, 1)}, into.Err()
+	return &Targets{classes: classes, score: into.Ints("score", score, n, 1), labels: into.Ints("label", labels, n, 1)},
+		into.Err()
 }
 
 // NewPaddedTargets makes variables in which [Targets.Replace] puts up to as many nodes as there are slots; none yet.

@@ -6,8 +6,9 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Size is a graph, or a batch of one, as estimates of memory see it. They are of bytes, and rather too low than too high
-// for a whole graph, which is refused where they do not fit, but too high for batches, whose number follows from them.
+// Size is a graph, or a batch of one, as estimates of memory see it. They are of bytes, and rather too low than too
+// high for a whole graph, which is refused where they do not fit, but too high for batches, whose number follows from
+// them.
 type Size struct {
 	Nodes, Edges      int // entries of the rows
 	Features, Classes int
@@ -17,8 +18,8 @@ type Size struct {
 
 const numberBytes = 4
 
-// Of whole graphs: as measured on Cora with hidden layers of 64 to 4096, and on a graph of 15,000 nodes in 5,000 classes,
-// where estimates were between 0.6 and 1.0 of the peak.
+// Of whole graphs: as measured on Cora with hidden layers of 64 to 4096, and on a graph of 15,000 nodes in 5,000
+// classes, where estimates were between 0.6 and 1.0 of the peak.
 const (
 	ProcessBytes, XLAProcessBytes = 60e6, 130e6 // before it trains, on the pure-Go backend and with XLA
 	XLAClientBytes                = 80e6        // of each client of XLA's

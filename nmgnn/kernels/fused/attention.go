@@ -16,8 +16,8 @@ type agreementArgs struct {
 
 func (a *agreementArgs) rows(from, to int) {
 	if haveLanes() {
-		lanes.Agreement.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.x), lanes.Slice(a.h), lanes.Int(a.width),
-			lanes.Int(a.heads), lanes.Slice(a.y))
+		lanes.Agreement.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.x), lanes.Slice(a.h),
+			lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
 		return
 	}
 	for r := from; r < to; r++ {
@@ -65,7 +65,8 @@ func (a *attentionArgs) attend(from, to int) {
 	if a.kept != nil {
 		weights = a.kept
 	}
-	sum := timesArgs{offsets: a.offsets, columns: a.columns, h: a.h, weights: weights, width: a.width, heads: a.heads, y: a.y}
+	sum := timesArgs{offsets: a.offsets, columns: a.columns, h: a.h, weights: weights, width: a.width, heads: a.heads,
+		y: a.y}
 	if haveLanes() {
 		lanes.Attend.Run(from, to, a.lanes()...)
 		sum.rows(from, to)
@@ -120,9 +121,10 @@ func (a *attentionArgs) attend(from, to int) {
 }
 
 func (a *attentionArgs) lanes() []lanes.Word {
-	return []lanes.Word{lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.e), lanes.Slice(a.source), lanes.Slice(a.target),
-		lanes.Slice(a.keep), lanes.Float(a.slope), lanes.Slice(a.h), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.alpha),
-		lanes.Slice(a.kept), lanes.Slice(a.g), lanes.Slice(a.d), lanes.Slice(a.targetGradient)}
+	return []lanes.Word{lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.e), lanes.Slice(a.source),
+		lanes.Slice(a.target),
+		lanes.Slice(a.keep), lanes.Float(a.slope), lanes.Slice(a.h), lanes.Int(a.width), lanes.Int(a.heads),
+		lanes.Slice(a.alpha), lanes.Slice(a.kept), lanes.Slice(a.g), lanes.Slice(a.d), lanes.Slice(a.targetGradient)}
 }
 
 func (a *attentionArgs) backward(from, to int) {
@@ -175,9 +177,10 @@ type scoreArgs struct {
 }
 
 func (a *scoreArgs) lanes() []lanes.Word {
-	return []lanes.Word{lanes.Slice(a.x), lanes.Slice(a.a), lanes.Slice(a.b), lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y),
-		lanes.Slice(a.z), lanes.Slice(a.v), lanes.Slice(a.w), lanes.Int(len(a.x) / a.width), lanes.Int(a.parts), lanes.Slice(a.xGradient),
-		lanes.Slice(a.aGradients), lanes.Slice(a.bGradients)}
+	return []lanes.Word{lanes.Slice(a.x), lanes.Slice(a.a), lanes.Slice(a.b), lanes.Int(a.width), lanes.Int(a.heads),
+		lanes.Slice(a.y),
+		lanes.Slice(a.z), lanes.Slice(a.v), lanes.Slice(a.w), lanes.Int(len(a.x) / a.width), lanes.Int(a.parts),
+		lanes.Slice(a.xGradient), lanes.Slice(a.aGradients), lanes.Slice(a.bGradients)}
 }
 
 func (a *scoreArgs) rows(from, to int) {
@@ -219,7 +222,8 @@ func (a *scoreArgs) backward(from, to int) {
 	}
 }
 
-// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for e^r.
+// exp returns e^x for x ≤ 0, to a unit or two in the last place: 2^n·e^r, with |r| ≤ ln 2 / 2 and a polynomial for
+// e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
 	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded

@@ -11,7 +11,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// The kernels, by the names that programs call them by. handlers.c says what each takes and returns.
+// The kernels, by the names that programs call them by. handlers.c lists their inputs and results.
 const (
 	timesKernel          = "nodemask_times"
 	timesHeardKernel     = timesKernel + heardOnly
@@ -33,8 +33,9 @@ const (
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
 //
-// GoMLX has no such calls. So it is given one of a function that takes and returns the same, and that call is changed into one of the
-// kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned, as gradient checkpointing does.
+// GoMLX has no such calls. So it is given one of a function that takes and returns the same, and that call is changed
+// into one of the kernel: the function is never run. GoMLX does not know, so that nodes of kernels must not be cloned,
+// as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	inputs, onGPU := toGPU(g, kernel, results[0], inputs)
@@ -88,11 +89,13 @@ func values(nodes []*Node) []compute.Value {
 	return values
 }
 
-// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not fit. Without
-// columns it does not fit either: nobody means that, and kernels divide by their number.
+// must panics unless a matrix has these rows and columns, any number if below 0: what GoMLX does with nodes that do not
+// fit. Kernels divide by the number of columns, so 0 of them do not fit either.
 func must(name string, x *Node, rows, columns int) {
-	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns || d[1] == 0 {
-		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(), rows, columns))
+	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns ||
+		d[1] == 0 {
+		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(),
+			rows, columns))
 	}
 }
 
@@ -109,12 +112,12 @@ func mustDraw(draw, scale *Node) {
 	must("scale", scale, 1, 1)
 }
 
-// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1, and entry i stands
-// in column Columns[i].
+// Matrix is the pattern of a sparse matrix in a computation: the entries of row r are Offsets[r] … Offsets[r+1]-1,
+// and entry i stands in column Columns[i].
 //
-// Its numbers are not checked where it is used, at least once an epoch. Whoever makes it must see to it that offsets ascend from
-// 0 to the number of entries, and that each column is a row of every h that the matrix is multiplied with. Otherwise kernels
-// read memory that is not theirs.
+// Its numbers are not checked where it is used, at least once an epoch. Whoever makes it must see to it that offsets
+// ascend from 0 to the number of entries, and that each column is a row of every h that the matrix is multiplied with.
+// Otherwise kernels read memory that is not theirs.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -140,15 +143,15 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ over the entries of each row of weight·h[column]: h [columns, width] → [rows, width]. weights [entries, heads]
-// multiply the entries, each head its share of the width, in order; nil: all ones. The weights of entry i are row positions[i],
-// positions [entries, 1] int32; nil: row i.
+// Times returns Σ over the entries of each row of weight·h[column]: h [columns, width] → [rows, width]. weights
+// [entries, heads] multiply the entries, each head its share of the width, in order; nil: all ones. The weights of
+// entry i are row positions[i], positions [entries, 1] int32; nil: row i.
 func (m Matrix) Times(h, weights, positions *Node) *Node {
 	return m.times(timesKernel, h, weights, positions)
 }
 
-// TimesHeard is [Matrix.Times] for an h that is zero in all rows where heard [columns, 1] is: they are not read. Nothing checks that
-// they are zero.
+// TimesHeard is [Matrix.Times] for an h that is zero in all rows where heard [columns, 1] is: they are not read.
+// Nothing checks that they are zero.
 func (m Matrix) TimesHeard(heard, h, weights, positions *Node) *Node {
 	must("heard", heard, h.Shape().Dimensions[0], 1)
 	return m.times(timesHeardKernel, h, weights, positions, heard)
@@ -160,16 +163,17 @@ func (m Matrix) TimesWanted(wanted, h, weights, positions *Node) *Node {
 	return m.times(timesWantedKernel, h, weights, positions, wanted)
 }
 
-// TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads nothing for those
-// that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where [SkipsDropped] is false, it panics.
+// TimesDropped is [Matrix.Times] with what [Drop] makes of weights [entries, 1], in the order of the entries, and reads
+// nothing for those that are dropped. Entry i counts as number numbers[i], numbers [entries, 1] int32; nil: i. Where
+// [SkipsDropped] is false, it panics.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
 	return m.times(timesDroppedKernel, h, weights, numbers, draw, scale)
 }
 
-// SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would be slower than a
-// product with dropped weights, or add up in another order.
+// SkipsDropped reports whether the backend that a computation is built for runs [Matrix.TimesDropped]. In Go it would
+// be slower than a product with dropped weights, or add up in another order.
 func SkipsDropped(g *Graph) bool {
 	return isForGPU(g) || takesForeign(g)
 }
@@ -184,27 +188,28 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return call(kernel, [][2]int{{m.rows(), width(h)}}, append(before, given(m.Offsets, m.Columns, h, weights, positions)...)...)[0]
+	return call(kernel, [][2]int{{m.rows(), width(h)}}, append(before, given(m.Offsets, m.Columns, h, weights,
+		positions)...)...)[0]
 }
 
-// Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with positions as for
-// [Matrix.Times].
+// Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with
+// positions as for [Matrix.Times].
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries, width] →
-// [rows, width].
+// Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries,
+// width] → [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x [rows, width],
-// h [columns, width] → [entries, heads].
+// Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x
+// [rows, width], h [columns, width] → [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -213,8 +218,9 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all ones. They are
-// numbered row by row, and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for draw [1, 3] uint32 = (a, b, c).
+// Drop returns x [rows, columns] with some numbers set to zero and the others multiplied by scale [1, 1]; nil: all
+// ones. They are numbered row by row, and number i is dropped if mix(mix(i ^ a) + b) < c, mix being "lowbias32", for
+// draw [1, 3] uint32 = (a, b, c).
 func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	mustDraw(draw, scale)
 	if x != nil {
@@ -223,8 +229,8 @@ func Drop(draw, scale, x *Node, rows, columns int) *Node {
 	return call(dropKernel, [][2]int{{rows, columns}}, given(draw, scale, x)...)[0]
 }
 
-// DropRows is rows first … first+rows-1 of what [Drop] makes of x. It is computed after another node, whose numbers do not matter:
-// then what is made of one block of rows can be over before the next is begun.
+// DropRows is rows first … first+rows-1 of what [Drop] makes of x. It is computed after another node, whose numbers
+// do not matter: then what is made of one block of rows can be over before the next is begun.
 func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
 	mustDraw(draw, scale)
 	must("x", x, -1, -1)
@@ -235,7 +241,8 @@ func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
 	return call(dropKernel, [][2]int{{rows, width(x)}}, draw, scale, x, after)[0]
 }
 
-// Score returns the inner products of each head's share of x [rows, width] with those of a and of b [1, width]: y, z [rows, heads].
+// Score returns the inner products of each head's share of x [rows, width] with those of a and of b [1, width]: y, z
+// [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -273,8 +280,8 @@ func ELUBackward(x, v *Node) *Node {
 	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
 }
 
-// Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and [Register].
-// After [ForGPU] it runs those of a [Matrix] but for attention, and it is false.
+// Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
+// [Register]. After [ForGPU] it runs those of a [Matrix] but for attention, and it is false.
 func Available(g *Graph) bool {
 	if isForGPU(g) {
 		return false
@@ -283,9 +290,9 @@ func Available(g *Graph) bool {
 	return isGo || takesForeign(g)
 }
 
-// Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil, LeakyReLU(source of the
-// entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and Slope [1, 1], the slope where that
-// sum is negative.
+// Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
+// LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
+// Slope [1, 1], the slope where that sum is negative.
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -306,9 +313,10 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y, Σ over the entries of each row of kept·h[column], with alpha the softmax of the scores and kept = alpha·keep, or
-// alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha, kept [entries, heads]. With heard
-// [columns, 1], h is zero in all rows where that is, which are not read; nothing checks that.
+// Attend returns y, Σ over the entries of each row of kept·h[column], with alpha the softmax of the scores and kept =
+// alpha·keep, or alpha itself if keep is nil: h [columns, width], keep [entries, heads] → y [rows, width], alpha,
+// kept [entries, heads]. With heard [columns, 1], h is zero in all rows where that is, which are not read; nothing
+// checks that.
 func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
@@ -331,9 +339,9 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what LeakyReLU makes them
-// from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each row; nil if scores are given as E. heard
-// is that of [Matrix.Attend].
+// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what
+// LeakyReLU makes them from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each
+// row; nil if scores are given as E. heard is that of [Matrix.Attend].
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

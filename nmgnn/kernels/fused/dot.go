@@ -18,8 +18,8 @@ const (
 	dotRows  = 3       // rows at a time in smaller ones that are not transposed; rows left over are added up in fours
 )
 
-// product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns, inner] if that is
-// transposed; not found if there are several of them, or if the node says it otherwise.
+// product is what a node says of the matrices that it multiplies, [rows, inner] and [inner, columns], or [columns,
+// inner] if that is transposed; not found if there are several of them, or if the node says it otherwise.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, found bool) {
 	var says [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
@@ -34,8 +34,8 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
 }
 
-// inBlocks reports whether a product is one of the larger ones, whose columns are blocks as wide as vector instructions take at once,
-// and whether there are such.
+// inBlocks reports whether a product is one of the larger ones, whose columns are blocks as wide as vector instructions
+// take at once, and whether there are such.
 func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
 }
@@ -55,7 +55,8 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows multiplies rows of x, as GoMLX does larger products without vector instructions: one number after the other, in panels.
+// rows multiplies rows of x, as GoMLX does larger products without vector instructions: one number after the other, in
+// panels.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {
@@ -119,8 +120,8 @@ func (t *goInsides) dot(own operation) operation {
 			return buffer, nil
 		}
 		*scratch = slices.Grow((*scratch)[:0], inner*(n+7))[:inner*((n+7)&^7)]
-		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m), lanes.Int(n), lanes.Int(inner),
-			lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
+		lanes.Dot.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Slice(*scratch), lanes.Int(m), lanes.Int(n),
+			lanes.Int(inner), lanes.Bool(transposed), lanes.Int(plain), lanes.Int(panel))
 		runtime.KeepAlive(scratch)
 		return buffer, nil
 	}

@@ -1,7 +1,7 @@
 package fused
 
-// What tests of the outside may do that nobody else can: call kernels with what the methods of [Matrix] refuse, and make calls those of
-// kernels.
+// What tests of the outside may do that nobody else can: call kernels with what the methods of [Matrix] refuse, and
+// make calls those of kernels.
 var (
 	Call        = call
 	ReplaceCall = replaceCall

@@ -2,8 +2,8 @@
 
 package fused
 
-// What tests may ask that nobody else can: what becomes of a program that was built from other modules, whose types are others.
+// What tests may ask that nobody else can: what becomes of types that are others, and which version is in use.
 var (
-	RegisterBuilt = register
-	CheckXLA      = checkXLA
+	CheckXLA  = checkXLA
+	VersionOf = versionOf
 )

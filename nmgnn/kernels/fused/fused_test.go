@@ -94,7 +94,8 @@ func zeros(rows, columns int) [][]float64 {
 	return x
 }
 
-// near compares with what was computed in twice the precision; a sum of n numbers may be off by some of their last bits.
+// near compares with what was computed in twice the precision; a sum of n numbers may be off by some of their last
+// bits.
 func near(t require.TestingT, want [][]float64, got any, what string) {
 	x := got.([][]float32)
 	require.Len(t, x, len(want), what)
@@ -108,8 +109,12 @@ func near(t require.TestingT, want [][]float64, got any, what string) {
 }
 
 // compute runs a computation once; the first two inputs are the pattern's.
-func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node, inputs ...any) []any {
-	exec, err := NewExec(b.Backend, func(x []*Node) []*Node { return f(fused.Matrix{Offsets: x[0], Columns: x[1]}, x[2:]) })
+func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.Matrix, x []*Node) []*Node,
+	inputs ...any) []any {
+	exec, err := NewExec(b.Backend, func(x []*Node) []*Node {
+		return f(fused.Matrix{Offsets: x[0], Columns: x[1]},
+			x[2:])
+	})
 	require.NoError(t, err)
 	defer exec.Finalize()
 	outputs, err := exec.Call(append([]any{p.offsets, p.entries}, inputs...)...)
@@ -123,13 +128,17 @@ func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.M
 
 type shape struct{ rows, columns, most, width, heads int }
 
-// cases cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its own, heads that
-// share eight numbers each, or others; rows in one block and in many; a matrix that is read block by block.
+// cases cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its
+// own, heads that share eight numbers each, or others; rows in one block and in many; a matrix that is read block by
+// block.
 var cases = []shape{
-	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8}, {7, 50, 40, 64, 1},
+	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8},
+	{7, 50, 40, 64, 1},
 	{6, 8, 5, 64, 4}, {6, 8, 5, 24, 3}, {6, 8, 5, 124, 1}, {6, 8, 5, 128, 16}, {6, 8, 5, 72, 9}, {6, 8, 5, 12, 2},
-	{6, 8, 5, 23, 1}, {6, 8, 5, 41, 1}, {6, 8, 5, 55, 1}, {6, 8, 5, 61, 1}, {6, 8, 5, 40, 5}, {6, 8, 5, 56, 7}, {6, 8, 5, 48, 2},
-	{3000, 2000, 9, 64, 8}, {3000, 2000, 9, 3, 1}, {40, 9000, 900, 64, 1}, {300, 9000, 500, 64, 8}, {40, 9000, 900, 41, 1}, {90, 9000, 900, 64, 1},
+	{6, 8, 5, 23, 1}, {6, 8, 5, 41, 1}, {6, 8, 5, 55, 1}, {6, 8, 5, 61, 1}, {6, 8, 5, 40, 5}, {6, 8, 5, 56, 7},
+	{6, 8, 5, 48, 2},
+	{3000, 2000, 9, 64, 8}, {3000, 2000, 9, 3, 1}, {40, 9000, 900, 64, 1}, {300, 9000, 500, 64, 8}, {40, 9000, 900, 41, 1},
+	{90, 9000, 900, 64, 1},
 }
 
 func forEachShape(t *testing.T, test func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape)) {
@@ -217,7 +226,10 @@ func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 					want[row][k] += h[c][k]
 				}
 			})
-			require.Equal(t, want, compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} }, h)[0])
+			require.Equal(t, want, compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node {
+				return []*Node{m.Times(x[0], nil,
+					nil)}
+			}, h)[0])
 		})
 	})
 }
@@ -259,7 +271,10 @@ func TestAgreementIsTheInnerProductsOfHeads(t *testing.T) {
 				want[i][k/(s.width/s.heads)] += float64(x[row][k]) * float64(h[c][k])
 			}
 		})
-		near(t, want, compute(t, b, p, func(m fused.Matrix, n []*Node) []*Node { return []*Node{m.Agreement(n[0], n[1], s.heads)} }, x, h)[0], "agreement")
+		near(t, want, compute(t, b, p, func(m fused.Matrix, n []*Node) []*Node {
+			return []*Node{m.Agreement(n[0], n[1],
+				s.heads)}
+		}, x, h)[0], "agreement")
 	})
 }
 
@@ -297,7 +312,8 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
 		n := len(p.entries)
-		source, target, h, g := numbers(r, s.columns, s.heads), numbers(r, s.rows, s.heads), numbers(r, s.columns, s.width), numbers(r, s.rows, s.width)
+		source, target, h, g := numbers(r, s.columns, s.heads), numbers(r, s.rows, s.heads), numbers(r, s.columns, s.width),
+			numbers(r, s.rows, s.width)
 		ones, keep, e := numbers(r, n, s.heads), numbers(r, n, s.heads), numbers(r, n, s.heads)
 		given, made := zeros(n, s.heads), zeros(n, s.heads)
 		heard := make([][]float32, s.columns)
@@ -321,7 +337,8 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 			e       [][]float64
 			keep    [][]float32
 			dropout bool
-		}{{"pairs", made, ones, false}, {"pairs, dropout", made, keep, true}, {"scores", given, ones, false}, {"scores, dropout", given, keep, true}} {
+		}{{"pairs", made, ones, false}, {"pairs, dropout", made, keep, true}, {"scores", given, ones, false},
+			{"scores, dropout", given, keep, true}} {
 			y, alpha, d := attention(p, c.e, c.keep, h, g, s)
 			pairs := &c.e[0][0] == &made[0][0]
 			towardsTarget := zeros(s.rows, s.heads)
@@ -366,7 +383,8 @@ func TestScoreIsTheInnerProductWithTwoRowsAndItsGradient(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		x, a, c := numbers(r, s.rows, s.width), numbers(r, 1, s.width), numbers(r, 1, s.width)
 		v, w := numbers(r, s.rows, s.heads), numbers(r, s.rows, s.heads)
-		y, z, dx, da, dc := zeros(s.rows, s.heads), zeros(s.rows, s.heads), zeros(s.rows, s.width), zeros(1, s.width), zeros(1, s.width)
+		y, z, dx, da, dc := zeros(s.rows, s.heads), zeros(s.rows, s.heads), zeros(s.rows, s.width), zeros(1, s.width),
+			zeros(1, s.width)
 		for row := range x {
 			for k := range s.width {
 				head := k / (s.width / s.heads)
@@ -426,7 +444,8 @@ func TestARowWiderThanTheCacheIsAddedUpOftenerThanThereAreRows(t *testing.T) {
 		for i := range p.entries {
 			p.entries[i] = []int32{0}
 		}
-		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} }, h)[0].([][]float32)
+		y := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Times(x[0], nil, nil)} },
+			h)[0].([][]float32)
 		for k := range y[0] {
 			if y[0][k] != entries*h[0][k] {
 				require.Equal(t, entries*h[0][k], y[0][k], k)

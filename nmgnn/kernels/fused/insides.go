@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"runtime/debug"
-	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -17,50 +14,14 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// All that leans on insides of GoMLX's pure-Go backend, which no release promises to keep, is in this file and in operations.go; what
-// leans on those of go-xla is in insides_xla.go. Everything is checked before anything is touched. docs/UPSTREAM.md proposes what the two could
-// export instead.
+// This file and operations.go rely on internals of GoMLX's pure-Go backend, which no release promises to keep, and
+// insides_xla.go on those of go-xla. All of them are checked before anything is changed. docs/UPSTREAM.md proposes what the
+// two could export instead.
 
-const (
-	goModule = "github.com/gomlx/compute"
-	// goTried is the version of goModule whose source this file was written for. To try another one, compare
-	// internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the tests of this package
-	// with -race.
-	goTried = "v0.1.3"
-)
-
-// checkVersion returns an error unless a program was built with a version of a module that was tried. source is the file that a
-// function of the module was compiled from: test programs list no modules, but files have versions in their names.
-func checkVersion(program *debug.BuildInfo, source, module string, tried ...string) error {
-	known := "known to work: " + strings.Join(tried, ", ")
-	found := ""
-	if program != nil && len(program.Deps) > 0 {
-		for _, m := range program.Deps {
-			if m.Path != module {
-				continue
-			}
-			if m.Replace != nil {
-				return fmt.Errorf("%s %s is replaced by %s %s (%s)", module, m.Version, m.Replace.Path, m.Replace.Version, known)
-			}
-			found = m.Version
-		}
-	} else if _, file, is := strings.Cut(source, module+"@"); is {
-		found, _, _ = strings.Cut(file, "/")
-	}
-	if found == "" {
-		return fmt.Errorf("this program does not say which version of %s it was built with (%s)", module, known)
-	}
-	if !slices.Contains(tried, found) {
-		return fmt.Errorf("%s is version %s (%s)", module, found, known)
-	}
-	return nil
-}
-
-// program is what this program was built from, or nil if it does not say.
-func program() *debug.BuildInfo {
-	info, _ := debug.ReadBuildInfo()
-	return info
-}
+// goModule is whose insides these are. The tests list the versions that they were tried with. To try another one,
+// compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the
+// tests of this package with -race.
+const goModule = "github.com/gomlx/compute"
 
 // sourceOf returns the name of a function that is not nil, and of the file that it was compiled from.
 func sourceOf(function any) (name, file string) {
@@ -69,7 +30,8 @@ func sourceOf(function any) (name, file string) {
 	return f.Name(), file
 }
 
-// field returns a field of a struct, or an error if it has none of that name and type of its own; a nil type stands for any.
+// field returns a field of a struct, or an error if it has none of that name and type of its own; a nil type stands for
+// any.
 func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, error) {
 	if of.Kind() != reflect.Struct {
 		return reflect.StructField{}, fmt.Errorf("%s is not a struct", of)
@@ -84,8 +46,8 @@ func field(of reflect.Type, name string, is reflect.Type) (reflect.StructField, 
 	return f, nil
 }
 
-// checkFunction returns an error unless a method has these parameters, its receiver first, and results; it may have more
-// parameters if rest says so.
+// checkFunction returns an error unless a method has these parameters, its receiver first, and results; it may have
+// more parameters if rest says so.
 func checkFunction(name string, method reflect.Method, found bool, rest bool, in, out []reflect.Type) error {
 	if !found {
 		return fmt.Errorf("there is no method %s", name)
@@ -104,8 +66,9 @@ func checkFunction(name string, method reflect.Method, found bool, rest bool, in
 	return nil
 }
 
-// The pure-Go backend looks up what executes a node with several results in a table by its operation. Its types cannot be named
-// here: pointers stand for those to a Backend, a Node and Buffers. Where a version has no such table, the linker makes an empty one.
+// The pure-Go backend looks up what executes a node with several results in a table by its operation. Its types cannot
+// be named here: pointers stand for those to a Backend, a Node and Buffers. Where a version has no such table, the
+// linker makes an empty one.
 //
 //go:linkname executors github.com/gomlx/compute/internal/gobackend.MultiOutputsNodeExecutors
 var executors executorTable
@@ -118,8 +81,8 @@ type (
 // kernelOp stands for our kernels in the table. No other node has it.
 const kernelOp = compute.OpTypeInvalid
 
-// checkExecutors returns an error unless the table holds what it should. The type of its functions cannot be had by reflection,
-// but their names can.
+// checkExecutors returns an error unless the table holds what it should. The type of its functions cannot be had by
+// reflection, but their names can.
 func checkExecutors(table *executorTable) error {
 	for _, known := range []struct {
 		op       compute.OpType
@@ -128,7 +91,8 @@ func checkExecutors(table *executorTable) error {
 		{kernelOp, "nothing"},
 		{compute.OpTypeCall, goModule + "/internal/gobackend/ops.execCall"},
 		{compute.OpTypeRNGBitGenerator, goModule + "/internal/gobackend/ops.execRNGBitGenerator"},
-		{compute.OpTypeFusedAttentionQKVProjection, goModule + "/internal/gobackend/fusedops.execFusedAttentionQKVProjection"},
+		{compute.OpTypeFusedAttentionQKVProjection, goModule +
+			"/internal/gobackend/fusedops.execFusedAttentionQKVProjection"},
 	} {
 		is := "nothing"
 		if e := table[known.op]; e != nil {
@@ -166,7 +130,8 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 		return nil, fmt.Errorf("%s has no method GetBuffer that returns a pointer and an error", backend)
 	}
 	buffer := get.Type.Out(0)
-	if err := checkFunction("GetBuffer", get, found, false, []reflect.Type{backend, reflect.TypeFor[shapes.Shape]()}, []reflect.Type{buffer, failed}); err != nil {
+	if err := checkFunction("GetBuffer", get, found, false, []reflect.Type{backend, reflect.TypeFor[shapes.Shape]()},
+		[]reflect.Type{buffer, failed}); err != nil {
 		return nil, err
 	}
 	t.getBuffer = get.Func
@@ -192,7 +157,8 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 			*known.offset = f.Offset
 		}
 	}
-	// What executes a call passes its arguments on to this method: the nearest thing to its own type that reflection finds.
+	// What executes a call passes its arguments on to this method: the nearest thing to its own type that reflection
+	// finds.
 	executable := node.Elem()
 	for _, name := range []string{"Function", "Compiled"} {
 		f, err := field(executable, name, nil)
@@ -207,7 +173,8 @@ func findGo(backend, node reflect.Type) (*goInsides, error) {
 	buffers := reflect.SliceOf(buffer)
 	execute, found := reflect.PointerTo(executable).MethodByName("Execute")
 	if err := checkFunction("Execute", execute, found, true,
-		[]reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}, []reflect.Type{buffers, failed}); err != nil {
+		[]reflect.Type{reflect.PointerTo(executable), backend, buffers, reflect.TypeFor[[]bool]()}, []reflect.Type{buffers,
+			failed}); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -228,14 +195,16 @@ func (t *goInsides) callOf(results []compute.Value) (call reflect.Value, err err
 		if op := call.FieldByName("OpType").Interface(); op != compute.OpTypeCall {
 			return call, fmt.Errorf("result %d is that of %s, expected %s", i, op, compute.OpTypeCall)
 		}
-		if outputs := call.FieldByName("MultiOutputsNodes"); outputs.Len() != len(results) || outputs.Index(i).Pointer() != v.Pointer() {
+		if outputs := call.FieldByName("MultiOutputsNodes"); outputs.Len() != len(results) ||
+			outputs.Index(i).Pointer() != v.Pointer() {
 			return call, fmt.Errorf("result %d is another one of the call, which has %d", i, outputs.Len())
 		}
 	}
 	return call, nil
 }
 
-// tryGo finds the insides of a backend and tries them, on a call in a computation that is never compiled, and on a buffer.
+// tryGo finds the insides of a backend and tries them, on a call in a computation that is never compiled, and on a
+// buffer.
 func tryGo(b compute.Backend) (*goInsides, error) {
 	shape := shapes.Make(dtypes.Float32, 2, 3)
 	builder := b.Builder("nodemask")
@@ -278,9 +247,9 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo is what is known of the pure-Go backend, or why this version of it cannot run the kernels. Its tables of operations are
-// one for all backends of the process, and programs read them while they compute. So they are changed once, as the process starts: no
-// program computes before that, and none sees them change.
+// interceptedGo is what is known of the pure-Go backend, or why this version of it cannot run the kernels. Its tables
+// of operations are one for all backends of the process, and programs read them while they compute. So they are changed
+// once, as the process starts: no program computes before that, and none sees them change.
 var interceptedGo = installGo()
 
 type interception struct {
@@ -296,7 +265,7 @@ func installGo() (in interception) {
 	}
 	var t *goInsides
 	if err == nil {
-		t, err = intercept(b, program(), &executors)
+		t, err = intercept(b, &executors)
 	}
 	if err != nil {
 		return interception{err: fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)}
@@ -305,18 +274,14 @@ func installGo() (in interception) {
 	return interception{insides: t}
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that says why this
-// version of GoMLX cannot; then nothing is changed in it. Where they do, every program of GoMLX's pure-Go backend in the process runs
-// the loops of this package for sums, products, transpositions and the other operations of hastened, with the same numbers to the
-// last bit: linking this package does that.
+// Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that
+// says why this version of GoMLX cannot; then nothing is changed in it. Where they do, every program of GoMLX's pure-Go
+// backend in the process runs the loops of this package for sums, products, transpositions and the other operations of
+// hastened, with the same numbers to the last bit: linking this package does that.
 func Intercepted() error { return interceptedGo.err }
 
-// intercept puts the kernels into a table, of a program that was built with these modules.
-func intercept(b compute.Backend, program *debug.BuildInfo, table *executorTable) (*goInsides, error) {
-	_, source := sourceOf(gobackend.New)
-	if err := checkVersion(program, source, goModule, goTried); err != nil {
-		return nil, err
-	}
+// intercept puts the kernels into a table, if it and the backend are as they should be.
+func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 	if err := checkExecutors(table); err != nil {
 		return nil, err
 	}
@@ -334,7 +299,8 @@ func intercept(b compute.Backend, program *debug.BuildInfo, table *executorTable
 	return t, nil
 }
 
-// runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the kernels.
+// runsInGo returns what is known of the pure-Go backend if that is what a computation is built for, and it runs the
+// kernels.
 func runsInGo(g *Graph) (t *goInsides, runs bool) {
 	t = interceptedGo.insides
 	return t, t != nil && reflect.TypeOf(g.Backend()) == t.backend
@@ -358,8 +324,10 @@ func (t *goInsides) replace(results []compute.Value, kernel *kernelCall) error {
 }
 
 // execute runs a kernel. Inputs stay whose they were; buffers for the results come from the backend, a pointer to one.
-func (t *goInsides) execute(call *kernelCall, backend reflect.Value, inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
-	x, y, results := make([]array, len(inputs)), make([]array, len(call.results)), make([]unsafe.Pointer, len(call.results))
+func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
+	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
+	x, y := make([]array, len(inputs)), make([]array, len(call.results))
+	results := make([]unsafe.Pointer, len(call.results))
 	var err error
 	for i, buffer := range inputs {
 		if x[i], err = t.array(buffer); err != nil {

@@ -5,7 +5,6 @@ package fused
 import (
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"sync"
 
 	"github.com/gomlx/compute"
@@ -16,21 +15,16 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-const (
-	xlaModule = "github.com/gomlx/go-xla"
-	// xlaTried is the version of xlaModule whose source this file was written for. To try another one, compare
-	// stablehlo/{customcall,statement,value}.go and compute/xla/{backend,builder,ops}.go, and run the tests of this package.
-	xlaTried = "v0.4.1"
-)
-
-// Fields of go-xla that it keeps to itself.
+// Fields of go-xla that it keeps to itself. To try another version, compare stablehlo/{customcall,statement,value}.go
+// and compute/xla/{backend,builder,ops}.go, and run the tests of this package, which list the versions that were tried.
 const (
 	valueOfNode      = "value"  // of an xla.Node: its *stablehlo.Value
 	statementOfValue = "stmt"   // of a stablehlo.Value: the *stablehlo.Statement that it is a result of
 	clientOfBackend  = "client" // of an xla.Backend: its *pjrt.Client
 )
 
-// checkXLA returns an error unless go-xla's types for values in a computation, in a program, and for backends have these fields.
+// checkXLA returns an error unless go-xla's types for values in a computation, in a program, and for backends have
+// these fields.
 func checkXLA(node, value, backend reflect.Type) error {
 	for _, known := range []struct {
 		of   reflect.Type
@@ -48,7 +42,8 @@ func checkXLA(node, value, backend reflect.Type) error {
 	return nil
 }
 
-// pointer returns what a field of a struct points to: an error if there is no such field, it has another type, or is nil.
+// pointer returns what a field of a struct points to: an error if there is no such field, it has another type, or is
+// nil.
 func pointer[T, S any](of *S, name string) (*T, error) {
 	if _, err := field(reflect.TypeFor[S](), name, reflect.TypeFor[*T]()); err != nil {
 		return nil, err
@@ -60,8 +55,8 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 	return p, nil
 }
 
-// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It returns an error if the
-// backend is not XLA's, or this version of go-xla does not say.
+// Platform returns what XLA itself calls the platform of a backend: "cpu" or "cuda", for instance. It returns an error
+// if the backend is not XLA's, or this version of go-xla does not say.
 func Platform(b compute.Backend) (string, error) {
 	x, isXLA := b.(*xla.Backend)
 	if !isXLA {
@@ -74,29 +69,29 @@ func Platform(b compute.Backend) (string, error) {
 	return client.Platform(), nil
 }
 
-// registered holds plugins that know the kernels, or why they do not. A plugin keeps what is registered for as long as the process
-// lives, and takes it once.
+// registered holds plugins that know the kernels, or why they do not. A plugin keeps what is registered for as long as
+// the process lives, and takes it once.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU call the kernels where a computation asks for them. plugin is the file of the backend's plugin. It
-// may be called any number of times. An error says why this backend cannot call them.
+// Register makes XLA on a CPU call the kernels where a computation asks for them. plugin is the file of the backend's
+// plugin. It may be called any number of times. An error says why this backend cannot call them. With the first plugin,
+// glibc's allocator keeps the memory that it gets, in the whole process, unless MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set: XLA frees and allocates all intermediate results of a program each
+// time that it runs.
 func Register(b compute.Backend, plugin string) error {
-	if err := register(b, plugin, program()); err != nil {
+	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("fused: XLA cannot call our kernels: %w", err)
 	}
 	return nil
 }
 
-func register(b compute.Backend, plugin string, program *debug.BuildInfo) error {
+func register(b compute.Backend, plugin string) error {
 	x, isXLA := b.(*xla.Backend)
 	if !isXLA {
 		return fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
-	_, source := sourceOf(stablehlo.CustomCallV2)
-	if err := checkVersion(program, source, xlaModule, xlaTried); err != nil {
-		return err
-	}
-	if err := checkXLA(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](), reflect.TypeFor[xla.Backend]()); err != nil {
+	if err := checkXLA(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](),
+		reflect.TypeFor[xla.Backend]()); err != nil {
 		return err
 	}
 	p, err := pjrt.GetPlugin(x.PluginName()) // it is loaded: there is one of each
@@ -148,8 +143,8 @@ func makeForeign(kernel, config string, version int32, results []compute.Value) 
 			return fmt.Errorf("result %d is that of %s, expected a call with %d results", i, call.OpType, len(results))
 		}
 	}
-	// go-xla writes custom calls for an older interface than ours, and gives them results of their own: what it wrote replaces the
-	// call, whose results others may know already.
+	// go-xla writes custom calls for an older interface than ours, and gives them results of their own: what it wrote
+	// replaces the call, whose results others may know already.
 	function := call.Function
 	before := len(function.Statements)
 	rowMajor := func(n int) [][]int { return make([][]int, n) }
@@ -157,7 +152,8 @@ func makeForeign(kernel, config string, version int32, results []compute.Value) 
 	for i, output := range call.Outputs {
 		outputs[i] = output.Shape()
 	}
-	if _, err := stablehlo.CustomCallV2(kernel, config, call.Inputs, rowMajor(len(call.Inputs)), outputs, rowMajor(len(outputs))); err != nil {
+	if _, err := stablehlo.CustomCallV2(kernel, config, call.Inputs, rowMajor(len(call.Inputs)), outputs,
+		rowMajor(len(outputs))); err != nil {
 		return err
 	}
 	if len(function.Statements) != before+1 {

@@ -11,7 +11,8 @@ type array struct {
 // kernelsInGo compute y from x. The methods of [Matrix] have checked their shapes.
 var kernelsInGo = map[string]func(x, y []array){
 	timesKernel: func(x, y []array) { times(x, y, nil) },
-	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be rounded otherwise.
+	// Zeros are read and added like other numbers: entries are added in fours, and without some of them the sum would be
+	// rounded otherwise.
 	timesHeardKernel:  func(x, y []array) { times(x[1:], y, nil) },
 	timesWantedKernel: func(x, y []array) { times(x[1:], y, x[0].floats) },
 	totalKernel: func(x, y []array) {
@@ -23,7 +24,8 @@ var kernelsInGo = map[string]func(x, y []array){
 		forRows(y[0].rows, len(a.e), a.highest)
 	},
 	agreementKernel: func(x, y []array) {
-		a := agreementArgs{offsets: x[0].ints, columns: x[1].ints, x: x[2].floats, h: x[3].floats, width: x[2].columns, heads: y[0].columns, y: y[0].floats}
+		a := agreementArgs{offsets: x[0].ints, columns: x[1].ints, x: x[2].floats, h: x[3].floats, width: x[2].columns,
+			heads: y[0].columns, y: y[0].floats}
 		forRows(x[2].rows, x[1].rows*a.width, a.rows)
 	},
 	attendKernel:                                    func(x, y []array) { attend(x[3:], x, y) },
@@ -55,18 +57,21 @@ var kernelsInGo = map[string]func(x, y []array){
 		forRows((len(a.y)+chunk-1)/chunk, 4*len(a.y), a.chunks)
 	},
 	scoreKernel: func(x, y []array) {
-		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, width: x[0].columns, heads: y[0].columns, y: y[0].floats, z: y[1].floats}
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, width: x[0].columns, heads: y[0].columns,
+			y: y[0].floats, z: y[1].floats}
 		forRows(x[0].rows, 2*len(a.x), a.rows)
 	},
 	scoreBackwardKernel: func(x, y []array) {
-		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, v: x[3].floats, w: x[4].floats, width: x[0].columns, heads: x[3].columns,
+		a := scoreArgs{x: x[0].floats, a: x[1].floats, b: x[2].floats, v: x[3].floats, w: x[4].floats, width: x[0].columns,
+			heads: x[3].columns,
 			parts: y[1].rows, xGradient: y[0].floats, aGradients: y[1].floats, bGradients: y[2].floats}
 		forRows(a.parts, 3*len(a.x), a.backward)
 	},
 }
 
 func times(x, y []array, wanted []float32) {
-	a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats, wanted: wanted}
+	a := timesArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats, width: y[0].columns, heads: 1, y: y[0].floats,
+		wanted: wanted}
 	if len(x) > 3 {
 		a.weights, a.heads = x[3].floats, x[3].columns
 	}

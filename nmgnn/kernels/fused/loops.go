@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn/kernels/fused/simd"
 )
 
-// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows from … to-1 of
-// its results.
+// The kernels in Go, for the pure-Go backend. kernels.h says what each computes; names are the same. Each fills rows
+// from … to-1 of its results.
 
 // lowest is the maximum over nothing.
 const lowest = -1e30
@@ -61,8 +61,8 @@ func (a *timesArgs) of(i int32, first int) []float32 {
 	return a.h[c+first : c+a.width]
 }
 
-// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the same on all
-// processors.
+// row sets y to the sum of entries i … to-1. Vector instructions add in the order of scalars, so that results are the
+// same on all processors.
 func (a *timesArgs) row(i, to int32, y []float32) {
 	share := a.width / a.heads
 	if share < 8 || !simd.Have() {
@@ -101,8 +101,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first on. It adds
-// four entries at a time; to 64 numbers of one or eight heads one, which vector instructions do faster.
+// scalars adds entries i … to-1 to y, for any width, on any processor: of each head's share, the numbers from first
+// on. It adds four entries at a time; to 64 numbers of one or eight heads one, which vector instructions do faster.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
@@ -116,10 +116,12 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 			sum4(y, h0, h1, h2, h3)
 			continue
 		}
-		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads, at(a.positions, i+3)*a.heads
+		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads,
+			at(a.positions, i+3)*a.heads
 		for head := range a.heads {
 			k, end := head*share, (head+1)*share-first
-			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head], a.weights[w2+head], a.weights[w3+head])
+			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head],
+				a.weights[w2+head], a.weights[w3+head])
 		}
 	}
 	for ; i < to; i++ {
@@ -138,11 +140,13 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// sum4 is y += h0 + h1 + h2 + h3. Four at a time read and write y once; eight numbers at a time need no checks between them.
+// sum4 is y += h0 + h1 + h2 + h3. Four at a time read and write y once; eight numbers at a time need no checks between
+// them.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
-		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]), (*[8]float32)(h3[k:])
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]),
+			(*[8]float32)(h3[k:])
 		y[0] += (h0[0] + h1[0]) + (h2[0] + h3[0])
 		y[1] += (h0[1] + h1[1]) + (h2[1] + h3[1])
 		y[2] += (h0[2] + h1[2]) + (h2[2] + h3[2])
@@ -161,7 +165,8 @@ func sum4(y, h0, h1, h2, h3 []float32) {
 func add4(y, h0, h1, h2, h3 []float32, w0, w1, w2, w3 float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
-		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]), (*[8]float32)(h3[k:])
+		y, h0, h1, h2, h3 := (*[8]float32)(y[k:]), (*[8]float32)(h0[k:]), (*[8]float32)(h1[k:]), (*[8]float32)(h2[k:]),
+			(*[8]float32)(h3[k:])
 		y[0] += (w0*h0[0] + w1*h1[0]) + (w2*h2[0] + w3*h3[0])
 		y[1] += (w0*h0[1] + w1*h1[1]) + (w2*h2[1] + w3*h3[1])
 		y[2] += (w0*h0[2] + w1*h1[2]) + (w2*h2[2] + w3*h3[2])
@@ -193,7 +198,8 @@ type reduceArgs struct {
 
 func (a *reduceArgs) total(from, to int) {
 	if haveLanes() {
-		lanes.Total.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.positions), lanes.Slice(a.e), lanes.Int(a.width), lanes.Slice(a.y))
+		lanes.Total.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.positions), lanes.Slice(a.e), lanes.Int(a.width),
+			lanes.Slice(a.y))
 		return
 	}
 	for r := from; r < to; r++ {
@@ -235,7 +241,8 @@ type dropArgs struct {
 func (a *dropArgs) chunks(from, to int) {
 	first, end := from*chunk, min(to*chunk, len(a.y))
 	if haveLanes() && a.first == 0 {
-		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]), lanes.Float(a.scale), lanes.Slice(a.y))
+		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]),
+			lanes.Float(a.scale), lanes.Slice(a.y))
 		return
 	}
 	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]

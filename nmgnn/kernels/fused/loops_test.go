@@ -71,7 +71,8 @@ func BenchmarkTimes(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("width=%d/heads=%d", width, heads), func(b *testing.B) {
-				a := timesArgs{offsets: offsets, columns: columns, h: make([]float32, rows*width), width: width, heads: max(heads, 1), y: make([]float32, rows*width)}
+				a := timesArgs{offsets: offsets, columns: columns, h: make([]float32, rows*width), width: width,
+					heads: max(heads, 1), y: make([]float32, rows*width)}
 				for i := range a.h {
 					a.h[i] = r.Float32()
 				}

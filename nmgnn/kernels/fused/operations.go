@@ -12,8 +12,9 @@ import (
 	"nodemask/nmgnn/kernels/fused/lanes"
 )
 
-// GoMLX's pure-Go backend computes place by place what one loop could: a matrix plus a row, a transposition, the sum of all rows. Here
-// are loops for the operations that training spends most of its time in. They compute the same numbers, to the last bit.
+// GoMLX's pure-Go backend computes place by place what one loop could: a matrix plus a row, a transposition, the sum of
+// all rows. Here are loops for the operations that training spends most of its time in. They compute the same numbers,
+// to the last bit.
 
 // An operation executes nodes of GoMLX's with one result. Its types stand for GoMLX's as those of an executor do.
 type (
@@ -79,7 +80,8 @@ func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []in
 }
 
 // result returns a buffer for a node's result: an input that nobody else needs and that has its shape, or a new one.
-func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool, reuse ...int) (buffer unsafe.Pointer, y []float32, err error) {
+func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool,
+	reuse ...int) (buffer unsafe.Pointer, y []float32, err error) {
 	shape := (*shapes.Shape)(unsafe.Add(node, t.nodeShape))
 	for _, i := range reuse {
 		if x, dimensions, found := t.numbers(inputs[i]); found && owned[i] && slices.Equal(dimensions, shape.Dimensions) {
@@ -99,12 +101,12 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 	return (*shapes.Shape)(unsafe.Add(node, t.nodeShape)).Dimensions
 }
 
-// A walk says how an operation on two arrays goes through them: over rows of columns numbers each, and what a step in each direction
-// adds to the place in x and in z.
+// A walk says how an operation on two arrays goes through them: over rows of columns numbers each, and what a step in
+// each direction adds to the place in x and in z.
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of these dimensions, with n and m numbers; not found if GoMLX had better do it. alike is
-// whether they have the same shape, or one is a single number.
+// walkOf returns how to combine arrays of these dimensions, with n and m numbers; not found if GoMLX does it as fast.
+// alike is whether they have the same shape, or one is a single number.
 func walkOf(x, z []int, n, m int) (w walk, alike, found bool) {
 	switch {
 	case m == 1:
@@ -149,8 +151,8 @@ func binary(f lanes.Function) func(*goInsides, operation) operation {
 				return nil, err
 			}
 			if haveLanes() {
-				f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns), lanes.Int(w.xRow),
-					lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
+				f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
+					lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
 			} else {
 				w.each(f, x, z, y)
 			}
@@ -344,7 +346,8 @@ func (t *goInsides) slice(own operation) operation {
 	return func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
 		x, d, found := t.numbers(inputs[0])
 		starts, to := list[int](t, node, "starts"), t.shapeOf(node)
-		if !found || len(d) != 2 || len(x) < few || len(starts) != 2 || !slices.Equal(list[int](t, node, "strides"), []int{1, 1}) {
+		if !found || len(d) != 2 || len(x) < few || len(starts) != 2 || !slices.Equal(list[int](t, node, "strides"),
+			[]int{1, 1}) {
 			return own(backend, node, inputs, owned)
 		}
 		buffer, y, err := t.result(backend, node, inputs, owned)
@@ -364,7 +367,8 @@ func (t *goInsides) pad(own operation) operation {
 		x, d, found := t.numbers(inputs[0])
 		fill, _, filled := t.numbers(inputs[1])
 		to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
-		if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) || axes[1].Interior != 0 ||
+		if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
+			axes[1].Interior != 0 ||
 			axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
 			return own(backend, node, inputs, owned)
 		}

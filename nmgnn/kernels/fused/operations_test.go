@@ -38,7 +38,8 @@ func odd(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// eachWay runs a function with the pure-Go backend's own operations, then with ours in Go, then with ours in lanes, where they are to be had.
+// eachWay runs a function with the pure-Go backend's own operations, then with ours in Go, then with ours in lanes,
+// where they are to be had.
 func eachWay(run func(way string)) {
 	hastened, have := operations, haveLanes
 	defer func() { operations, haveLanes = hastened, have }()
@@ -58,8 +59,14 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 	product := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{0}, nil) }
 	transposed := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{1}, nil) }
 	two := map[string]func(x, z *Node) *Node{"+": Add, "-": Sub, "*": Mul, "/": Div, "max": Max}
-	one := map[string]func(x *Node) *Node{"sign": Sign, "root": Sqrt, "sum": func(x *Node) *Node { return ReduceSum(x, 0) },
-		"other sum": func(x *Node) *Node { return ReduceSum(x, 1) }, "turn": func(x *Node) *Node { return TransposeAllAxes(x, 1, 0) },
+	one := map[string]func(x *Node) *Node{"sign": Sign, "root": Sqrt, "sum": func(x *Node) *Node {
+		return ReduceSum(x,
+			0)
+	},
+		"other sum": func(x *Node) *Node { return ReduceSum(x, 1) }, "turn": func(x *Node) *Node {
+			return TransposeAllAxes(x,
+				1, 0)
+		},
 		"stay": func(x *Node) *Node { return TransposeAllAxes(x, 0, 1) }}
 	check := func(t *rapid.T, r *rand.Rand, f func(x []*Node) *Node, shapes ...[]int) {
 		var values []any
@@ -106,7 +113,8 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 			check(t, r, func(x []*Node) *Node { return f(x[0]) }, []int{m, n})
 		}
 		from, to := rapid.IntRange(0, n-1).Draw(t, "from"), rapid.IntRange(1, n).Draw(t, "to")
-		check(t, r, func(x []*Node) *Node { return Slice(x[0], AxisRange(from%m), AxisRange(min(from, to-1), to)) }, []int{m, n})
+		check(t, r, func(x []*Node) *Node { return Slice(x[0], AxisRange(from%m), AxisRange(min(from, to-1), to)) },
+			[]int{m, n})
 		check(t, r, func(x []*Node) *Node { return Slice(x[0], AxisRange(), AxisRange().Stride(2)) }, []int{m, n})
 		for _, axes := range [][]PadAxis{{{}, {Start: from, End: to}}, {{}, {End: to, Interior: 2}}, {{Start: from}, {}}} {
 			check(t, r, func(x []*Node) *Node { return Pad(x[0], x[1], axes...) }, []int{m, n}, []int{})
@@ -122,7 +130,8 @@ func TestOperationsThatAreNotGoMLXsOwnAreAnError(t *testing.T) {
 	table := interceptedGo.insides.own
 	require.NoError(t, checkOperations(&table))
 	table[compute.OpTypeMul] = table[compute.OpTypeAdd]
-	require.ErrorContains(t, checkOperations(&table), "ops.execAdd executes Mul, expected github.com/gomlx/compute/internal/gobackend/ops.execMul")
+	require.ErrorContains(t, checkOperations(&table),
+		"ops.execAdd executes Mul, expected github.com/gomlx/compute/internal/gobackend/ops.execMul")
 	table[compute.OpTypeMul] = nil
 	require.ErrorContains(t, checkOperations(&table), "nothing executes Mul")
 }
@@ -158,7 +167,8 @@ func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 			positions[i] = int32(p)
 		}
 		o, c, p := ints(offsets), ints(columns), ints(positions)
-		h, perEntry, perRow, slope := floats(rows, width), floats(n, heads), floats(rows, heads), array{rows: 1, columns: 1, floats: []float32{0.2}}
+		h, perEntry, perRow, slope := floats(rows, width), floats(n, heads), floats(rows, heads), array{rows: 1, columns: 1,
+			floats: []float32{0.2}}
 		other, another := floats(rows, heads), floats(n, heads)
 		draw := array{rows: 1, columns: 3, bits: []uint32{r.Uint32(), r.Uint32(), r.Uint32()}}
 		parts := min(rows, 7)
@@ -174,17 +184,22 @@ func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 			{highestKernel, []array{o, perEntry}, []array{empty(rows, heads)}},
 			{agreementKernel, []array{o, c, h, floats(rows, width)}, []array{empty(n, heads)}},
 			{attendKernel, []array{o, c, h, perRow, other, slope}, []array{empty(rows, width), empty(n, heads)}},
-			{attendKernel + dropout, []array{o, c, h, perRow, other, slope, another}, []array{empty(rows, width), empty(n, heads), empty(n, heads)}},
+			{attendKernel + dropout, []array{o, c, h, perRow, other, slope, another}, []array{empty(rows, width),
+				empty(n, heads), empty(n, heads)}},
 			{attendKernel + fromScores, []array{o, c, h, perEntry}, []array{empty(rows, width), empty(n, heads)}},
-			{attendKernel + fromScores + dropout, []array{o, c, h, perEntry, another}, []array{empty(rows, width), empty(n, heads), empty(n, heads)}},
-			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), perRow, other, slope}, []array{empty(n, heads), empty(rows, heads)}},
-			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), floats(n, heads)}, []array{empty(n, heads)}},
+			{attendKernel + fromScores + dropout, []array{o, c, h, perEntry, another}, []array{empty(rows, width),
+				empty(n, heads), empty(n, heads)}},
+			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), perRow, other, slope},
+				[]array{empty(n, heads), empty(rows, heads)}},
+			{attendBackwardKernel, []array{o, c, h, perEntry, another, floats(rows, width), floats(n, heads)},
+				[]array{empty(n, heads)}},
 			{dropKernel, []array{draw, slope, h}, []array{empty(rows, width)}},
 			{dropKernel, []array{draw, slope}, []array{empty(rows, width)}},
 			{eluKernel, []array{h}, []array{empty(rows, width)}},
 			{eluKernel, []array{h, floats(rows, width)}, []array{empty(rows, width)}},
 			{scoreKernel, []array{h, floats(1, width), floats(1, width)}, []array{empty(rows, heads), empty(rows, heads)}},
-			{scoreBackwardKernel, []array{h, floats(1, width), floats(1, width), perRow, other}, []array{empty(rows, width), empty(parts, width), empty(parts, width)}},
+			{scoreBackwardKernel, []array{h, floats(1, width), floats(1, width), perRow, other}, []array{empty(rows, width),
+				empty(parts, width), empty(parts, width)}},
 		} {
 			var want [][]uint32
 			have := haveLanes
@@ -205,7 +220,8 @@ func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 				}
 				if !reflect.DeepEqual(want, got) {
 					haveLanes = have
-					require.Equal(t, want, got, fmt.Sprintf("%s of %d inputs, width %d, %d heads", call.kernel, len(call.x), width, heads))
+					require.Equal(t, want, got, fmt.Sprintf("%s of %d inputs, width %d, %d heads", call.kernel, len(call.x), width,
+						heads))
 				}
 			}
 			haveLanes = have

@@ -19,11 +19,25 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 			expected string
 			f        func(m fused.Matrix, h, w, none *Node) *Node
 		}{
-			{"weights is (Float32)[2, 3], expected [1, -1]", func(m fused.Matrix, h, w, _ *Node) *Node { return m.Times(h, w, nil) }},
-			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w, _ *Node) *Node { m.Offsets = w; return m.Times(h, nil, nil) }},
-			{"e is (Float32)[2, 3], expected [1, -1], where -1 stands for any number but 0 columns", func(m fused.Matrix, _, w, _ *Node) *Node { return m.Total(w, nil) }},
+			{"weights is (Float32)[2, 3], expected [1, -1]", func(m fused.Matrix, h, w, _ *Node) *Node {
+				return m.Times(h, w,
+					nil)
+			}},
+			{"offsets is (Float32)[2, 3], expected [-1, 1]", func(m fused.Matrix, h, w,
+				_ *Node) *Node {
+				m.Offsets = w
+				return m.Times(h, nil, nil)
+			}},
+			{"e is (Float32)[2, 3], expected [1, -1], where -1 stands for any number but 0 columns", func(m fused.Matrix, _, w,
+				_ *Node) *Node {
+				return m.Total(w, nil)
+			}},
 			{"3 heads cannot share a width of 4", func(m fused.Matrix, h, _, _ *Node) *Node { return m.Agreement(h, h, 3) }},
-			{"0 heads cannot share a width of 4", func(_ fused.Matrix, h, _, _ *Node) *Node { y, _ := fused.Score(h, h, h, 0); return y }},
+			{"0 heads cannot share a width of 4", func(_ fused.Matrix, h, _, _ *Node) *Node {
+				y, _ := fused.Score(h, h, h,
+					0)
+				return y
+			}},
 			// Kernels divide by these widths.
 			{"h is (Float32)[1, 0]", func(m fused.Matrix, _, _, none *Node) *Node { return m.Times(none, nil, nil) }},
 			{"weights is (Float32)[1, 0]", func(m fused.Matrix, h, _, none *Node) *Node { return m.Times(h, none, nil) }},
@@ -43,7 +57,8 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 			}},
 		} {
 			_, err := CallOnce(b.Backend, func(offsets, columns, h, w *Node) *Node {
-				return c.f(fused.Matrix{Offsets: offsets, Columns: columns}, h, w, Zeros(h.Graph(), shapes.Make(dtypes.Float32, 1, 0)))
+				return c.f(fused.Matrix{Offsets: offsets, Columns: columns}, h, w, Zeros(h.Graph(), shapes.Make(dtypes.Float32, 1,
+					0)))
 			}, p.offsets, p.entries, [][]float32{{1, 2, 3, 4}}, [][]float32{{1, 2, 3}, {4, 5, 6}})
 			require.ErrorContains(t, err, c.expected)
 		}
@@ -117,22 +132,27 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 			return fused.Call("nodemask_times", [][2]int{{2, 4}}, offsets, columns, Reshape(h, 4))
 		}},
 		"other scores": {"n != 8", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, offsets, columns, h, zeros(h, 3, 1), zeros(h, 3, 1), zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
+			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, offsets, columns, h, zeros(h, 3, 1), zeros(h, 3, 1),
+				zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
 		}},
 		"rows beyond the last": {"first + rows(y[0]) <= rows(x[2])", func(_, _, h *Node) []*Node {
-			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3, 1}}), zeros(h, 1, 1), h, h)
+			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3, 1}}), zeros(h, 1, 1), h,
+				h)
 		}},
 		"no first row": {"n < 4 ? 3 : 4", func(_, _, h *Node) []*Node {
 			return fused.Call("nodemask_drop", [][2]int{{1, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), h, h)
 		}},
 		"several weights an entry that is dropped": {"is(x[5], FFI_F32, -1, 1)", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}), zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 2))
+			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2, 3}}),
+				zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 2))
 		}},
 		"no bound": {"is(x[0], FFI_U32, 1, 3)", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2}}), zeros(h, 1, 1), offsets, columns, h, zeros(h, 3, 1))
+			return fused.Call("nodemask_times_dropped", [][2]int{{2, 4}}, Const(h.Graph(), [][]uint32{{1, 2}}), zeros(h, 1, 1),
+				offsets, columns, h, zeros(h, 3, 1))
 		}},
 		"no slope": {"scores(&a, given", func(offsets, columns, h *Node) []*Node {
-			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, offsets, columns, h, zeros(h, 1, 1), zeros(h, 2, 1), zeros(h, 0, 1))
+			return fused.Call("nodemask_attend", [][2]int{{2, 4}, {3, 1}}, offsets, columns, h, zeros(h, 1, 1), zeros(h, 2, 1),
+				zeros(h, 0, 1))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

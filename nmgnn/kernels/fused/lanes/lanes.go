@@ -1,6 +1,6 @@
-// Package lanes computes with WebAssembly's vector instructions, which Go does not use. A program compiled to WebAssembly hands a small
-// second module (lanes.wasm, made of lanes.c by build.sh) its own memory, so that nothing is copied: a call takes the addresses of
-// slices. Results are those of the Go loops in package fused, to the last bit.
+// Package lanes computes with WebAssembly's vector instructions, which Go does not use. A program compiled to
+// WebAssembly hands a small second module (lanes.wasm, made of lanes.c by build.sh) its own memory, so that nothing is
+// copied: a call takes the addresses of slices. Results are those of the Go loops in package fused, to the last bit.
 package lanes
 
 import (
@@ -45,7 +45,8 @@ func Slice[T float32 | int32 | uint32](x []T) Word {
 	return Word(uintptr(p))
 }
 
-// escape keeps what a pointer points to off the stack, which moves when it grows: the compiler does not know what is in a variable.
+// escape keeps what a pointer points to off the stack, which moves when it grows: the compiler does not know what is in
+// a variable.
 var escape = func(unsafe.Pointer) {}
 
 // Int is a count.

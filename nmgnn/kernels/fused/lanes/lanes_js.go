@@ -13,13 +13,14 @@ import (
 var module []byte
 
 // names of the functions in the module.
-var names = [functions]string{"times", "total", "agreement", "attend", "attend_backward", "drop", "elu", "score", "score_backward",
+var names = [functions]string{"times", "total", "agreement", "attend", "attend_backward", "drop", "elu", "score",
+	"score_backward",
 	"sums", "differences", "products", "quotients", "maxima", "signs", "roots", "column_sums", "transpose", "dot"}
 
 var exported [functions]js.Value
 
-// Have reports whether this WebAssembly machine runs the functions: it knows vector instructions, and Go's runtime is laid out as
-// expected. If not, nothing else here may be called.
+// Have reports whether this WebAssembly machine runs the functions: it knows vector instructions, and Go's runtime is
+// laid out as expected. If not, nothing else here may be called.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
@@ -42,12 +43,13 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program is the object of wasm_exec.js that runs this program. Package syscall/js has it too, but keeps it for itself: among the
-// values that wasm_exec.js numbers, it is the sixth, as the global object is the fifth.
+// program is the object of wasm_exec.js that runs this program. Package syscall/js has it too, but keeps it for itself:
+// among the values that wasm_exec.js numbers, it is the sixth, as the global object is the fifth.
 func program() js.Value {
 	global := js.Global()
 	own := global
-	if ref, found := reflect.TypeOf(global).FieldByName("ref"); !found || ref.Offset != 0 || ref.Type.Kind() != reflect.Uint64 {
+	if ref, found := reflect.TypeOf(global).FieldByName("ref"); !found || ref.Offset != 0 ||
+		ref.Type.Kind() != reflect.Uint64 {
 		return js.Undefined()
 	}
 	*(*uint64)(unsafe.Pointer(&own)) = *(*uint64)(unsafe.Pointer(&global)) + 1
@@ -62,7 +64,8 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls a function for rows, parts or numbers from … to-1, where it takes them. args are the fields that lanes.c lists.
+// Run calls a function for rows, parts or numbers from … to-1, where it takes them. args are the fields that lanes.c
+// lists.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)

@@ -58,7 +58,8 @@ func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	for _, pattern := range []string{"*", "../*.go"} { // opened so that go test runs this again when one of them has changed
+	// opened so that go test runs this again when one of them has changed
+	for _, pattern := range []string{"*", "../*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
@@ -71,9 +72,11 @@ func TestResultsAreTheSameInWebAssembly(t *testing.T) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	test := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "Hastened|InLanes",
-		"-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"), "nodemask/nmgnn/kernels/fused")
+		"-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"),
+		"nodemask/nmgnn/kernels/fused")
 	for _, v := range os.Environ() { // little of it: wasm_exec.js has room for 8 kB
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GO") || name == "PATH" || name == "HOME" || strings.HasPrefix(name, "XDG_CACHE") {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GO") || name == "PATH" || name == "HOME" ||
+			strings.HasPrefix(name, "XDG_CACHE") {
 			test.Env = append(test.Env, v)
 		}
 	}

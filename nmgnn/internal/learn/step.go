@@ -1,0 +1,125 @@
+package learn
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/kernels"
+	"nodemask/stats"
+)
+
+// Step is one training step of a model on a graph, or on a part of one.
+type Step struct {
+	Model        nmgnn.Model
+	Data         *nmgnn.Loaded
+	Masks        bool              // node masking is active
+	Regulariser  nmgnn.Regulariser // nil: none
+	LearningRate float64           // of Adam
+	Targets      *Targets          // nil: the weights stay
+	// After changes what a layer hands on, as in [nmgnn.Pass]; nil: nothing does.
+	After func(layer int, h *Node) *Node
+	// More returns further results, computed by the weights that the step left; logits are those of the step. nil: none.
+	More func(scope *model.Scope, logits *Node) []*Node
+}
+
+// Compile compiles a step: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] → the
+// loss that was trained on, if the step has targets, and then what More returns.
+func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
+	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta, key, decay *Node) []*Node {
+		random := kernels.NewRandom(key, s.Data.Kernel())
+		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
+			Features: s.Data.Features(delta.Graph(), true), Random: random, After: s.After}
+		if s.Masks {
+			pass.Mask = delta
+		}
+		if s.Regulariser != nil {
+			pass = s.Regulariser.Apply(pass)
+		}
+		all := s.Model.Forward(pass)
+		logits := all[len(all)-1]
+		var outputs []*Node
+		if s.Targets != nil {
+			loss := s.Targets.Loss(logits)
+			update(scope, loss, decay, s.LearningRate)
+			outputs = append(outputs, loss)
+		}
+		if s.More != nil {
+			outputs = append(outputs, s.More(scope, logits)...)
+		}
+		return outputs
+	})
+	if err != nil {
+		return nil, gomlx.Error(err)
+	}
+	delta, key, decay := shapes.Make(dtypes.Float32, nodes, 1), shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32)
+	if _, err := exec.Compile(delta, key, decay); err != nil {
+		exec.Finalize()
+		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
+	}
+	return exec, nil
+}
+
+// Draws are what is drawn anew for each epoch of a trial.
+type Draws struct {
+	Masks, Keys, Order *rand.PCG // of the mask, of what is drawn on the device, and of batches
+	Delta              []float32 // δ of all nodes of the train graph
+}
+
+// NewDraws returns the draws of a trial.
+func NewDraws(seed uint64, nodes int) *Draws {
+	return &Draws{nmgnn.HostSource(seed, "mask"), nmgnn.HostSource(seed, "dropout"), nmgnn.HostSource(seed, "batches"),
+		make([]float32, nodes)}
+}
+
+// Run runs a compiled [Step] with this δ [nodes, 1], the next key and the weight decay.
+func (d *Draws) Run(step *model.Exec, delta *tensors.Tensor, decay float64) ([]*tensors.Tensor, error) {
+	keys := rand.New(d.Keys)
+	key := tensors.FromFlatDataAndDimensions([]uint32{keys.Uint32(), keys.Uint32()}, 2)
+	outputs, err := step.Call(delta, key, tensors.FromScalar(float32(decay)))
+	return outputs, gomlx.Error(err)
+}
+
+// CheckTrainable returns an error unless views of a graph have nodes to train on and to validate with, and the nodes
+// have features.
+func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
+	for _, v := range views {
+		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
+			return fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score),
+				len(v.Validation.Score))
+		}
+	}
+	if g.Features.Width == 0 {
+		return fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all",
+			g.Name)
+	}
+	return nil
+}
+
+// Evaluate measures the classes of all nodes of a phase on its scored ones.
+func Evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+	predicted := make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		predicted[i] = classes[v]
+	}
+	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
+}
+
+// Labels returns those of a phase's scored nodes.
+func Labels(g *datasets.Graph, phase datasets.Phase) []int32 {
+	labels := make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		labels[i] = g.Labels[phase.Nodes[v]]
+	}
+	return labels
+}
