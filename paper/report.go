@@ -95,8 +95,12 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest, "Answer": answer,
-		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
+	contents := map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest, "Answer": answer,
+		"Trials": e.Trials(), "Fewest": fewest, "Most": most, "Version": record.Version()}
+	if err := e.Err(); err != nil {
+		return err
+	}
+	return page.Execute(w, contents)
 }
 
 // answerSection is how the report begins.

@@ -136,7 +136,8 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 		}
 		var order []string
 		missing := map[string][]Record{} // by the files that they go to
-		if err := each(OpenStore(folder), ParseRecord, func(_ string, _ int, r Record) error {
+		if err := each(OpenStore(folder), newReader(records).parse, func(_ string, _ int, t trial[Record]) error {
+			r := t.value
 			path := s.path(r.Data, r.Model)
 			if missing[path] == nil {
 				order = append(order, path)
@@ -185,8 +186,8 @@ func (t trials) add(r Record) {
 
 // addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns those
 // that contradict either.
-func (s *Store) addMissing(path string, records []Record, known trials) (added int, contradictions []error, err error) {
-	if !slices.ContainsFunc(records, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
+func (s *Store) addMissing(path string, more []Record, known trials) (added int, contradictions []error, err error) {
+	if !slices.ContainsFunc(more, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -195,10 +196,13 @@ func (s *Store) addMissing(path string, records []Record, known trials) (added i
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		if _, err := readLines(path, 0, ParseRecord, func(_ int, r Record) error { known.add(r); return nil }); err != nil {
+		if _, err := readLines(path, 0, newReader(records).parse, func(_ int, t trial[Record]) error {
+			known.add(t.value)
+			return nil
+		}); err != nil {
 			return nil, err
 		}
-		for _, r := range records {
+		for _, r := range more {
 			lack, err := known.lack(r)
 			if err != nil {
 				contradictions = append(contradictions, err)

@@ -32,9 +32,9 @@ type Cell struct {
 
 // NewCell returns a cell with the model's preset. It panics for a model that does not exist.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
-	p, err := hyper.For(model)
-	if err != nil {
-		panic(err)
+	p, known := presets()[model]
+	if !known {
+		panic(fmt.Sprintf("no model %q", model))
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }

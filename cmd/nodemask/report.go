@@ -54,10 +54,7 @@ claim. The HTML page needs nothing but itself. 'answers' is what node masking ch
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return misusef("--results %s: no folder of results there: run it in the folder of the project, or name its results", folder)
 		}
-		evidence, err := paper.OpenEvidence(folder)
-		if err != nil {
-			return err
-		}
+		evidence := paper.OpenEvidence(folder)
 		if format == string(plots.FormatHTML) && overview == "" {
 			if output == "" {
 				output = "report.html"
@@ -85,6 +82,9 @@ claim. The HTML page needs nothing but itself. 'answers' is what node masking ch
 			}
 		default:
 			text, err = renderAll(artifacts, evidence, plots.Format(format), holm)
+		}
+		if unread := evidence.Err(); unread != nil {
+			return unread
 		}
 		if err != nil {
 			return err

@@ -30,11 +30,15 @@ func (r *Results) scores(q Question, reading Reading, size int, score Score, spl
 	if err != nil {
 		return nil, err
 	}
-	f1 := make([]float64, len(splits))
+	all, err := r.part(q.pair())
+	if err != nil {
+		return nil, err
+	}
+	f1, trials := make([]float64, len(splits)), all[k.cell]
 	for i, seed := range splits {
-		of := r.trials[k.cell][seed].F1
+		of := trials[seed].F1
 		if score.Cached {
-			of = r.trials[k.cell][seed].Cached
+			of = trials[seed].Cached
 		}
 		f1[i] = of[k.stop][k.arrivals]
 	}

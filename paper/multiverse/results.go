@@ -2,8 +2,10 @@ package multiverse
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -13,35 +15,93 @@ import (
 
 // Results holds trajectories by what was trained.
 type Results struct {
-	trials map[string]map[uint64]record.Trajectory // by the cell's key, then seed
+	load   func(record.Pair) (map[string][]record.Trajectory, error) // by the cell's key; nil: all that there is is in parts
+	failed func(error)
+	mutex  sync.Mutex
+	parts  map[record.Pair]part
+	// drawn are the splits of all that was read.
+	drawn map[place]string
+}
+
+// part is what there is of a model on a data set, by the cell's key, then seed.
+type part map[string]map[uint64]record.Trajectory
+
+type place struct {
+	data string
+	size int
+	seed uint64
 }
 
 // NewResults sorts trajectories. It returns an error if one cannot be, or if two of one seed have different splits: then they were
 // run on other files of the data, which may order nodes otherwise, and cannot be compared.
 func NewResults(all []record.Trajectory) (*Results, error) {
-	type place struct {
-		data string
-		size int
-		seed uint64
-	}
-	splits := map[place]string{}
-	r := &Results{trials: map[string]map[uint64]record.Trajectory{}}
+	r := LazyResults(nil, nil)
 	for _, t := range all {
-		at := place{t.Data, t.TrainPercent, t.Seed}
-		if split, known := splits[at]; known && split != t.Split {
-			return nil, fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
-		}
-		splits[at] = t.Split
 		id, err := t.ID()
 		if err != nil {
 			return nil, err
 		}
-		if r.trials[id.Cell] == nil {
-			r.trials[id.Cell] = map[uint64]record.Trajectory{}
+		if err := r.add(record.Pair{Data: t.Data, Model: t.Model}, id.Cell, t); err != nil {
+			return nil, err
 		}
-		r.trials[id.Cell][t.Seed] = t
 	}
 	return r, nil
+}
+
+// LazyResults returns results whose trajectories, by the key of their cell, are loaded when something of their model and data set is
+// asked for. The methods of results return the errors of load, and those of [NewResults] for what was loaded; failed is told of each,
+// if it is not nil.
+func LazyResults(load func(record.Pair) (map[string][]record.Trajectory, error), failed func(error)) *Results {
+	return &Results{load: load, failed: failed, parts: map[record.Pair]part{}, drawn: map[place]string{}}
+}
+
+func (r *Results) add(p record.Pair, cell string, t record.Trajectory) error {
+	at := place{t.Data, t.TrainPercent, t.Seed}
+	if split, known := r.drawn[at]; known && split != t.Split {
+		return fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
+	}
+	r.drawn[at] = t.Split
+	if r.parts[p] == nil {
+		r.parts[p] = part{}
+	}
+	if r.parts[p][cell] == nil {
+		r.parts[p][cell] = map[uint64]record.Trajectory{}
+	}
+	r.parts[p][cell][t.Seed] = t
+	return nil
+}
+
+// part returns what there is of a pair.
+func (r *Results) part(p record.Pair) (part, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if some, loaded := r.parts[p]; loaded || r.load == nil {
+		return some, nil
+	}
+	err := r.read(p)
+	if err != nil {
+		delete(r.parts, p)
+		if r.failed != nil {
+			r.failed(err)
+		}
+	}
+	return r.parts[p], err
+}
+
+func (r *Results) read(p record.Pair) error {
+	byCell, err := r.load(p)
+	if err != nil {
+		return err
+	}
+	r.parts[p] = part{}
+	for _, cell := range slices.Sorted(maps.Keys(byCell)) {
+		for _, t := range byCell[cell] {
+			if err := r.add(p, cell, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Question is what is asked of results: a model on a data set in a setting, over sizes of the train set.
@@ -100,6 +160,8 @@ type key struct {
 	stop, arrivals int
 }
 
+func (q Question) pair() record.Pair { return record.Pair{Data: q.Data, Model: q.Model} }
+
 func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 	c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 	if err != nil {
@@ -114,6 +176,10 @@ func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 
 // splits are the seeds that every training of the arms has.
 func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
+	all, err := r.part(q.pair())
+	if err != nil {
+		return nil, err
+	}
 	var common map[uint64]bool
 	for _, reading := range q.Readings() {
 		for _, size := range q.Sizes {
@@ -122,7 +188,7 @@ func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 				if err != nil {
 					return nil, err
 				}
-				trials := r.trials[k.cell]
+				trials := all[k.cell]
 				if common == nil {
 					common = map[uint64]bool{}
 					for seed := range trials {
@@ -301,6 +367,10 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		return nil, err
 	}
 	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
+	all, err := r.part(inductive.pair())
+	if err != nil {
+		return nil, err
+	}
 	c := &Calibration{Limit: firstLimit, Splits: seeds}
 	if len(seeds) < 2 {
 		return c, nil
@@ -320,7 +390,7 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 				}
 				var f1, cost float64
 				for _, seed := range seeds {
-					t := r.trials[k.cell][seed]
+					t := all[k.cell][seed]
 					f1 += t.F1[k.stop][k.arrivals] / float64(len(seeds))
 					if q.Setting == datasets.Inductive {
 						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))
