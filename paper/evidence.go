@@ -21,6 +21,8 @@ type Evidence struct {
 
 	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
 	readings map[question]*Readings                        // nil: not all of them have been run
+	fits     map[string]*multiverse.Calibration            // by model
+	verdicts map[string]Verdict                            // by the claim's ID
 	results  *multiverse.Results                           // of readings
 	tables   *multiverse.Results                           // those of readings that tables show
 	all      *multiverse.Results                           // of the first protocol
@@ -98,7 +100,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 
 // prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
-	e.readings = map[question]*Readings{}
+	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
 	e.results = e.all.OfReadings() // depth and the tuned comparison have splits and models of their own
 	e.tables = e.results
 	e.Records = record.LazyResults(func(p record.Pair) []record.Record {
@@ -211,7 +213,11 @@ func (e *Evidence) ask(q question) (*Readings, error) {
 	if _, err := multiverse.AxesOf(q.model); err != nil {
 		return nil, nil // the paper does not have it
 	}
-	ask, err := Ask(e.results, q.data, q.model, q.setting)
+	calibration, err := e.calibration(q.model)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := askAmong(calibration, q.data, q.model, q.setting)
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +225,15 @@ func (e *Evidence) ask(q question) (*Readings, error) {
 	if err != nil || len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
 		return nil, err
 	}
-	calibration, err := Calibrate(e.results, q.model)
-	if err != nil {
-		return nil, err
-	}
 	return &Readings{All: effects, Calibration: calibration}, nil
+}
+
+// calibration returns a model's calibration, made once.
+func (e *Evidence) calibration(model string) (c *multiverse.Calibration, err error) {
+	if e.fits[model] == nil {
+		e.fits[model], err = Calibrate(e.results, model)
+	}
+	return e.fits[model], err
 }
 
 // Contrasted returns what a contrast is in the calibrated readings of a model on a data set in a setting, and whether all readings

@@ -174,8 +174,53 @@ func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 	return k, nil
 }
 
+// keys finds what is read of the readings of a question. Most readings differ from others only in how trained models are read: what is
+// trained is looked up once for all of them.
+type keys struct {
+	q             Question
+	trained, read map[string]key // by the reading's options, arm and size
+}
+
+func (q Question) keys() *keys { return &keys{q, map[string]key{}, map[string]key{}} }
+
+func (k *keys) of(r Reading, arm Arm, size int) (key, error) {
+	trained, read := make([]byte, len(r), len(r)+2), make([]byte, len(r))
+	for i, axis := range k.q.Axes {
+		if axis.Read {
+			read[i] = byte(r[i])
+		} else {
+			trained[i] = byte(r[i])
+		}
+	}
+	lookUp := func(in map[string]key, id, options []byte) (key, error) {
+		if found, known := in[string(id)]; known {
+			return found, nil
+		}
+		reading := make(Reading, len(options))
+		for i, option := range options {
+			reading[i] = int(option)
+		}
+		found, err := k.q.key(reading, arm, size)
+		if err == nil {
+			in[string(id)] = found
+		}
+		return found, err
+	}
+	id := append(trained, byte(size), 0)
+	if arm == Masked {
+		id[len(id)-1] = 1
+	}
+	what, err := lookUp(k.trained, id, trained)
+	if err != nil {
+		return key{}, err
+	}
+	how, err := lookUp(k.read, read, read)
+	return key{what.cell, how.stop, how.arrivals}, err
+}
+
 // splits are the seeds that every training of the arms has.
-func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
+func (r *Results) splits(k *keys, arms ...Arm) ([]uint64, error) {
+	q := k.q
 	all, err := r.part(q.pair())
 	if err != nil {
 		return nil, err
@@ -184,11 +229,11 @@ func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 	for _, reading := range q.Readings() {
 		for _, size := range q.Sizes {
 			for _, arm := range arms {
-				k, err := q.key(reading, arm, size)
+				at, err := k.of(reading, arm, size)
 				if err != nil {
 					return nil, err
 				}
-				trials := all[k.cell]
+				trials := all[at.cell]
 				if common == nil {
 					common = map[uint64]bool{}
 					for seed := range trials {
@@ -217,7 +262,8 @@ func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 func (r *Results) Effects(q Question) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error
-	if all.Splits, err = r.splits(q, Plain, Masked); err != nil || len(all.Splits) < 2 {
+	k := q.keys()
+	if all.Splits, err = r.splits(k, Plain, Masked); err != nil || len(all.Splits) < 2 {
 		return all, err
 	}
 	for _, reading := range q.Readings() {
@@ -226,7 +272,7 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 			scores := map[Score][]float64{}
 			read := func(score Score) (f1 []float64, err error) {
 				if scores[score] == nil {
-					scores[score], err = r.scores(q, reading, size, score, all.Splits)
+					scores[score], err = r.scores(k, reading, size, score, all.Splits)
 				}
 				return scores[score], err
 			}
@@ -358,11 +404,12 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 	}
 	transductive := inductive
 	transductive.Setting = datasets.Transductive
-	seeds, err := r.splits(inductive, Plain)
+	of := map[datasets.Setting]*keys{datasets.Inductive: inductive.keys(), datasets.Transductive: transductive.keys()}
+	seeds, err := r.splits(of[datasets.Inductive], Plain)
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.splits(transductive, Plain)
+	others, err := r.splits(of[datasets.Transductive], Plain)
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +431,7 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		for _, q := range []Question{inductive, transductive} {
 			sum, n := 0.0, 0
 			for _, size := range q.Sizes {
-				k, err := q.key(reading, Plain, size)
+				k, err := of[q.Setting].of(reading, Plain, size)
 				if err != nil {
 					return nil, err
 				}
