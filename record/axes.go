@@ -27,7 +27,7 @@ type Axis struct {
 	Set func(c *Cell, text string) error
 
 	words func(value string) string // in legends; nil: the name, then the value
-	same  func(a, b *Cell) bool     // that Get returns the same for both
+	same  func(a, b *Cell) bool     // whether Get returns the same for both; nil: Get says
 }
 
 // Choice is an axis on which a cell differs from its model's preset, and its value there.
@@ -157,11 +157,20 @@ func (c Cell) Differences(usual Cell) []Choice {
 		if all[i].Name == "attention-dropout" {
 			from = &masked
 		}
-		if !all[i].same(&c, from) {
-			choices = append(choices, Choice{all[i], all[i].Get(c)})
+		if all[i].equal(&c, from) {
+			continue
 		}
+		choices = append(choices, Choice{all[i], all[i].Get(c)})
 	}
 	return choices
+}
+
+// equal reports whether cells have the same value. Keys ask it of each axis, so it makes no text if it can do without.
+func (a *Axis) equal(one, other *Cell) bool {
+	if a.same == nil {
+		return a.Get(*one) == a.Get(*other)
+	}
+	return a.same(one, other)
 }
 
 // presets returns the parameters of every model, made once.

@@ -356,3 +356,33 @@ func FuzzRecord(f *testing.F) {
 		require.Equal(t, fmt.Sprintf("%+v", r.CellOf()), fmt.Sprintf("%+v", same.CellOf()))
 	})
 }
+
+func TestPairsAreReadFromTheirFilesAndThoseThatMayHoldThem(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, records ...Record) {
+		var text []byte
+		for _, r := range records {
+			line, err := r.Line()
+			require.NoError(t, err)
+			text = append(append(text, sealed(line)...), '\n')
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+	}
+	gin, gat := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80), recordOf(NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
+	more := gin
+	more.Seed = 2
+	write("cora-gin.jsonl", gin)
+	write("x.jsonl", gat, more) // of any trials
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"), 0o666))
+	all, err := OpenStore(folder).Load(gin.CellOf().Pair())
+	require.NoError(t, err)
+	require.Equal(t, []Record{gin, more}, all)
+	_, err = OpenStore(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
+
+	write("pubmed-gin.jsonl", gat) // where whoever asks for cora and gat does not look
+	_, err = OpenStore(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; move the line there")
+	_, err = OpenStore(folder).Verify()
+	require.ErrorContains(t, err, "expected it in cora-gat.jsonl")
+}

@@ -193,3 +193,36 @@ func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 }
+
+func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
+	folder := t.TempDir()
+	store, c := OpenTrajectories(folder), NewCell("cora", "gin", datasets.Inductive, 10)
+	wanted := c.Masked(0.5).Trained().Key()
+	for seed := range uint64(3) {
+		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
+		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
+	}
+	read := func() (map[string][]Trajectory, error) {
+		return store.OfCells(Pair{"cora", "gin"}, func(key string) bool { return key == wanted })
+	}
+	got, err := read()
+	require.NoError(t, err)
+	require.Equal(t, map[string][]Trajectory{wanted: {someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2), someTrajectory(c.Masked(0.5), 3)}}, got)
+	all, err := store.OfPair(Pair{"cora", "gin"})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	none, err := store.OfPair(Pair{"cora", "gat"})
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	// A line of another cell that says that it is of this one, and the reverse.
+	for _, change := range [][2]string{{`"train_percent":10,"seed":2`, `"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
+		require.Contains(t, string(text), change[0])
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666))
+		_, err = read()
+		require.ErrorContains(t, err, "was changed after it was written")
+	}
+}
