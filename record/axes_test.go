@@ -18,8 +18,10 @@ import (
 // otherValues has, for each axis, a value that no preset has.
 func otherValues() map[string]string {
 	return map[string]string{
-		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train", "rescale": "true", "regulariser": "dropnode:0.25",
-		"layers": "3", "hidden": "24", "mlp": "2", "epsilon": "0.25", "learn-epsilon": "true", "heads": "4", "dropout": "0.25", "attention-dropout": "0.25",
+		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train",
+		"rescale": "true", "regulariser": "dropnode:0.25",
+		"layers": "3", "hidden": "24", "mlp": "2", "epsilon": "0.25", "learn-epsilon": "true", "heads": "4",
+		"dropout": "0.25", "attention-dropout": "0.25",
 		"lr": "0.25", "decay": "0.25", "normalize": "false", "epochs": "7", "patience": "7", "stop": "f1",
 		"norm": "both", "readout": "all", "residual": "true", "self": "kept", "dropout-on": "scores",
 	}
@@ -108,7 +110,7 @@ func TestChoicesOfAnUnknownModelAreNone(t *testing.T) {
 
 func TestAxesTellCellsApartAsTheirTextsDo(t *testing.T) {
 	var cells []Cell
-	for _, model := range hyper.Models() {
+	for _, model := range []string{"gin", "gat"} {
 		for _, axis := range Axes() {
 			c := NewCell("cora", model, datasets.Inductive, 10)
 			require.NoError(t, axis.Set(&c, otherValues()[axis.Name]))

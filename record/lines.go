@@ -62,7 +62,8 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 			if from > 0 {
 				where = fmt.Sprintf("byte %d", end)
 			}
-			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the trial again",
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the "+
+				"trial again",
 				path, where, err)
 		}
 		if unended {
@@ -72,7 +73,8 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 	}
 }
 
-// each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files and lines.
+// each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
+// and lines.
 func each[T any](s *Store, parse func([]byte) (trial[T], error), do func(path string, number int, t trial[T]) error,
 	pairs ...Pair) error {
 	files, err := s.files(pairs...)
@@ -114,8 +116,8 @@ type trial[T any] struct {
 	skipped bool // it is none of the cells to read, and has no value
 }
 
-// reader reads lines of one format. What stands before the seed says which cell a line is of: it is decoded and checked once for all
-// lines that begin so.
+// reader reads lines of one format. What stands before the seed says which cell a line is of: it is decoded and checked
+// once for all lines that begin so.
 type reader[T any] struct {
 	format[T]
 	only  func(key string) bool // the cells to read; nil: all
@@ -216,8 +218,8 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no object. It returns an
-// error if the sum is another line's.
+// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no object.
+// It returns an error if the sum is another line's.
 func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
@@ -237,8 +239,8 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	return line[:at], "}", nil
 }
 
-// Verify reads every record again and returns how many trials there are, and an error that names those with contradictory
-// records, a record that cannot be read, and last lines that were cut short.
+// Verify reads every record again and returns how many trials there are, and an error that names those with
+// contradictory records, a record that cannot be read, and last lines that were cut short.
 func (s *Store) Verify() (trials int, err error) {
 	return verify(s, newReader(records).parse, Record.Differences)
 }
@@ -248,7 +250,9 @@ func (s *Trajectories) Verify() (trials int, err error) {
 	return verify(&s.store, s.parser(nil), Trajectory.Differences)
 }
 
-func verify[T any](s *Store, parse func([]byte) (trial[T], error), differences func(a, b T) []string) (trials int, err error) {
+func verify[T any](
+	s *Store, parse func([]byte) (trial[T], error), differences func(a, b T) []string,
+) (trials int, err error) {
 	type place struct {
 		path  string
 		line  int
@@ -262,7 +266,8 @@ func verify[T any](s *Store, parse func([]byte) (trial[T], error), differences f
 			first[t.id] = place{path, number, t.value}
 		} else if found := differences(old.value, t.value); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
-			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: remove what is wrong of both, or both, and the trial is run again",
+			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
+				"remove what is wrong of both, or both, and the trial is run again",
 				path, number, contradiction(t.id, earlier, found)))
 		}
 		return nil

@@ -107,7 +107,8 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 		load             func() error
 	}{
 		{records, `"macro_f1":80`, `"macro_f1":81`, func() error { _, err := OpenStore(records).Load(); return err }},
-		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`, func() error { _, err := OpenTrajectories(trajectories).Load(); return err }},
+		{trajectories, `[80.125,81,82]`, `[80.125,81,83]`,
+			func() error { _, err := OpenTrajectories(trajectories).Load(); return err }},
 	} {
 		require.NoError(t, test.load())
 		path := filepath.Join(test.folder, "cora-gin.jsonl")

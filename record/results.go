@@ -25,8 +25,8 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns results whose records load returns, pair by pair, when the first of their cells is asked for; other returns
-// those of a cell that then has none. Both are called once for each, and deal with their own errors.
+// LazyResults returns results whose records load returns, pair by pair, when the first of their cells is asked for;
+// other returns those of a cell that then has none. Both are called once for each, and deal with their own errors.
 func LazyResults(load func(Pair) []Record, other func(Cell) []Record) *Results {
 	return &Results{load: load, other: other, loaded: map[Pair]bool{}, trials: map[string][]Record{}}
 }
@@ -90,9 +90,6 @@ type Comparison struct {
 
 // Better reports whether a is significantly above b.
 func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
-
-// Worse reports whether a is significantly below b.
-func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant }
 
 // significant is the paper's level.
 const significant = 0.05

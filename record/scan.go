@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A scanner reads a line of JSON as this program writes it: fields in their order, without blanks, escapes or numbers out of
-// the ordinary. It reads nothing that encoding/json would read otherwise; whatever it fails at is left to that.
+// A scanner reads a line of JSON as this program writes it: fields in their order, without blanks, escapes or numbers
+// out of the ordinary. It reads nothing that encoding/json would read otherwise; whatever it fails at is left to that.
 type scanner struct {
 	rest   []byte
 	failed bool
@@ -21,7 +21,8 @@ type slabs struct {
 	rows   [][]float64
 }
 
-// slabSize is how many elements an array has that lists are cut from, and longestRow how many a list has that may begin in it.
+// slabSize is how many elements an array has that lists are cut from, and longestRow how many a list has that may begin
+// in it.
 const slabSize, longestRow = 1 << 13, 64
 
 // room returns a slab with room for a row behind what others use of it.

@@ -61,16 +61,18 @@ func TestEveryCommittedLineIsScannedAsEncodingJSONReadsIt(t *testing.T) {
 func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 	line, err := json.Marshal(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	require.NoError(t, err)
-	want, err := ParseTrajectory(line)
+	want, err := parseTrajectory(line)
 	require.NoError(t, err)
-	for _, change := range [][2]string{{`,"seed":7`, ` , "seed":7`}, {`"epochs":60`, `"epochs": 60`}, {"80.125", "8.0125e1"},
-		{`"backend":"go"`, `"backend":"\u0067o"`}, {`"split":"0123",`, ""}, {"80.125", "080.125"}, {`"seed":7`, `"seed":07`}, {"80.125", "80."}} {
+	for _, change := range [][2]string{{`,"seed":7`, ` , "seed":7`}, {`"epochs":60`, `"epochs": 60`},
+		{"80.125", "8.0125e1"},
+		{`"backend":"go"`, `"backend":"\u0067o"`}, {`"split":"0123",`, ""}, {"80.125", "080.125"}, {`"seed":7`, `"seed":07`},
+		{"80.125", "80."}} {
 		require.Contains(t, string(line), change[0])
 		text := strings.Replace(string(line), change[0], change[1], 1)
 		if change[1] == "" { // a field in another place
 			text = strings.Replace(text, `{`, `{"split":"0123",`, 1)
 		}
-		got, err := ParseTrajectory([]byte(text))
+		got, err := parseTrajectory([]byte(text))
 		if !json.Valid([]byte(text)) {
 			require.Error(t, err, text)
 			continue
@@ -81,7 +83,8 @@ func TestLinesThatAreWrittenOtherwiseAreReadToo(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, c := range []Cell{NewCell("cora", "gin", datasets.Inductive, 10), NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
+	for _, c := range []Cell{NewCell("cora", "gin", datasets.Inductive, 10),
+		NewCell("cora", "gat", datasets.Transductive, 50).Masked(0.5)} {
 		line, err := json.Marshal(someTrajectory(c, 7))
 		require.NoError(f, err)
 		f.Add(line)

@@ -16,8 +16,8 @@ import (
 	"nodemask/stats"
 )
 
-// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
-// folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
+// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
+// same folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
 type Store struct {
 	folder string
 	mutex  sync.Mutex
@@ -55,7 +55,8 @@ type Pair struct{ Data, Model string }
 // Pair returns the part of a store that a cell's trials are in.
 func (c Cell) Pair() Pair { return Pair{c.Data, c.Parameters.Model} }
 
-// mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others' do.
+// mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
+// do.
 func mayHold(file string, p Pair) bool {
 	name := strings.TrimSuffix(filepath.Base(file), extension)
 	if name == fileName(p.Data+"-"+p.Model) {
@@ -69,8 +70,8 @@ func (s *Store) path(data, model string) string {
 	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
 }
 
-// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must not
-// lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
+// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must
+// not lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -91,19 +92,21 @@ func fileName(name string) string {
 func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
 	have := map[uint64]bool{}
 	key := c.Key()
-	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, newReader(records).parse, func(_ int, t trial[Record]) error {
-		if r := t.value; r.Cell == key && r.Backend == backend && r.CellOf().Measures(c) {
-			have[r.Seed] = true
-		}
-		return nil
-	})
+	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, newReader(records).parse,
+		func(_ int, t trial[Record]) error {
+			if r := t.value; r.Cell == key && r.Backend == backend && r.CellOf().Measures(c) {
+				have[r.Seed] = true
+			}
+			return nil
+		})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return have, nil
 }
 
-// files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is not there has none.
+// files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is
+// not there has none.
 func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,9 +123,9 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 	return paths, err
 }
 
-// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold them are read. Merged files may repeat a record of one cell and seed: the
-// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place. [Store.Verify] says
-// whether both say the same.
+// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold them
+// are read. Merged files may repeat a record of one cell and seed: the repeat is left out, unless it has a measurement
+// that the earlier one lacks; then it takes its place. [Store.Verify] says whether both say the same.
 func (s *Store) Load(pairs ...Pair) ([]Record, error) {
 	var all []Record
 	at := map[TrialID]int{}
@@ -151,12 +154,12 @@ type TrialID struct {
 // ID returns what tells the record's trial from others.
 func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
 
-// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it names
-// is opened to run it again.
+// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
+// names is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size, parameters
-// scores, epochs and times are within their ranges, and that its backend is one of [Backends].
+// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
+// parameters scores, epochs and times are within their ranges, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
 	t, err := newReader(records).parse(line)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Trajectory is one training run with everything that is read off it, as a line of JSON: a score for each way of stopping,
-// each way for new nodes to arrive, and with and without the cache. Its trial has a split of its own, from its seed.
+// Trajectory is one training run with everything that is read off it, as a line of JSON: a score for each way of
+// stopping, each way for new nodes to arrive, and with and without the cache. Its trial has a split of its own, from
+// its seed.
 //
 // The lists are by hyper.StopOns, then by datasets.AllArrivals; in the transductive setting, where nothing arrives, the
 // inner lists have one number. F1 is in percent, rounded to three digits after the point.
@@ -39,8 +40,8 @@ type Trajectory struct {
 	Protocol string  `json:"protocol"` // hash of the rules that it was run under, fixed before
 }
 
-// Trained returns a cell as a trajectory trains it: what is read off afterwards (stopping, arrivals) is the preset's, and
-// each trial has a split of its own.
+// Trained returns a cell as a trajectory trains it: what is read off afterwards (stopping, arrivals) is the preset's,
+// and each trial has a split of its own.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -58,7 +59,8 @@ func (c Cell) TrainedChoices() map[string]string {
 	return choices
 }
 
-// Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot be.
+// Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot
+// be.
 func (t Trajectory) Cell() (Cell, error) {
 	if !slices.Contains(hyper.Models(), t.Model) {
 		return Cell{}, fmt.Errorf("no model %q", t.Model)
@@ -68,9 +70,9 @@ func (t Trajectory) Cell() (Cell, error) {
 	return c.Choose(t.Choices)
 }
 
-// ParseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores percentages,
-// its epochs in order, its parameters valid and its backend one of [Backends].
-func ParseTrajectory(line []byte) (Trajectory, error) {
+// parseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores
+// percentages, its epochs in order, its parameters valid and its backend one of [Backends].
+func parseTrajectory(line []byte) (Trajectory, error) {
 	t, err := newReader(trajectories).parse(line)
 	if err != nil {
 		return Trajectory{}, err
@@ -178,8 +180,8 @@ func NumArrivals(s datasets.Setting) int {
 	return len(datasets.AllArrivals())
 }
 
-// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says of
-// programs that append and are killed holds here too.
+// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says
+// of programs that append and are killed holds here too.
 type Trajectories struct {
 	store    Store
 	protocol string                 // that all were run under; "": any
@@ -197,8 +199,8 @@ func OpenTrajectories(folder string) *Trajectories {
 	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
 }
 
-// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others, which
-// count for nothing under these rules.
+// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others,
+// which count for nothing under these rules.
 func (s *Trajectories) Under(protocol string) *Trajectories {
 	return &Trajectories{store: Store{folder: s.store.folder}, protocol: protocol, seen: map[string]*seenTrials{}}
 }
@@ -210,7 +212,8 @@ func (s *Trajectories) parser(only func(key string) bool) func(line []byte) (tri
 	return func(line []byte) (trial[Trajectory], error) {
 		t, err := r.parse(line)
 		if err == nil && !t.skipped && s.protocol != "" && t.value.Protocol != s.protocol {
-			err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
+			err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; "+
+				"keep those of other rules in a folder of their own",
 				t.value.Protocol, s.protocol)
 		}
 		return t, err
@@ -244,11 +247,12 @@ func (s *Trajectories) Load() ([]Trajectory, error) {
 	return all, nil
 }
 
-// OfPair reads what [Trajectories.Load] does of a pair, by the key of the cell ([Cell.Trained]). Only files that may hold it are read.
+// OfPair reads what [Trajectories.Load] does of a pair, by the key of the cell ([Cell.Trained]). Only files that may
+// hold it are read.
 func (s *Trajectories) OfPair(p Pair) (map[string][]Trajectory, error) { return s.OfCells(p, nil) }
 
-// OfCells does what [Trajectories.OfPair] does for those cells of the pair whose key only accepts. Of others' lines the sums are checked,
-// and what says which cell they are of.
+// OfCells does what [Trajectories.OfPair] does for those cells of the pair whose key only accepts. Of others' lines the
+// sums are checked, and what says which cell they are of.
 func (s *Trajectories) OfCells(p Pair, only func(key string) bool) (map[string][]Trajectory, error) {
 	all := map[string][]Trajectory{}
 	err := s.each(only, func(t trial[Trajectory]) { all[t.id.Cell] = append(all[t.id.Cell], t.value) }, p)
@@ -270,7 +274,8 @@ func (s *Trajectories) each(only func(key string) bool, do func(trial[Trajectory
 	}, pairs...)
 }
 
-// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was last asked.
+// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was
+// last asked.
 func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.store.mutex.Lock()
 	defer s.store.mutex.Unlock()
@@ -311,10 +316,10 @@ func (t Trajectory) Differences(other Trajectory) (differences []string) {
 	return differences
 }
 
-// Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in the
-// inductive setting. They have macro F1, also from the cache with new nodes together; what a trajectory does not keep (micro F1,
-// accuracy, smoothness, losses) they lack. It returns an error if
-// the trajectory's choices cannot be; its lists have to be complete, as those that [ParseTrajectory] reads are.
+// Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in
+// the inductive setting. They have macro F1, also from the cache with new nodes together; what a trajectory does not
+// keep (micro F1, accuracy, smoothness, losses) they lack. It returns an error if the trajectory's choices cannot be;
+// its lists have to be complete, as those that [parseTrajectory] reads are.
 func (t Trajectory) Records() ([]Record, error) {
 	trained, err := t.Cell()
 	if err != nil {
@@ -334,16 +339,17 @@ func (t Trajectory) Records() ([]Record, error) {
 	return all, nil
 }
 
-// Record returns what is read off a trajectory of a cell ([Cell.Trained]) as the cell stops and nodes arrive in it. [Trajectory.Records]
-// says what it has.
+// Record returns what is read off a trajectory of a cell ([Cell.Trained]) as the cell stops and nodes arrive in it.
+// [Trajectory.Records] says what it has.
 func (t Trajectory) Record(c Cell) Record {
 	i, j := slices.Index(hyper.StopOns(), c.Parameters.StopOn), 0
 	if t.Setting == datasets.Inductive {
 		c.Arrivals = c.arrivals()
 		j = slices.Index(datasets.AllArrivals(), c.Arrivals)
 	}
-	r := Record{Cell: c.Key(), Data: t.Data, Source: t.Data, Setting: t.Setting, TrainPercent: t.TrainPercent, Arrivals: c.Arrivals,
-		Resplit: true, Parameters: c.Parameters, Seed: t.Seed, SplitSeed: t.Seed, SplitHash: t.Split,
+	r := Record{Cell: c.Key(), Data: t.Data, Source: t.Data, Setting: t.Setting, TrainPercent: t.TrainPercent,
+		Arrivals: c.Arrivals,
+		Resplit:  true, Parameters: c.Parameters, Seed: t.Seed, SplitSeed: t.Seed, SplitHash: t.Split,
 		MacroF1: t.F1[i][j], ValidationF1: t.ValidationF1[i][j], BestEpoch: t.BestEpochs[i][j],
 		Epochs: t.Epochs, Seconds: t.Seconds, Backend: t.Backend, Version: t.Version}
 	if t.Cached != nil {
