@@ -121,7 +121,7 @@ func regraded(artifacts []Artifact, e *Evidence) string {
 	if err != nil {
 		panic(err) // of nothing
 	}
-	before.cited = none
+	before.cited, before.verdicts = none, map[string]Verdict{} // judged anew
 	first := Judge(artifacts, &before)
 	text := "| claim | before | now | how robust |\n|---|---|---|---|\n"
 	for i, j := range Judge(artifacts, e) {
