@@ -155,7 +155,9 @@ func Summary() {
 
 // evidence is what the project's results say, of the tables and of every reading.
 func evidence() *paper.Evidence {
-	return Must1(paper.OpenEvidence(filepath.Join(Must1(Project()), "results")))
+	e := paper.OpenEvidence(filepath.Join(Must1(Project()), "results"))
+	e.OnError = Must
+	return e
 }
 
 func artifact(id string) paper.Artifact { return Must1(paper.Find(id))[0] }

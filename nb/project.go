@@ -11,7 +11,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/internal/worker"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -49,7 +48,7 @@ func Live() *record.Results {
 
 // Recorded returns the results that came with the project: what 'nodemask report' shows.
 func Recorded() *record.Results {
-	return Must1(paper.OpenRecords(filepath.Join(Must1(Project()), "results")))
+	return evidence().Records
 }
 
 // Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats that

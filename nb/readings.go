@@ -73,7 +73,7 @@ func RecordedReadings() *multiverse.Results {
 }
 
 func readingsIn(folder string) *multiverse.Results {
-	return Must1(multiverse.NewResults(Must1(record.OpenTrajectories(folder).Load()))).OfReadings()
+	return multiverse.LazyResults(record.OpenTrajectories(folder).OfPair, Must).OfReadings()
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
@@ -96,7 +96,8 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 		questions = append(questions, Must1(paper.Ask(r, data, model, one)))
 	}
 	cells := Must1(multiverse.Cells(questions))
-	done, _ := r.Count(cells, multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits))
+	done, _, err := r.Count(cells, multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits))
+	Must(err)
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
 		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
 }

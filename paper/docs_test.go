@@ -24,12 +24,11 @@ var update = flag.Bool("update", false, "write what docs/ says of the committed 
 // committed is the evidence in results/, read once.
 func committed(t *testing.T) *Evidence {
 	t.Helper()
-	e, err := read()
-	require.NoError(t, err)
-	return e
+	t.Cleanup(func() { require.NoError(t, read().Err()) })
+	return read()
 }
 
-var read = sync.OnceValues(func() (*Evidence, error) { return OpenEvidence("../results") })
+var read = sync.OnceValue(func() *Evidence { return OpenEvidence("../results") })
 
 // reported are the artifacts that documents tell of.
 func reported(t *testing.T) []Artifact {
@@ -148,9 +147,9 @@ func specificationLinks(e *Evidence) string {
 func trialsText(artifacts []Artifact, e *Evidence) string {
 	fewest, most := trialsPerCell(artifacts, e.Records)
 	if fewest == most {
-		return fmt.Sprintf("The tables rest on %d trials, %d a cell.", e.Trials, most)
+		return fmt.Sprintf("The tables rest on %d trials, %d a cell.", e.Trials(), most)
 	}
-	return fmt.Sprintf("The tables rest on %d trials, %d to %d a cell.", e.Trials, fewest, most)
+	return fmt.Sprintf("The tables rest on %d trials, %d to %d a cell.", e.Trials(), fewest, most)
 }
 
 func TestTheFiguresInDocsDrawTheCommittedResults(t *testing.T) {

@@ -4,20 +4,32 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"nodemask/datasets"
+	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/plots"
 	"nodemask/record"
 )
 
-// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading gives.
+// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading gives. It reads
+// and judges what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
 type Evidence struct {
-	Records  *record.Results
-	Trials   int // of the tables
-	readings map[question]*Readings
-	tuned    []multiverse.Tuned  // those that every arm has run
-	cited    *multiverse.Results // of the second protocol
+	Records *record.Results
+	// OnError is called when something cannot be read, if it is set.
+	OnError func(error)
+
+	load     func(...record.Pair) ([]record.Record, error) // of pairs, or of all without pairs
+	readings map[question]*Readings                        // nil: not all of them have been run
+	fits     map[string]*multiverse.Calibration            // by model
+	verdicts map[string]Verdict                            // by the claim's ID
+	results  *multiverse.Results                           // of readings
+	tables   []*multiverse.Results                         // those that tables show: the first that have a cell count
+	all      *multiverse.Results                           // of the first protocol
+	cited    *multiverse.Results                           // of the second protocol
+	tuned    func() []multiverse.Tuned
+	err      error
 }
 
 // question names what readings are asked about.
@@ -36,156 +48,199 @@ type Readings struct {
 // MultiverseFolder is where the trajectories of all readings are, in a folder of results.
 const MultiverseFolder = "multiverse"
 
-// OpenEvidence reads a folder of results. Errors are those of files that cannot be read, and of [NewEvidence].
-func OpenEvidence(folder string) (*Evidence, error) {
-	records, trajectories, err := load(folder)
-	if err != nil {
-		return nil, err
+// OpenEvidence returns what a folder of results says. Of its files it reads those that hold what is asked for, the first time.
+func OpenEvidence(folder string) *Evidence {
+	e := &Evidence{load: record.OpenStore(folder).Load}
+	part := func(name, protocol string) *multiverse.Results {
+		return multiverse.LazyResults(record.OpenTrajectories(filepath.Join(folder, name)).Under(protocol).OfPair, e.fail)
 	}
-	return NewEvidence(records, trajectories)
+	e.all, e.cited = part(MultiverseFolder, ProtocolHash()), part(CitedFolder, CitedProtocolHash())
+	e.prepare()
+	shown := func(name, protocol string) *multiverse.Results {
+		store := record.OpenTrajectories(filepath.Join(folder, name)).Under(protocol)
+		return multiverse.LazyResults(func(p record.Pair) (map[string][]record.Trajectory, error) {
+			return store.OfCells(p, func(key string) bool { return readOff().trained[key] })
+		}, e.fail)
+	}
+	e.tables = []*multiverse.Results{shown(CitedFolder, CitedProtocolHash()), shown(MultiverseFolder, ProtocolHash()).OfReadings()}
+	return e
 }
 
 // OpenRecords reads the trials of the tables from a folder of results. Errors are those of files that cannot be read.
 func OpenRecords(folder string) (*record.Results, error) {
-	records, trajectories, err := load(folder)
-	if err != nil {
-		return nil, err
-	}
-	first, second, err := byProtocol(trajectories)
-	if err != nil {
-		return nil, err
-	}
-	if records, err = withTrajectories(records, second, first.OfReadings()); err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
-	}
-	return record.NewResults(records), nil
+	e := OpenEvidence(folder)
+	records := e.records()
+	return record.NewResults(records), e.Err()
 }
 
-func load(folder string) ([]record.Record, []record.Trajectory, error) {
-	records, err := record.OpenStore(folder).Load()
-	if err != nil {
-		return nil, nil, err
-	}
-	var trajectories []record.Trajectory
-	for _, name := range []string{MultiverseFolder, CitedFolder} {
-		some, err := record.OpenTrajectories(filepath.Join(folder, name)).Load()
-		if err != nil {
-			return nil, nil, err
-		}
-		trajectories = append(trajectories, some...)
-	}
-	return records, trajectories, nil
-}
-
-// NewEvidence collects trials. Readings count where each of them has all splits of the protocol; until then claims rest on the
-// records alone. It returns an error for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
+// NewEvidence collects trials. Readings count where each of them has all splits of the protocol. It returns an error for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
-	all, second, err := byProtocol(trajectories)
-	if err != nil {
-		return nil, err
-	}
-	asked := map[question]bool{}
-	for _, t := range trajectories {
-		if t.Protocol == ProtocolHash() && multiverse.IsReading(t) {
-			asked[question{t.Data, t.Model, t.Setting}] = true
-		}
-	}
-	results := all.OfReadings() // depth and the tuned comparison have splits and models of their own
-	if records, err = withTrajectories(records, second, results); err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
-	}
-	e := &Evidence{Records: record.NewResults(records), Trials: len(records), readings: map[question]*Readings{}, cited: second}
-	if e.tuned, err = tuned(all); err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
-	}
-	calibrations := map[string]*multiverse.Calibration{}
-	for q := range asked {
-		ask, err := Ask(results, q.data, q.model, q.setting)
-		if err != nil {
-			return nil, fmt.Errorf("paper: %w", err)
-		}
-		effects, err := results.Effects(ask)
-		if err != nil {
-			return nil, fmt.Errorf("paper: %w", err)
-		}
-		if len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
-			continue
-		}
-		if calibrations[q.model] == nil {
-			if calibrations[q.model], err = Calibrate(results, q.model); err != nil {
-				return nil, fmt.Errorf("paper: %w", err)
-			}
-		}
-		e.readings[q] = &Readings{All: effects, Calibration: calibrations[q.model]}
-	}
-	return e, nil
-}
-
-// byProtocol sorts trajectories into those of PROTOCOL.md and of PROTOCOL-2.md. Those of other rules are an error.
-func byProtocol(trajectories []record.Trajectory) (first, second *multiverse.Results, err error) {
 	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
 	for _, t := range trajectories {
 		if _, known := of[t.Protocol]; !known {
-			return nil, nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
+			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
 				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
 		}
 		of[t.Protocol] = append(of[t.Protocol], t)
 	}
-	if first, err = multiverse.NewResults(of[ProtocolHash()]); err != nil {
-		return nil, nil, fmt.Errorf("paper: %w", err)
+	e := &Evidence{load: func(pairs ...record.Pair) (some []record.Record, err error) {
+		for _, r := range records {
+			if len(pairs) == 0 || slices.Contains(pairs, r.CellOf().Pair()) {
+				some = append(some, r)
+			}
+		}
+		return some, nil
+	}}
+	var err error
+	if e.cited, err = multiverse.NewResults(of[CitedProtocolHash()]); err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
 	}
-	if second, err = multiverse.NewResults(of[CitedProtocolHash()]); err != nil {
-		return nil, nil, fmt.Errorf("paper: %w", err)
+	if e.all, err = multiverse.NewResults(of[ProtocolHash()]); err != nil {
+		return nil, fmt.Errorf("paper: %w", err)
 	}
-	return first, second, nil
+	e.prepare()
+	return e, nil
 }
 
-// ReadOff reports whether all that is shown of a table's cell can be read off a trajectory: its trials have a split each.
-func ReadOff(c record.Cell) bool { return c.Resplit && !c.Cached && !c.History }
+// prepare sets what is read and judged later.
+func (e *Evidence) prepare() {
+	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
+	e.results = e.all.OfReadings() // depth and the tuned comparison have splits and models of their own
+	e.tables = []*multiverse.Results{e.cited, e.results}
+	e.Records = record.LazyResults(func(p record.Pair) []record.Record {
+		records, err := e.load(p)
+		e.fail(err)
+		return records
+	}, e.readOff)
+	e.tuned = sync.OnceValue(func() []multiverse.Tuned {
+		all, err := tuned(e.all)
+		e.fail(err)
+		return all
+	})
+}
 
-// withTrajectories adds to records what trajectories have of the tables' cells with a split for each trial, where no record has the
-// cell: those of the first results that have any.
-func withTrajectories(records []record.Record, results ...*multiverse.Results) ([]record.Record, error) {
+// readOff returns what trajectories have of a cell of the tables with a split for each trial.
+func (e *Evidence) readOff(c record.Cell) []record.Record {
+	if !readOff().cells[c.Key()] {
+		return nil
+	}
+	var records []record.Record
+	for i := 0; i < len(e.tables) && len(records) == 0; i++ {
+		trials, err := e.tables[i].Of(c)
+		e.fail(err)
+		for _, t := range trials {
+			records = append(records, t.Record(c))
+		}
+	}
+	return records
+}
+
+// fail notes an error.
+func (e *Evidence) fail(err error) {
+	if err == nil {
+		return
+	}
+	if e.err == nil {
+		e.err = err
+	}
+	if e.OnError != nil {
+		e.OnError(err)
+	}
+}
+
+// Err returns the first error of reading what was asked for. If there is one, what tables, charts, verdicts and findings say lacks what
+// could not be read, and is not to be shown.
+func (e *Evidence) Err() error { return e.err }
+
+// Trials returns how many trials the tables rest on. It reads all of them.
+func (e *Evidence) Trials() int { return len(e.records()) }
+
+// records returns all trials of the tables.
+func (e *Evidence) records() []record.Record {
+	all, err := e.load()
+	e.fail(err)
 	recorded := map[string]bool{}
-	for _, r := range records {
+	for _, r := range all {
 		recorded[r.Cell] = true
 	}
-	for _, c := range CellsOf(Artifacts()) {
-		if !ReadOff(c) || recorded[c.Key()] {
-			continue
-		}
-		var all []record.Trajectory
-		for i := 0; i < len(results) && len(all) == 0; i++ {
-			all = results[i].Of(c)
-		}
-		for _, t := range all {
-			read, err := t.Records()
-			if err != nil {
-				return nil, err
-			}
-			i := slices.IndexFunc(read, func(r record.Record) bool { return r.Cell == c.Key() })
-			if i >= 0 {
-				records = append(records, read[i])
-			}
+	for _, c := range tableCells() {
+		if !recorded[c.Key()] {
+			all = append(all, e.readOff(c)...)
 		}
 	}
-	return records, nil
+	return all
 }
 
+// ReadOff reports whether a table's cell is read off trajectories, which the protocols have: its trials have a split each.
+func ReadOff(c record.Cell) bool {
+	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
+		slices.Contains(cited.Models(), c.Parameters.Model) && slices.Contains(cited.Data(), c.Data)
+}
+
+// tableCells are the cells of all artifacts.
+var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
+
+// readOff has the keys of those cells of the tables that can be read off trajectories, and of what is trained for them.
+var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
+	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
+	for _, c := range tableCells() {
+		if ReadOff(c) {
+			keys.cells[c.Key()], keys.trained[c.Trained().Key()] = true, true
+		}
+	}
+	return keys
+})
+
 // Table returns an artifact's results as a table; a chart's are the numbers that it draws. It returns an error if they cannot be
-// compared.
+// read or compared.
 func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	switch {
 	case a.Tuned:
 		return e.tunedTable(a)
 	case a.IsChart():
-		return a.Points(e.Records), nil
+		return a.Points(e.Records), e.Err()
 	}
-	return a.Table(e.Records, o), nil
+	return a.Table(e.Records, o), e.Err()
 }
 
 // Readings returns what every reading gives for a model on a data set in a setting, and whether they have all been run.
 func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Readings, bool) {
-	r, found := e.readings[question{data, model, setting}]
-	return r, found
+	q := question{data, model, setting}
+	r, asked := e.readings[q]
+	if !asked {
+		var err error
+		if r, err = e.ask(q); err != nil {
+			e.fail(fmt.Errorf("paper: %w", err))
+		}
+		e.readings[q] = r
+	}
+	return r, r != nil
+}
+
+// ask returns what every reading gives, or nil if not all of them have been run.
+func (e *Evidence) ask(q question) (*Readings, error) {
+	if _, err := multiverse.AxesOf(q.model); err != nil {
+		return nil, nil // the paper does not have it
+	}
+	calibration, err := e.calibration(q.model)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := askAmong(calibration, q.data, q.model, q.setting)
+	if err != nil {
+		return nil, err
+	}
+	effects, err := e.results.Effects(ask)
+	if err != nil || len(effects.Effects) == 0 || len(effects.Splits) < multiverse.Splits {
+		return nil, err
+	}
+	return &Readings{All: effects, Calibration: calibration}, nil
+}
+
+// calibration returns a model's calibration, made once.
+func (e *Evidence) calibration(model string) (c *multiverse.Calibration, err error) {
+	if e.fits[model] == nil {
+		e.fits[model], err = Calibrate(e.results, model)
+	}
+	return e.fits[model], err
 }

@@ -51,7 +51,7 @@ func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
 		return ""
 	}
 	same := len(slices.Compact(slices.Clone(on))) == 1
-	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells", len(e.tuned), len(multiverse.TunedQuestions(nil, nil)))
+	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells", len(e.tuned()), len(multiverse.TunedQuestions(nil, nil)))
 	if same {
 		text += " (" + on[0] + ")"
 	}

@@ -64,10 +64,21 @@ func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibrati
 // Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated ones. It
 // returns an error for a model that has no readings.
 func Ask(results *multiverse.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
-	q, err := multiverse.Ask(data, model, setting)
-	if err != nil || data != "pubmed" {
-		return q, err
+	if data != "pubmed" {
+		return askAmong(nil, data, model, setting)
 	}
-	q.Among, err = Calibrate(results, model)
+	c, err := Calibrate(results, model)
+	if err != nil {
+		return multiverse.Question{}, err
+	}
+	return askAmong(c, data, model, setting)
+}
+
+// askAmong is [Ask] with the model's calibration, which matters on PubMed alone.
+func askAmong(c *multiverse.Calibration, data, model string, setting datasets.Setting) (multiverse.Question, error) {
+	q, err := multiverse.Ask(data, model, setting)
+	if data == "pubmed" {
+		q.Among = c
+	}
 	return q, err
 }

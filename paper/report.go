@@ -60,19 +60,35 @@ var reportTemplate string
 // WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and figures,
 // then each table and figure with its command, the verdicts on its claims, where its numbers come from, and its data.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
+	contents := map[string]any{"Holm": o.Holm, "Version": record.Version()}
 	var sections []section
-	claims := false
 	for _, a := range artifacts {
 		s, err := newSection(a, e, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
-		claims = claims || len(a.Claims) > 0
 		sections = append(sections, s)
 	}
-	var curves []template.HTML
-	var forest template.HTML
-	if claims {
+	contents["Sections"] = sections
+	if !o.Alone {
+		if err := addOverview(contents, artifacts, e); err != nil {
+			return err
+		}
+	}
+	page, err := template.New("report").Parse(reportTemplate)
+	if err != nil {
+		return err
+	}
+	if err := e.Err(); err != nil {
+		return err
+	}
+	return page.Execute(w, contents)
+}
+
+// addOverview adds what was found over all artifacts to the contents of a page.
+func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
+	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
+		var curves []template.HTML
 		for _, curve := range e.Specifications() {
 			html, err := curve.HTML()
 			if err != nil {
@@ -84,19 +100,14 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 		if err != nil {
 			return err
 		}
-		forest = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+		contents["Curves"], contents["Forest"] = curves, template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
 	}
-	answer, err := newAnswerSection(e)
-	if err != nil {
+	if contents["Answer"], err = newAnswerSection(e); err != nil {
 		return err
 	}
-	fewest, most := trialsPerCell(artifacts, e.Records)
-	page, err := template.New("report").Parse(reportTemplate)
-	if err != nil {
-		return err
-	}
-	return page.Execute(w, map[string]any{"Holm": o.Holm, "Sections": sections, "Findings": Findings(artifacts, e), "Advice": Advice(e), "Curves": curves, "Forest": forest, "Answer": answer,
-		"Trials": e.Trials, "Fewest": fewest, "Most": most, "Version": record.Version()})
+	contents["Findings"], contents["Advice"], contents["Trials"] = Findings(artifacts, e), Advice(e), e.Trials()
+	contents["Fewest"], contents["Most"] = trialsPerCell(artifacts, e.Records)
+	return nil
 }
 
 // answerSection is how the report begins.

@@ -22,6 +22,8 @@ type TableOptions struct {
 	// Holm corrects a table for the number of comparisons that it makes, by Holm's method. The verdicts on claims do not
 	// change: they are the paper's, which corrects nothing.
 	Holm bool
+	// Alone leaves out of a report what was found over all tables and figures, beside those that are asked for.
+	Alone bool
 }
 
 // Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and

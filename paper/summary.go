@@ -21,6 +21,16 @@ type Judged struct {
 	Command string // computes what the verdict rests on
 }
 
+// verdict judges a claim once.
+func (e *Evidence) verdict(c Claim) Verdict {
+	v, judged := e.verdicts[c.ID]
+	if !judged {
+		v = c.Judge(e)
+		e.verdicts[c.ID] = v
+	}
+	return v
+}
+
 // Judge returns the verdicts on all claims of the artifacts, by subject.
 func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	var all []Judged
@@ -30,7 +40,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				if c.Subject != subject {
 					continue
 				}
-				j := Judged{c, c.Judge(e), a.command()}
+				j := Judged{c, e.verdict(c), a.command()}
 				if j.command != "" {
 					j.Command = j.command
 				}

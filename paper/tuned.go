@@ -26,7 +26,7 @@ func tunedOthers() []tunedOther {
 // tunedOn lists the data sets on which a cell of the tuned comparison of a model has been run.
 func (e *Evidence) tunedOn(model string) string {
 	var on []string
-	for _, t := range e.tuned {
+	for _, t := range e.tuned() {
 		if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
 			on = append(on, title)
 		}
@@ -37,7 +37,7 @@ func (e *Evidence) tunedOn(model string) string {
 // tunedKeepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
 func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
 	chosen := map[string]int{}
-	for _, t := range e.tuned {
+	for _, t := range e.tuned() {
 		for _, arm := range t.Arms {
 			if t.Model == model && arm.Name == multiverse.ArmMaskedTuned {
 				chosen[arm.Chosen["keep"]]++
@@ -60,7 +60,7 @@ func tableTuned() Artifact {
 // tunedTable shows what of the tuned comparison has been run.
 func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns), TextColumns: len(a.Labels), Sections: true}
-	for _, q := range e.tuned {
+	for _, q := range e.tuned() {
 		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting, q.TrainPercent)}}
 		for _, arm := range q.Arms {
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
@@ -76,8 +76,8 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if n := len(multiverse.TunedQuestions(nil, nil)); len(e.tuned) < n {
-		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned), n)
+	if n := len(multiverse.TunedQuestions(nil, nil)); len(e.tuned()) < n {
+		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned()), n)
 	}
 	return t, nil
 }
@@ -113,7 +113,7 @@ func claimOfTuned(id, text, arm, against string, models ...string) Claim {
 	return Claim{ID: id, Subject: aboutBeyond, Ours: true, Text: text, Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
 		Judge: func(e *Evidence) Verdict {
 			var all []comparison
-			for _, q := range e.tuned {
+			for _, q := range e.tuned() {
 				if !slices.Contains(models, q.Model) {
 					continue
 				}

@@ -54,7 +54,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	})
 	e, err := NewEvidence(nil, all)
 	require.NoError(t, err)
-	require.Len(t, e.tuned, 1)
+	require.Len(t, e.tuned(), 1)
 	found, err := Find("table-tuned")
 	require.NoError(t, err)
 	table, err := e.Table(found[0], TableOptions{})
@@ -90,7 +90,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	// Without the last trial of an arm nothing is compared.
 	e, err = NewEvidence(nil, all[:len(all)-1])
 	require.NoError(t, err)
-	require.Empty(t, e.tuned)
+	require.Empty(t, e.tuned())
 	require.Empty(t, Advice(e))
 }
 
@@ -126,7 +126,7 @@ func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
 	e := committed(t)
 	for _, other := range tunedOthers() {
 		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := multiverse.Pooled(e.tuned, multiverse.TunedModels(), multiverse.ArmMaskedTuned, other.arm)
+		effect, cells, err := multiverse.Pooled(e.tuned(), multiverse.TunedModels(), multiverse.ArmMaskedTuned, other.arm)
 		require.NoError(t, err)
 		require.Equal(t, v.Of, cells)
 		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)

@@ -20,9 +20,9 @@ func appendLines(path string, lines ...[]byte) error {
 	return underLock(path, func() ([][]byte, error) { return lines, nil })
 }
 
-// underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is called, so that it
-// may look at what there is. A last line that was cut short, by a process that was killed while it wrote, is removed
-// first; one that lacks only its end gets it.
+// underLock adds the lines that choose returns to a file, all at once. Nobody else appends from before choose is
+// called, so that it may look at what there is. A last line that was cut short, by a process that was killed while it
+// wrote, is removed first; one that lacks only its end gets it.
 func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -72,13 +72,14 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	}
 	i := bytes.LastIndexByte(tail, '\n')
 	if i < 0 && int64(len(tail)) < size {
-		return nil, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results", f.Name(), longestLine)
+		return nil, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results",
+			f.Name(), longestLine)
 	}
 	return tail[i+1:], nil
 }
 
-// CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was stopped while it
-// wrote. It waits for those that write now.
+// CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
+// stopped while it wrote. It waits for those that write now.
 func (s *Store) CheckEnds() error {
 	paths, err := s.files()
 	if err != nil {
@@ -113,7 +114,8 @@ func checkEnd(path string) (err error) {
 	if err != nil || len(last) == 0 || isWhole(last) {
 		return err
 	}
-	return fmt.Errorf("%s: byte %d: the last line is cut short, after %d bytes: expected a record and a line break. Whatever adds a trial to this file removes the line, and 'nodemask reproduce' runs its trial again",
+	return fmt.Errorf("%s: byte %d: the last line is cut short, after %d bytes: expected a record and a line break. "+
+		"Whatever adds a trial to this file removes the line, and 'nodemask reproduce' runs its trial again",
 		path, info.Size()-int64(len(last)), len(last))
 }
 
@@ -136,7 +138,8 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 		}
 		var order []string
 		missing := map[string][]Record{} // by the files that they go to
-		if err := each(OpenStore(folder), ParseRecord, func(_ string, _ int, r Record) error {
+		if err := each(OpenStore(folder), newReader(records).parse, func(_ string, _ int, t trial[Record]) error {
+			r := t.value
 			path := s.path(r.Data, r.Model)
 			if missing[path] == nil {
 				order = append(order, path)
@@ -163,8 +166,8 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 // trials holds the most complete record of each.
 type trials map[TrialID]Record
 
-// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if both
-// contradict each other.
+// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
+// both contradict each other.
 func (t trials) lack(r Record) (bool, error) {
 	have, is := t[r.ID()]
 	if !is {
@@ -183,10 +186,10 @@ func (t trials) add(r Record) {
 	}
 }
 
-// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns those
-// that contradict either.
-func (s *Store) addMissing(path string, records []Record, known trials) (added int, contradictions []error, err error) {
-	if !slices.ContainsFunc(records, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
+// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns
+// those that contradict either.
+func (s *Store) addMissing(path string, more []Record, known trials) (added int, contradictions []error, err error) {
+	if !slices.ContainsFunc(more, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -195,10 +198,13 @@ func (s *Store) addMissing(path string, records []Record, known trials) (added i
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		if _, err := readLines(path, 0, ParseRecord, func(_ int, r Record) error { known.add(r); return nil }); err != nil {
+		if _, err := readLines(path, 0, newReader(records).parse, func(_ int, t trial[Record]) error {
+			known.add(t.value)
+			return nil
+		}); err != nil {
 			return nil, err
 		}
-		for _, r := range records {
+		for _, r := range more {
 			lack, err := known.lack(r)
 			if err != nil {
 				contradictions = append(contradictions, err)

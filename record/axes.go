@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type Axis struct {
 	Set func(c *Cell, text string) error
 
 	words func(value string) string // in legends; nil: the name, then the value
+	same  func(a, b *Cell) bool     // whether Get returns the same for both; nil: Get says
 }
 
 // Choice is an axis on which a cell differs from its model's preset, and its value there.
@@ -52,8 +54,9 @@ func Axes() []Axis { return slices.Clone(axes()) }
 var axes = sync.OnceValue(func() []Axis {
 	return []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
-			Get: func(c Cell) string { return string(c.arrivals()) },
-			Set: func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err }},
+			Get:  func(c Cell) string { return string(c.arrivals()) },
+			Set:  func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err },
+			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
 		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of each set), or own (as the data come with train, validation and test nodes; without --train)",
 			Get: func(c Cell) string {
 				if c.OwnSplit {
@@ -67,10 +70,12 @@ var axes = sync.OnceValue(func() []Axis {
 				}
 				c.OwnSplit = text == "own"
 				return nil
-			}},
+			},
+			same: func(a, b *Cell) bool { return a.OwnSplit == b.OwnSplit }},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
-			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
-			Set: func(c *Cell, text string) error { return setBool(&c.Resplit, text) }},
+			Get:  func(c Cell) string { return fmt.Sprint(c.Resplit) },
+			Set:  func(c *Cell, text string) error { return setBool(&c.Resplit, text) },
+			same: func(a, b *Cell) bool { return a.Resplit == b.Resplit }},
 		{Name: "validation", Flag: "validation", Help: "validation nodes, in percent of the nodes left after the train set",
 			Get: func(c Cell) string { return strconv.Itoa(c.validationPercent()) },
 			Set: func(c *Cell, text string) error {
@@ -80,7 +85,8 @@ var axes = sync.OnceValue(func() []Axis {
 				}
 				c.ValidationPercent = percent
 				return nil
-			}},
+			},
+			same: func(a, b *Cell) bool { return a.validationPercent() == b.validationPercent() }},
 		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
 			Get: func(c Cell) string { return number(c.Parameters.KeepRate.Probability()) },
 			Set: func(c *Cell, text string) error {
@@ -95,13 +101,21 @@ var axes = sync.OnceValue(func() []Axis {
 				*c = c.Masked(rate)
 				return nil
 			},
-			words: func(value string) string { return "p = " + value }},
+			words: func(value string) string { return "p = " + value },
+			same: func(a, b *Cell) bool {
+				return sameNumber(a.Parameters.KeepRate.Probability(), b.Parameters.KeepRate.Probability())
+			}},
 		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
 		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper", func(p *hyper.Parameters) *bool { return &p.Rescale }),
 		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
 		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with its drop probability after a colon (dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
-			Set: setRegulariser},
+			Set: setRegulariser,
+			same: func(a, b *Cell) bool {
+				p, q := &a.Parameters, &b.Parameters
+				return p.Regulariser == q.Regulariser &&
+					(p.Regulariser == hyper.NoRegulariser || sameNumber(p.RegulariserRate, q.RegulariserRate))
+			}},
 		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
 		count("hidden", "hidden", "width of hidden layers", func(p *hyper.Parameters) *int { return &p.Hidden }),
 		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP", func(p *hyper.Parameters) *int { return &p.MLPLayers }),
@@ -125,9 +139,9 @@ var axes = sync.OnceValue(func() []Axis {
 
 // Choices lists where a cell differs from its model's preset.
 func (c Cell) Choices() []Choice {
-	preset, err := hyper.For(c.Parameters.Model)
-	if err != nil {
-		preset = c.Parameters // a model that nobody knows has no preset to differ from
+	preset, known := presets()[c.Parameters.Model]
+	if !known {
+		preset = c.Parameters // it has no preset to differ from
 	}
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
@@ -137,17 +151,40 @@ func (c Cell) Choices() []Choice {
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(c.Parameters.KeepRate)
 	var choices []Choice
-	for _, axis := range axes() {
-		from := usual
-		if axis.Name == "attention-dropout" {
-			from = masked
+	all := axes()
+	for i := range all {
+		from := &usual
+		if all[i].Name == "attention-dropout" {
+			from = &masked
 		}
-		if value := axis.Get(c); value != axis.Get(from) {
-			choices = append(choices, Choice{axis, value})
+		if all[i].equal(&c, from) {
+			continue
 		}
+		choices = append(choices, Choice{all[i], all[i].Get(c)})
 	}
 	return choices
 }
+
+// equal reports whether cells have the same value. Keys ask it of each axis, so it makes no text if it can do without.
+func (a *Axis) equal(one, other *Cell) bool {
+	if a.same == nil {
+		return a.Get(*one) == a.Get(*other)
+	}
+	return a.same(one, other)
+}
+
+// presets returns the parameters of every model, made once.
+var presets = sync.OnceValue(func() map[string]hyper.Parameters {
+	all := map[string]hyper.Parameters{}
+	for _, model := range hyper.Models() {
+		p, err := hyper.For(model)
+		if err != nil {
+			panic(err) // it is a model
+		}
+		all[model] = p
+	}
+	return all
+})
 
 func (c Cell) validationPercent() int {
 	if c.ValidationPercent == 0 {
@@ -175,8 +212,9 @@ func (a Axis) label(value string) string {
 
 func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
 	return Axis{Name: name, Flag: flag, Help: help,
-		Get: func(c Cell) string { return string(*field(&c.Parameters)) },
-		Set: func(c *Cell, text string) error { *field(&c.Parameters) = T(text); return nil }}
+		Get:  func(c Cell) string { return string(*field(&c.Parameters)) },
+		Set:  func(c *Cell, text string) error { *field(&c.Parameters) = T(text); return nil },
+		same: sameField(field)}
 }
 
 // oneOf is an axis of names, of which none is the word for what no preset sets.
@@ -197,7 +235,8 @@ func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hype
 			}
 			*field(&c.Parameters) = value
 			return nil
-		}}
+		},
+		same: sameField(field)}
 }
 
 func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {
@@ -210,19 +249,31 @@ func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {
 			}
 			*field(&c.Parameters) = n
 			return nil
-		}}
+		},
+		same: sameField(field)}
 }
 
 func float(name, flag, help string, field func(*hyper.Parameters) *float64) Axis {
 	return Axis{Name: name, Flag: flag, Help: help,
-		Get: func(c Cell) string { return number(*field(&c.Parameters)) },
-		Set: func(c *Cell, text string) error { return setFloat(field(&c.Parameters), text) }}
+		Get:  func(c Cell) string { return number(*field(&c.Parameters)) },
+		Set:  func(c *Cell, text string) error { return setFloat(field(&c.Parameters), text) },
+		same: func(a, b *Cell) bool { return sameNumber(*field(&a.Parameters), *field(&b.Parameters)) }}
 }
 
 func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) Axis {
 	return Axis{Name: name, Flag: flag, Switch: on, Help: help,
-		Get: func(c Cell) string { return strconv.FormatBool(*field(&c.Parameters)) },
-		Set: func(c *Cell, text string) error { return setBool(field(&c.Parameters), text) }}
+		Get:  func(c Cell) string { return strconv.FormatBool(*field(&c.Parameters)) },
+		Set:  func(c *Cell, text string) error { return setBool(field(&c.Parameters), text) },
+		same: sameField(field)}
+}
+
+func sameField[T comparable](field func(*hyper.Parameters) *T) func(a, b *Cell) bool {
+	return func(a, b *Cell) bool { return *field(&a.Parameters) == *field(&b.Parameters) }
+}
+
+// sameNumber reports whether numbers have one text: -0 is not 0.
+func sameNumber(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
 func number(x float64) string { return fmt.Sprint(x) }

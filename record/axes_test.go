@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,8 +18,10 @@ import (
 // otherValues has, for each axis, a value that no preset has.
 func otherValues() map[string]string {
 	return map[string]string{
-		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train", "rescale": "true", "regulariser": "dropnode:0.25",
-		"layers": "3", "hidden": "24", "mlp": "2", "epsilon": "0.25", "learn-epsilon": "true", "heads": "4", "dropout": "0.25", "attention-dropout": "0.25",
+		"arrivals": "train-edges", "split": "own", "resplit": "true", "validation": "5", "keep": "0.25", "over": "train",
+		"rescale": "true", "regulariser": "dropnode:0.25",
+		"layers": "3", "hidden": "24", "mlp": "2", "epsilon": "0.25", "learn-epsilon": "true", "heads": "4",
+		"dropout": "0.25", "attention-dropout": "0.25",
 		"lr": "0.25", "decay": "0.25", "normalize": "false", "epochs": "7", "patience": "7", "stop": "f1",
 		"norm": "both", "readout": "all", "residual": "true", "self": "kept", "dropout-on": "scores",
 	}
@@ -103,4 +106,32 @@ func TestChoicesOfAnUnknownModelAreNone(t *testing.T) {
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	c.Parameters.Model = "gim"
 	require.Empty(t, c.Choices(), "there is no preset to differ from")
+}
+
+func TestAxesTellCellsApartAsTheirTextsDo(t *testing.T) {
+	var cells []Cell
+	for _, model := range []string{"gin", "gat"} {
+		for _, axis := range Axes() {
+			c := NewCell("cora", model, datasets.Inductive, 10)
+			require.NoError(t, axis.Set(&c, otherValues()[axis.Name]))
+			zero := c
+			zero.Arrivals, zero.ValidationPercent = datasets.AllEdges, 10
+			zero.Parameters.KeepRate, zero.Parameters.Epsilon = 1, math.Copysign(0, -1)
+			c.Parameters.RegulariserRate += 0.25 // of none, too
+			cells = append(cells, c, zero)
+		}
+	}
+	for _, axis := range Axes() {
+		differ := 0
+		for _, a := range cells {
+			for _, b := range cells {
+				same := axis.Get(a) == axis.Get(b)
+				require.Equal(t, same, axis.equal(&a, &b), "%s: %q and %q", axis.Name, axis.Get(a), axis.Get(b))
+				if !same {
+					differ++
+				}
+			}
+		}
+		require.Positive(t, differ, axis.Name)
+	}
 }

@@ -14,27 +14,29 @@ import (
 // Cell describes how one number of a table, or one point of a chart, is measured. Its trials differ in their seed. JSON
 // keeps all of it.
 type Cell struct {
-	Data         string            `json:"data"` // name of the data set
-	Setting      datasets.Setting  `json:"setting"`
-	TrainPercent int               `json:"train_percent"`
-	Arrivals     datasets.Arrivals `json:"arrivals,omitempty"`  // how new nodes join, in the inductive setting; "" is with all their edges
-	Resplit      bool              `json:"resplit,omitempty"`   // each trial has a split of its own
-	OwnSplit     bool              `json:"own_split,omitempty"` // the data's own split, of which TrainPercent only says how large its train set is
+	Data         string           `json:"data"` // name of the data set
+	Setting      datasets.Setting `json:"setting"`
+	TrainPercent int              `json:"train_percent"`
+	// Arrivals is how new nodes join, in the inductive setting; "" is with all their edges.
+	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
+	Resplit  bool              `json:"resplit,omitempty"` // each trial has a split of its own
+	// OwnSplit is the data's own split, of which TrainPercent only says how large its train set is.
+	OwnSplit bool `json:"own_split,omitempty"`
 	// ValidationPercent of the nodes left after the train set are validation nodes; 0: 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from cached representations, together and apart, and History keeps the losses of every epoch. Cells
-	// that differ in these alone are one cell, measured with both.
+	// Cached also predicts new nodes from cached representations, together and apart, and History keeps the losses of
+	// every epoch. Cells that differ in these alone are one cell, measured with both.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
 }
 
 // NewCell returns a cell with the model's preset. It panics for a model that does not exist.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
-	p, err := hyper.For(model)
-	if err != nil {
-		panic(err)
+	p, known := presets()[model]
+	if !known {
+		panic(fmt.Sprintf("no model %q", model))
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }
@@ -51,8 +53,9 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values of axes, by [Axis].Name, which are set in the order of [Axes]: the keep rate takes attention
-// dropout away before that may be set. It returns an error for a name that no axis has, and for values that cannot be.
+// Choose returns the cell with values of axes, by [Axis].Name, which are set in the order of [Axes]: the keep rate
+// takes attention dropout away before that may be set. It returns an error for a name that no axis has, and for values
+// that cannot be.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -90,8 +93,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the cell's model and what differs from a usual cell in a few words: "GIN + NM, layers 4". A keep rate of keep goes
-// without saying.
+// Label returns the cell's model and what differs from a usual cell in a few words: "GIN + NM, layers 4". A keep rate
+// of keep goes without saying.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {

@@ -26,8 +26,9 @@ func ExampleCell() {
 
 // trial is a record as package measure makes it, with a score.
 func trial(c record.Cell, seed uint64, f1 float64) record.Record {
-	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: c.Parameters,
-		Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, Backend: "go"}
+	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Parameters: c.Parameters,
+		Seed:       seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, Backend: "go"}
 }
 
 // What is added to a store is there for other programs too, and after them.

@@ -21,12 +21,14 @@ import (
 func init() { faults.Pin() }
 
 func TestMain(m *testing.M) {
-	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both, "hold": holdLease})
+	faults.Main(m, map[string]func(string) error{"reproduce": reproduceThree, "merge": mergeFrom, "both": both,
+		"hold": holdLease})
 }
 
 func someCell() Cell { return NewCell("cora", "gin", datasets.Transductive, 10) }
 
-// reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is missing.
+// reproduceThree does what reproduce does for the seeds 1 to 3, without training: it leases the cell and adds what is
+// missing.
 func reproduceThree(folder string) (err error) {
 	s, c := OpenStore(filepath.Join(folder, "results")), someCell()
 	lease, err := s.Lease(c.Key(), "go")

@@ -58,8 +58,8 @@ func (s *Store) Lease(key, backend string) (*Lease, error) {
 	}
 }
 
-// Release gives the cell back. If somebody has removed the folder meanwhile, there is nothing to remove: a file that is there now is
-// another's.
+// Release gives the cell back. If somebody has removed the folder meanwhile, there is nothing to remove: a file that is
+// there now is another's.
 func (l *Lease) Release() error {
 	path := l.file.Name()
 	ours, err := l.file.Stat()

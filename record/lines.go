@@ -3,6 +3,8 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +12,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +62,8 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 			if from > 0 {
 				where = fmt.Sprintf("byte %d", end)
 			}
-			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the trial again",
+			return end, fmt.Errorf("%s: %s: %w: remove the line, and 'nodemask reproduce' or 'nodemask multiverse' runs the "+
+				"trial again",
 				path, where, err)
 		}
 		if unended {
@@ -68,14 +73,25 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 	}
 }
 
-// each calls do with the path, line and value of every line of a folder's files, in the order of files and lines.
-func each[T any](s *Store, parse func([]byte) (T, error), do func(path string, number int, t T) error) error {
-	files, err := s.files()
+// each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
+// and lines.
+func each[T any](s *Store, parse func([]byte) (trial[T], error), do func(path string, number int, t trial[T]) error,
+	pairs ...Pair) error {
+	files, err := s.files(pairs...)
 	if err != nil {
 		return err
 	}
 	for _, path := range files {
-		_, err := readLines(path, 0, parse, func(number int, t T) error { return do(path, number, t) })
+		_, err := readLines(path, 0, parse, func(number int, t trial[T]) error {
+			switch {
+			case !mayHold(path, t.pair):
+				return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there",
+					t.pair.Model, t.pair.Data, filepath.Base(s.path(t.pair.Data, t.pair.Model)))
+			case t.skipped, len(pairs) > 0 && !slices.Contains(pairs, t.pair):
+				return nil
+			}
+			return do(path, number, t)
+		})
 		if err != nil && !errors.Is(err, errNoFile) && !errors.Is(err, fs.ErrNotExist) { // a link may lead to either
 			return err
 		}
@@ -83,21 +99,108 @@ func each[T any](s *Store, parse func([]byte) (T, error), do func(path string, n
 	return nil
 }
 
-// decode reads a line of JSON without unknown fields into what it is called, and checks its sum if it has one.
-func decode(line []byte, name string, into any) error {
-	line, err := unsealed(line)
+// A format says how the lines of one kind of trial are read.
+type format[T any] struct {
+	name   string                    // "a record"
+	cellOf func(T) (Cell, error)     // the cell of a trial, if that can be
+	check  func(T, Cell) error       // of what the cell does not say
+	id     func(T, string) TrialID   // of a trial of the cell of a key
+	rest   func(s *scanner, into *T) // reads what stands from the seed on
+}
+
+// trial is what a line says, the trial's name, and where it belongs.
+type trial[T any] struct {
+	value   T
+	id      TrialID
+	pair    Pair
+	skipped bool // it is none of the cells to read, and has no value
+}
+
+// reader reads lines of one format. What stands before the seed says which cell a line is of: it is decoded and checked
+// once for all lines that begin so.
+type reader[T any] struct {
+	format[T]
+	only  func(key string) bool // the cells to read; nil: all
+	heads map[string]head[T]
+	slabs slabs
+}
+
+// head is what stands before the seed.
+type head[T any] struct {
+	value T
+	cell  Cell
+	key   string
+	skip  bool
+}
+
+func newReader[T any](f format[T]) *reader[T] {
+	return &reader[T]{format: f, heads: map[string]head[T]{}, slabs: slabs{texts: map[string]string{}}}
+}
+
+// parse reads a line and checks all that it says, its sum first if it has one.
+func (r *reader[T]) parse(line []byte) (t trial[T], err error) {
+	body, end, err := unsealed(line)
 	if err != nil {
-		return fmt.Errorf("%s %w", name, err)
+		return t, fmt.Errorf("%s %w", r.name, err)
 	}
+	value, h, plain := r.scan(body)
+	if plain && h.skip {
+		return trial[T]{pair: h.cell.Pair(), skipped: true}, nil
+	}
+	if !plain {
+		if value, err = decode[T](append(body[:len(body):len(body)], end...), r.name); err != nil {
+			return t, err
+		}
+		if h.cell, err = r.cellOf(value); err != nil {
+			return t, err
+		}
+		h.key = h.cell.Key()
+	}
+	return trial[T]{value: value, id: r.id(value, h.key), pair: h.cell.Pair()}, r.check(value, h.cell)
+}
+
+// scan reads an object without its last brace, if it is as this program writes it; of one to skip, the head alone.
+func (r *reader[T]) scan(body []byte) (value T, h head[T], ok bool) {
+	at := bytes.Index(body, []byte(seedField))
+	if at < 0 {
+		return value, h, false
+	}
+	h, known := r.heads[string(body[:at])]
+	if !known {
+		var err error
+		if h.value, err = decode[T](append(body[:at:at], '}'), r.name); err != nil {
+			return value, h, false
+		}
+		if h.cell, err = r.cellOf(h.value); err != nil {
+			return value, h, false
+		}
+		h.key = h.cell.Key()
+		h.skip = r.only != nil && !r.only(h.key)
+		r.heads[string(body[:at])] = h
+	}
+	if h.skip {
+		return value, h, true
+	}
+	value = h.value
+	s := scanner{rest: body[at:], slabs: &r.slabs}
+	r.rest(&s, &value)
+	return value, h, !s.failed && len(s.rest) == 0
+}
+
+// seedField is where the scan of a line begins. No text in quotes contains it.
+const seedField = `,"seed":`
+
+// decode reads a line of JSON without unknown fields into what it is called.
+func decode[T any](line []byte, name string) (value T, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("not %s: %w", name, err)
+	if err := decoder.Decode(&value); err != nil {
+		return value, fmt.Errorf("not %s: %w", name, err)
 	}
 	if rest, _ := io.ReadAll(decoder.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
-		return fmt.Errorf("%d bytes after %s: expected one per line", len(rest), name)
+		return value, fmt.Errorf("%d bytes after %s: expected one per line", len(rest), name)
 	}
-	return nil
+	return value, nil
 }
 
 // A stored line ends in a field with the CRC-32C of what stands before it. Lines of programs before had none.
@@ -115,52 +218,57 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed returns a line without its sum, or an error if it is another line's.
-func unsealed(line []byte) ([]byte, error) {
+// unsealed returns an object without its last brace and sum, and what ends it: the brace, unless the line is no object.
+// It returns an error if the sum is another line's.
+func unsealed(line []byte) (body []byte, end string, err error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumField)) || !bytes.HasSuffix(line, []byte(sumEnd)) {
-		return line, nil
+		if body, is := bytes.CutSuffix(line, []byte("}")); is {
+			return body, "}", nil
+		}
+		return line, "", nil
 	}
-	said, is := line[at+len(sumField):len(line)-len(sumEnd)], fmt.Sprintf("%08x", crc32.Checksum(line[:at], castagnoli))
-	if string(said) != is {
-		return nil, fmt.Errorf("that was changed after it was written: its CRC-32C is %s, expected %q", is, said)
+	var sum [4]byte
+	var is [8]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line[:at], castagnoli))
+	hex.Encode(is[:], sum[:])
+	if said := line[at+len(sumField) : len(line)-len(sumEnd)]; string(said) != string(is[:]) {
+		return nil, "", fmt.Errorf("that was changed after it was written: its CRC-32C is %s, expected %q", is[:], said)
 	}
-	return append(line[:at:at], '}'), nil
+	return line[:at], "}", nil
 }
 
-// Verify reads every record again and returns how many trials there are, and an error that names those with contradictory
-// records, a record that cannot be read, and last lines that were cut short.
+// Verify reads every record again and returns how many trials there are, and an error that names those with
+// contradictory records, a record that cannot be read, and last lines that were cut short.
 func (s *Store) Verify() (trials int, err error) {
-	return verify(s, ParseRecord, Record.Differences, func(r Record) (TrialID, error) { return r.ID(), nil })
+	return verify(s, newReader(records).parse, Record.Differences)
 }
 
 // Verify does for trajectories what [Store.Verify] does for records.
 func (s *Trajectories) Verify() (trials int, err error) {
-	return verify(&s.store, s.parse, Trajectory.Differences, Trajectory.ID)
+	return verify(&s.store, s.parser(nil), Trajectory.Differences)
 }
 
-func verify[T any](s *Store, parse func([]byte) (T, error), differences func(a, b T) []string,
-	idOf func(T) (TrialID, error)) (trials int, err error) {
+func verify[T any](
+	s *Store, parse func([]byte) (trial[T], error), differences func(a, b T) []string,
+) (trials int, err error) {
 	type place struct {
-		path string
-		line int
-		t    T
+		path  string
+		line  int
+		value T
 	}
 	first := map[TrialID]place{}
 	var wrong []error
-	err = each(s, parse, func(path string, number int, t T) error {
-		id, err := idOf(t)
-		if err != nil {
-			return err
-		}
-		old, known := first[id]
+	err = each(s, parse, func(path string, number int, t trial[T]) error {
+		old, known := first[t.id]
 		if !known {
-			first[id] = place{path, number, t}
-		} else if found := differences(old.t, t); len(found) > 0 {
+			first[t.id] = place{path, number, t.value}
+		} else if found := differences(old.value, t.value); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
-			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: remove what is wrong of both, or both, and the trial is run again",
-				path, number, contradiction(id, earlier, found)))
+			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
+				"remove what is wrong of both, or both, and the trial is run again",
+				path, number, contradiction(t.id, earlier, found)))
 		}
 		return nil
 	})

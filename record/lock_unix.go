@@ -38,7 +38,8 @@ func tryLock(f *os.File) (bool, error) {
 func lockError(f *os.File, err error) error {
 	switch err {
 	case unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP:
-		return fmt.Errorf("files in %s cannot be locked (%w): expected a file system that can, so that no record is lost: name a folder on a disk of this machine", filepath.Dir(f.Name()), err)
+		return fmt.Errorf("files in %s cannot be locked (%w): expected a file system that can, so that no record is lost: "+
+			"name a folder on a disk of this machine", filepath.Dir(f.Name()), err)
 	}
 	return err
 }

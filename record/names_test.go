@@ -13,7 +13,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or long.
+// drawName draws a data set's name as a record may have it: of letters of every kind, of what leads out of folders, or
+// long.
 func drawName(t *rapid.T, label string) string {
 	return rapid.OneOf(
 		rapid.String(),
@@ -26,8 +27,10 @@ func drawName(t *rapid.T, label string) string {
 
 // disguised draws a name that is like another but for what files are often named without.
 func disguised(t *rapid.T, name string) string {
-	return rapid.SampledFrom([]string{strings.ToUpper(name), strings.ToLower(name), "." + name, strings.TrimLeft(name, "."),
-		strings.ReplaceAll(name, "/", "_"), strings.ReplaceAll(name, "_", "/"), "../" + name, name + "/", name + name}).Draw(t, "disguise")
+	return rapid.SampledFrom([]string{strings.ToUpper(name), strings.ToLower(name), "." + name,
+		strings.TrimLeft(name, "."),
+		strings.ReplaceAll(name, "/", "_"), strings.ReplaceAll(name, "_", "/"), "../" + name, name + "/",
+		name + name}).Draw(t, "disguise")
 }
 
 func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {

@@ -30,7 +30,8 @@ type Record struct {
 	Accuracy  float64 `json:"accuracy"`
 	// Over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a cache.
+	// Inductive: how many nodes predicting the test nodes takes, all (as the paper counts), really reached, and with a
+	// cache.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
@@ -58,7 +59,8 @@ type Record struct {
 
 // CellOf returns the cell that a record belongs to.
 func (r Record) CellOf() Cell {
-	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit, OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
+	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit,
+		OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,
 		Cached: r.MacroF1Together != nil && r.MacroF1Apart != nil, History: r.ValidationLosses != nil}
 }
 
@@ -125,8 +127,8 @@ func (r Record) checkRun() error {
 	return checkTimes(r.BestEpoch, r.Epochs, r.MaxEpochs, r.Seconds)
 }
 
-// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a time
-// that can be. Zeros say that nobody kept them.
+// checkTimes returns an error unless the best epoch is one of those that were trained, of no more than allowed, in a
+// time that can be. Zeros say that nobody kept them.
 func checkTimes(best, epochs, most int, seconds float64) error {
 	switch {
 	case epochs < 0 || epochs > most:

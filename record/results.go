@@ -4,25 +4,41 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"nodemask/stats"
 )
 
 // Results holds records by cell, each with the trials of one backend: the one that has most of them.
 type Results struct {
+	mutex  sync.Mutex
+	load   func(Pair) []Record // nil: everything is there
+	other  func(Cell) []Record // of cells that have no record
+	loaded map[Pair]bool
 	trials map[string][]Record
 }
 
 // NewResults sorts records into cells.
 func NewResults(records []Record) *Results {
+	r := &Results{trials: map[string][]Record{}}
+	r.add(records)
+	return r
+}
+
+// LazyResults returns results whose records load returns, pair by pair, when the first of their cells is asked for;
+// other returns those of a cell that then has none. Both are called once for each, and deal with their own errors.
+func LazyResults(load func(Pair) []Record, other func(Cell) []Record) *Results {
+	return &Results{load: load, other: other, loaded: map[Pair]bool{}, trials: map[string][]Record{}}
+}
+
+func (r *Results) add(records []Record) {
 	byBackend := map[string]map[string][]Record{}
-	for _, r := range records {
-		if byBackend[r.Cell] == nil {
-			byBackend[r.Cell] = map[string][]Record{}
+	for _, one := range records {
+		if byBackend[one.Cell] == nil {
+			byBackend[one.Cell] = map[string][]Record{}
 		}
-		byBackend[r.Cell][r.Backend] = append(byBackend[r.Cell][r.Backend], r)
+		byBackend[one.Cell][one.Backend] = append(byBackend[one.Cell][one.Backend], one)
 	}
-	results := &Results{trials: map[string][]Record{}}
 	for cell, backends := range byBackend {
 		var best []Record
 		for _, id := range slices.Sorted(maps.Keys(backends)) {
@@ -31,13 +47,28 @@ func NewResults(records []Record) *Results {
 			}
 		}
 		slices.SortFunc(best, func(a, b Record) int { return cmp.Compare(a.Seed, b.Seed) })
-		results.trials[cell] = best
+		r.trials[cell] = best
 	}
-	return results
 }
 
 // Trials returns a cell's records, by seed.
-func (r *Results) Trials(c Cell) []Record { return r.trials[c.Key()] }
+func (r *Results) Trials(c Cell) []Record {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	key := c.Key()
+	if r.load == nil {
+		return r.trials[key]
+	}
+	if p := c.Pair(); !r.loaded[p] {
+		r.loaded[p] = true
+		r.add(r.load(p))
+	}
+	if _, there := r.trials[key]; !there {
+		r.trials[key] = nil
+		r.add(r.other(c))
+	}
+	return r.trials[key]
+}
 
 // Values returns a metric of a cell's trials, by seed, without trials that did not measure it.
 func (r *Results) Values(c Cell, m Metric) []float64 {
@@ -59,9 +90,6 @@ type Comparison struct {
 
 // Better reports whether a is significantly above b.
 func (c Comparison) Better() bool { return c.Difference > 0 && c.P < significant }
-
-// Worse reports whether a is significantly below b.
-func (c Comparison) Worse() bool { return c.Difference < 0 && c.P < significant }
 
 // significant is the paper's level.
 const significant = 0.05

@@ -12,10 +12,12 @@ import (
 	"sync"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/stats"
 )
 
-// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
-// folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
+// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
+// same folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
 type Store struct {
 	folder string
 	mutex  sync.Mutex
@@ -47,13 +49,29 @@ func (s *Store) Add(r Record) error {
 	return appendLines(s.path(r.Data, r.Model), line)
 }
 
+// Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
+type Pair struct{ Data, Model string }
+
+// Pair returns the part of a store that a cell's trials are in.
+func (c Cell) Pair() Pair { return Pair{c.Data, c.Parameters.Model} }
+
+// mayHold reports whether a file may have a pair's trials: the pair's own, and one whose name does not end as others'
+// do.
+func mayHold(file string, p Pair) bool {
+	name := strings.TrimSuffix(filepath.Base(file), extension)
+	if name == fileName(p.Data+"-"+p.Model) {
+		return true
+	}
+	return !slices.ContainsFunc(hyper.Models(), func(model string) bool { return strings.HasSuffix(name, "-"+model) })
+}
+
 // path is the file for the records of a data set and model.
 func (s *Store) path(data, model string) string {
 	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
 }
 
-// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must not
-// lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
+// fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must
+// not lead out of the folder, and may differ in nothing but capitals, which some file systems take for the same.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -73,53 +91,57 @@ func fileName(name string) string {
 // Seeds returns the seeds of a cell's trials that are recorded for a backend, with all that is wanted of them.
 func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
 	have := map[uint64]bool{}
-	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, ParseRecord, func(_ int, r Record) error {
-		if r.Cell == c.Key() && r.Backend == backend && r.CellOf().Measures(c) {
-			have[r.Seed] = true
-		}
-		return nil
-	})
+	key := c.Key()
+	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, newReader(records).parse,
+		func(_ int, t trial[Record]) error {
+			if r := t.value; r.Cell == key && r.Backend == backend && r.CellOf().Measures(c) {
+				have[r.Seed] = true
+			}
+			return nil
+		})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return have, nil
 }
 
-// files lists the files of the folder, by name. A folder that is not there has none.
-func (s *Store) files() ([]string, error) {
+// files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is
+// not there has none.
+func (s *Store) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var paths []string
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == extension {
-			paths = append(paths, filepath.Join(s.folder, entry.Name()))
+		name := entry.Name()
+		wanted := len(pairs) == 0 || slices.ContainsFunc(pairs, func(p Pair) bool { return mayHold(name, p) })
+		if filepath.Ext(name) == extension && wanted {
+			paths = append(paths, filepath.Join(s.folder, name))
 		}
 	}
 	return paths, err
 }
 
-// Load reads all records, in the order of files and lines. Merged files may repeat a record of one cell and seed: the
-// repeat is left out, unless it has a measurement that the earlier one lacks; then it takes its place. [Store.Verify] says
-// whether both say the same.
-func (s *Store) Load() ([]Record, error) {
-	var records []Record
+// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold them
+// are read. Merged files may repeat a record of one cell and seed: the repeat is left out, unless it has a measurement
+// that the earlier one lacks; then it takes its place. [Store.Verify] says whether both say the same.
+func (s *Store) Load(pairs ...Pair) ([]Record, error) {
+	var all []Record
 	at := map[TrialID]int{}
-	err := each(s, ParseRecord, func(_ string, _ int, r Record) error {
-		id := r.ID()
-		if i, known := at[id]; !known {
-			at[id] = len(records)
-			records = append(records, r)
-		} else if !records[i].CellOf().Measures(r.CellOf()) {
-			records[i] = r
+	err := each(s, newReader(records).parse, func(_ string, _ int, t trial[Record]) error {
+		if i, known := at[t.id]; !known {
+			at[t.id] = len(all)
+			all = append(all, t.value)
+		} else if !all[i].CellOf().Measures(t.value.CellOf()) {
+			all[i] = t.value
 		}
 		return nil
-	})
+	}, pairs...)
 	if err != nil {
 		return nil, err
 	}
-	return records, nil
+	return all, nil
 }
 
 // TrialID tells trials apart: one cell, seed and backend give one result.
@@ -132,54 +154,126 @@ type TrialID struct {
 // ID returns what tells the record's trial from others.
 func (r Record) ID() TrialID { return TrialID{r.Cell, r.Seed, r.Backend} }
 
-// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it names
-// is opened to run it again.
+// Backends lists what a record may name as its backend. None is a path: a record comes from elsewhere, and what it
+// names is opened to run it again.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size, parameters
-// scores, epochs and times are within their ranges, and that its backend is one of [Backends].
+// ParseRecord reads a stored record and checks that its cell's name fits its parameters, that its setting, size,
+// parameters scores, epochs and times are within their ranges, and that its backend is one of [Backends].
 func ParseRecord(line []byte) (Record, error) {
-	var r Record
-	if err := decode(line, "a record", &r); err != nil {
+	t, err := newReader(records).parse(line)
+	if err != nil {
 		return Record{}, err
 	}
-	if key := r.CellOf().Key(); r.Cell != key {
-		return Record{}, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
+	return t.value, nil
+}
+
+// records is how records are read.
+var records = format[Record]{name: "a record", cellOf: recordedCell, check: Record.check,
+	id: func(r Record, _ string) TrialID { return r.ID() }, rest: scanRecord}
+
+// recordedCell returns a record's cell, if all that the record says of it can be.
+func recordedCell(r Record) (Cell, error) {
+	c := r.CellOf()
+	if key := c.Key(); r.Cell != key {
+		return c, fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, key)
 	}
-	scores := []float64{r.MacroF1, r.MicroF1, r.Accuracy}
-	for _, score := range []*float64{r.MacroF1Together, r.MacroF1Apart} {
-		if score != nil {
-			scores = append(scores, *score)
-		}
+	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
+		return c, fmt.Errorf("not a record: %w", err)
 	}
-	for _, score := range scores {
-		if !(score >= 0 && score <= 100) {
-			return Record{}, fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
+	if _, err := datasets.ParseArrivals(string(r.Arrivals)); err != nil {
+		return c, fmt.Errorf("not a record: %w", err)
+	}
+	if r.TrainPercent < 1 || r.TrainPercent > 99 {
+		return c, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
+	}
+	if r.ValidationPercent < 0 || r.ValidationPercent > 99 {
+		return c, fmt.Errorf("a record with %d%% of the rest to validate with: expected 1 to 99", r.ValidationPercent)
+	}
+	if err := r.Parameters.Check(); err != nil {
+		return c, fmt.Errorf("a record with invalid parameters: %w", err)
+	}
+	return c, nil
+}
+
+// check returns an error for what no trial of a cell can give.
+func (r Record) check(Cell) error {
+	for _, score := range []*float64{&r.MacroF1, &r.MicroF1, &r.Accuracy, r.MacroF1Together, r.MacroF1Apart} {
+		if score != nil && !(*score >= 0 && *score <= 100) {
+			return fmt.Errorf("a score of %v: expected 0 to 100 percent", *score)
 		}
 	}
 	if r.SplitHash == "" || r.Seed == 0 {
-		return Record{}, errors.New("a record without split or seed")
+		return errors.New("a record without split or seed")
 	}
 	if err := r.checkRun(); err != nil {
-		return Record{}, fmt.Errorf("a record with %w", err)
-	}
-	if _, err := datasets.ParseSetting(string(r.Setting)); err != nil {
-		return Record{}, fmt.Errorf("not a record: %w", err)
-	}
-	if _, err := datasets.ParseArrivals(string(r.Arrivals)); err != nil {
-		return Record{}, fmt.Errorf("not a record: %w", err)
-	}
-	if r.TrainPercent < 1 || r.TrainPercent > 99 {
-		return Record{}, fmt.Errorf("a record with %d%% to train on: expected 1 to 99", r.TrainPercent)
-	}
-	if r.ValidationPercent < 0 || r.ValidationPercent > 99 {
-		return Record{}, fmt.Errorf("a record with %d%% of the rest to validate with: expected 1 to 99", r.ValidationPercent)
+		return fmt.Errorf("a record with %w", err)
 	}
 	if !slices.Contains(Backends(), r.Backend) {
-		return Record{}, fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
+		return fmt.Errorf("a record of backend %.40q: expected one of %s", r.Backend, strings.Join(Backends(), ", "))
 	}
-	if err := r.Parameters.Check(); err != nil {
-		return Record{}, fmt.Errorf("a record with invalid parameters: %w", err)
+	return nil
+}
+
+// scanRecord reads a record from its seed on, as [Record.Line] writes it.
+func scanRecord(s *scanner, r *Record) {
+	float := func(field string, into *float64) { s.needs(field); *into = s.float() }
+	count := func(field string, into *int) {
+		if s.has(field) {
+			*into = int(s.whole())
+		}
 	}
-	return r, nil
+	text := func(field string, into *string) {
+		if s.has(field) {
+			*into = s.text()
+		}
+	}
+	score := func(field string, into **float64) {
+		if s.has(field) {
+			x := s.float()
+			*into = &x
+		}
+	}
+	s.needs(seedField)
+	r.Seed = s.whole()
+	s.needs(`,"split_seed":`)
+	r.SplitSeed = s.whole()
+	s.needs(`,"split_hash":`)
+	r.SplitHash = s.text()
+	float(`,"macro_f1":`, &r.MacroF1)
+	float(`,"micro_f1":`, &r.MicroF1)
+	float(`,"accuracy":`, &r.Accuracy)
+	if s.has(`,"mad":{"hidden":`) {
+		r.MAD = &stats.Smoothness{Hidden: s.float()}
+		float(`,"logits":`, &r.MAD.Logits)
+		float(`,"softmax":`, &r.MAD.Softmax)
+		s.needs("}")
+	}
+	count(`,"nodes":`, &r.Nodes)
+	count(`,"nodes_reached":`, &r.NodesReached)
+	count(`,"nodes_cached":`, &r.NodesCached)
+	score(`,"macro_f1_together":`, &r.MacroF1Together)
+	score(`,"macro_f1_cached":`, &r.MacroF1Apart)
+	float(`,"validation_macro_f1":`, &r.ValidationF1)
+	float(`,"validation_loss":`, &r.Loss)
+	s.needs(`,"best_epoch":`)
+	r.BestEpoch = int(s.whole())
+	s.needs(`,"epochs":`)
+	r.Epochs = int(s.whole())
+	float(`,"seconds":`, &r.Seconds)
+	s.needs(`,"backend":`)
+	r.Backend = s.text()
+	text(`,"kernels":`, &r.Kernels)
+	text(`,"slower":`, &r.Slower)
+	s.needs(`,"device":`)
+	r.Device = s.text()
+	s.needs(`,"version":`)
+	r.Version = s.text()
+	text(`,"date":`, &r.Date)
+	if s.has(`,"train_losses":`) {
+		r.TrainLosses = s.row()
+	}
+	if s.has(`,"validation_losses":`) {
+		r.ValidationLosses = s.row()
+	}
 }

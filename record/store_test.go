@@ -19,8 +19,10 @@ import (
 
 // recordOf is a record of a cell with a score.
 func recordOf(c Cell, seed uint64, f1 float64) Record {
-	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
-		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, BestEpoch: 1, Epochs: 2, Seconds: 0.5, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+	r := Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Arrivals: c.Arrivals, Resplit: c.Resplit,
+		Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1,
+		BestEpoch: 1, Epochs: 2, Seconds: 0.5, Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
 	if c.Setting == datasets.Inductive {
 		r.Arrivals = datasets.AllEdges
 		if c.Arrivals != "" {
@@ -43,7 +45,8 @@ func TestWhatIsAddedIsLoaded(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, none, "a folder that is not there has no results")
 	var all []Record
-	for i, c := range []Cell{NewCell("cora", "gat", datasets.Inductive, 10), NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
+	for i, c := range []Cell{NewCell("cora", "gat", datasets.Inductive, 10),
+		NewCell("cora", "gin", datasets.Transductive, 50).Masked(0.5)} {
 		c.History = i == 1
 		r := recordOf(c, uint64(i+1), 81.5)
 		require.NoError(t, store.Add(r))
@@ -106,13 +109,15 @@ func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(text, text[:10]...), 0o666))
-	require.ErrorContains(t, store.CheckEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after 10 bytes", len(text)))
+	require.ErrorContains(t, store.CheckEnds(), fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after "+
+		"10 bytes", len(text)))
 }
 
 func TestMergingAtTheSameTimeAddsEachTrialOnce(t *testing.T) {
 	there := OpenStore(t.TempDir())
 	for seed := range uint64(50) {
-		require.NoError(t, there.Add(recordOf(NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10), seed+1, 80)))
+		require.NoError(t, there.Add(recordOf(NewCell("cora", []string{"gin", "gat"}[seed%2], datasets.Inductive, 10),
+			seed+1, 80)))
 	}
 	folder := t.TempDir()
 	var merging sync.WaitGroup
@@ -166,7 +171,8 @@ func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"{":    "not a record",
 		"null": "parameters of",
-		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the parameters of "cora/gin/inductive/10%/keep=0.5"`,
+		change(`"keep_rate":1`, `"keep_rate":0.5`): `a record of cell "cora/gin/inductive/10%" with the parameters of ` +
+			`"cora/gin/inductive/10%/keep=0.5"`,
 		change(`"macro_f1":80`, `"macro_f1":180`):  "a score of 180",
 		change(`"split_hash":"5eed"`, `"extra":1`): "unknown field",
 		change(`"split_hash":"5eed",`, ``):         "without split",
@@ -212,9 +218,11 @@ func TestRecordsThatTheirKeyCannotCatchAreRefusedToo(t *testing.T) {
 		"MAD 2.5: expected":                     func(r *Record) { r.MAD = &stats.Smoothness{Logits: 2.5} },
 		"1 losses of 2 epochs: expected one":    func(r *Record) { r.TrainLosses = []float64{1} },
 		`date "yesterday": expected one like`:   func(r *Record) { r.Date = "yesterday" },
-		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *Record) { r.Backend = "xla:/tmp/evil.so" },
-		`a record of backend "": expected`:                                              func(r *Record) { r.Backend = "" },
-		`a record of backend "go:parallelism=4": `:                                      func(r *Record) { r.Backend = "go:parallelism=4" },
+		`a record of backend "xla:/tmp/evil.so": expected one of xla:cuda, xla:cpu, go`: func(r *Record) {
+			r.Backend = "xla:/tmp/evil.so"
+		},
+		`a record of backend "": expected`:         func(r *Record) { r.Backend = "" },
+		`a record of backend "go:parallelism=4": `: func(r *Record) { r.Backend = "go:parallelism=4" },
 	} {
 		r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 		change(&r)
@@ -324,7 +332,8 @@ func TestRecordsWithoutNodesThatSeeOneAnotherDoNotMeasureCaching(t *testing.T) {
 	require.Equal(t, []Record{both}, loaded, "a record with both takes the place of one with less")
 
 	for _, wrong := range []float64{-1, 101} {
-		for _, spoil := range []func(*Record){func(r *Record) { r.MacroF1Together = &wrong }, func(r *Record) { r.MacroF1Apart = &wrong }} {
+		for _, spoil := range []func(*Record){func(r *Record) { r.MacroF1Together = &wrong },
+			func(r *Record) { r.MacroF1Apart = &wrong }} {
 			r := both
 			spoil(&r)
 			line, err := r.Line()
@@ -355,4 +364,36 @@ func FuzzRecord(f *testing.F) {
 		require.NoError(t, err, "what was read can be written and read")
 		require.Equal(t, fmt.Sprintf("%+v", r.CellOf()), fmt.Sprintf("%+v", same.CellOf()))
 	})
+}
+
+func TestPairsAreReadFromTheirFilesAndThoseThatMayHoldThem(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, records ...Record) {
+		var text []byte
+		for _, r := range records {
+			line, err := r.Line()
+			require.NoError(t, err)
+			text = append(append(text, sealed(line)...), '\n')
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+	}
+	gin, gat := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80),
+		recordOf(NewCell("cora", "gat", datasets.Inductive, 10), 1, 80)
+	more := gin
+	more.Seed = 2
+	write("cora-gin.jsonl", gin)
+	write("x.jsonl", gat, more) // of any trials
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "pubmed-gin.jsonl"), []byte("damaged\n"), 0o666))
+	all, err := OpenStore(folder).Load(gin.CellOf().Pair())
+	require.NoError(t, err)
+	require.Equal(t, []Record{gin, more}, all)
+	_, err = OpenStore(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: ")
+
+	write("pubmed-gin.jsonl", gat) // where whoever asks for cora and gat does not look
+	_, err = OpenStore(folder).Load()
+	require.ErrorContains(t, err, "pubmed-gin.jsonl: line 1: a trial of gat on cora: expected it in cora-gat.jsonl; "+
+		"move the line there")
+	_, err = OpenStore(folder).Verify()
+	require.ErrorContains(t, err, "expected it in cora-gat.jsonl")
 }

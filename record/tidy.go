@@ -9,9 +9,9 @@ import (
 	"nodemask/internal/tidy"
 )
 
-// Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([Axes]), the seeds and the split, the
-// scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false, are that; a score that a record
-// does not have is not known. Losses of every epoch are left out.
+// Tidy returns records as a table, a row a trial: what was trained, a column for each axis ([Axes]), the seeds and the
+// split, the scores in percent, and what it ran on. Columns whose values are all numbers, or all true or false, are
+// that; a score that a record does not have is not known. Losses of every epoch are left out.
 func Tidy(records []Record) tidy.Table {
 	n := len(records)
 	texts := func(name string, of func(Record) string) tidy.Column {
@@ -65,7 +65,8 @@ func Tidy(records []Record) tidy.Table {
 		name   string
 		metric Metric
 	}{
-		{"macro_f1", MacroF1}, {"micro_f1", MicroF1}, {"accuracy", Accuracy}, {"macro_f1_from_cache", MacroF1Together}, {"macro_f1_from_cache_apart", MacroF1Apart},
+		{"macro_f1", MacroF1}, {"micro_f1", MicroF1}, {"accuracy", Accuracy}, {"macro_f1_from_cache", MacroF1Together},
+		{"macro_f1_from_cache_apart", MacroF1Apart},
 		{"mad_hidden", MADHidden}, {"mad_logits", MADLogits}, {"mad_probabilities", MADSoftmax},
 		{"nodes", Nodes}, {"nodes_reached", NodesReached}, {"nodes_from_cache", NodesCached},
 	} {

@@ -13,11 +13,14 @@ import (
 
 func TestRecordsAreATidyTable(t *testing.T) {
 	gin := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
-	gat := NewCell("my, data", "gat", datasets.Transductive, 50).With(func(p *hyper.Parameters) { p.NormalizeFeatures = false })
+	gat := NewCell("my, data", "gat", datasets.Transductive, 50).
+		With(func(p *hyper.Parameters) { p.NormalizeFeatures = false })
 	f1 := 61.5
 	table := Tidy([]Record{
-		{Cell: gin.Key(), Data: gin.Data, Setting: gin.Setting, TrainPercent: 10, Parameters: gin.Parameters, Seed: 3, SplitSeed: 1, MacroF1: 60.25, Accuracy: 62, MacroF1Together: &f1, Nodes: 2464, Backend: "go"},
-		{Cell: gat.Key(), Data: gat.Data, Setting: gat.Setting, TrainPercent: 50, Parameters: gat.Parameters, Seed: 4, SplitSeed: 4, MacroF1: 80, Accuracy: 81, Backend: "xla:cpu"},
+		{Cell: gin.Key(), Data: gin.Data, Setting: gin.Setting, TrainPercent: 10, Parameters: gin.Parameters, Seed: 3,
+			SplitSeed: 1, MacroF1: 60.25, Accuracy: 62, MacroF1Together: &f1, Nodes: 2464, Backend: "go"},
+		{Cell: gat.Key(), Data: gat.Data, Setting: gat.Setting, TrainPercent: 50, Parameters: gat.Parameters, Seed: 4,
+			SplitSeed: 4, MacroF1: 80, Accuracy: 81, Backend: "xla:cpu"},
 	})
 	require.NoError(t, table.Check())
 	column := func(name string) tidy.Column {

@@ -12,8 +12,9 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Trajectory is one training run with everything that is read off it, as a line of JSON: a score for each way of stopping,
-// each way for new nodes to arrive, and with and without the cache. Its trial has a split of its own, from its seed.
+// Trajectory is one training run with everything that is read off it, as a line of JSON: a score for each way of
+// stopping, each way for new nodes to arrive, and with and without the cache. Its trial has a split of its own, from
+// its seed.
 //
 // The lists are by hyper.StopOns, then by datasets.AllArrivals; in the transductive setting, where nothing arrives, the
 // inner lists have one number. F1 is in percent, rounded to three digits after the point.
@@ -39,8 +40,8 @@ type Trajectory struct {
 	Protocol string  `json:"protocol"` // hash of the rules that it was run under, fixed before
 }
 
-// Trained returns a cell as a trajectory trains it: what is read off afterwards (stopping, arrivals) is the preset's, and
-// each trial has a split of its own.
+// Trained returns a cell as a trajectory trains it: what is read off afterwards (stopping, arrivals) is the preset's,
+// and each trial has a split of its own.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -58,7 +59,8 @@ func (c Cell) TrainedChoices() map[string]string {
 	return choices
 }
 
-// Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot be.
+// Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot
+// be.
 func (t Trajectory) Cell() (Cell, error) {
 	if !slices.Contains(hyper.Models(), t.Model) {
 		return Cell{}, fmt.Errorf("no model %q", t.Model)
@@ -68,65 +70,106 @@ func (t Trajectory) Cell() (Cell, error) {
 	return c.Choose(t.Choices)
 }
 
-// ParseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores percentages,
-// its epochs in order, its parameters valid and its backend one of [Backends].
-func ParseTrajectory(line []byte) (Trajectory, error) {
-	var t Trajectory
-	if err := decode(line, "a trajectory", &t); err != nil {
+// parseTrajectory reads a stored trajectory and checks that it can be one: its lists are complete, its scores
+// percentages, its epochs in order, its parameters valid and its backend one of [Backends].
+func parseTrajectory(line []byte) (Trajectory, error) {
+	t, err := newReader(trajectories).parse(line)
+	if err != nil {
 		return Trajectory{}, err
 	}
+	return t.value, nil
+}
+
+// trajectories is how trajectories are read.
+var trajectories = format[Trajectory]{name: "a trajectory", cellOf: trainedCell, check: Trajectory.check,
+	id: func(t Trajectory, key string) TrialID { return TrialID{key, t.Seed, t.Backend} }, rest: scanTrajectory}
+
+// trainedCell returns a trajectory's cell, if all that the trajectory says of it can be.
+func trainedCell(t Trajectory) (Cell, error) {
 	if _, err := datasets.ParseSetting(string(t.Setting)); err != nil {
-		return Trajectory{}, fmt.Errorf("not a trajectory: %w", err)
+		return Cell{}, fmt.Errorf("not a trajectory: %w", err)
 	}
 	c, err := t.Cell()
 	if err != nil {
-		return Trajectory{}, fmt.Errorf("a trajectory with invalid choices: %w", err)
-	}
-	if t.Data == "" || t.Split == "" || t.Seed == 0 || t.Protocol == "" {
-		return Trajectory{}, errors.New("a trajectory without data, split, seed or protocol")
+		return c, fmt.Errorf("a trajectory with invalid choices: %w", err)
 	}
 	if t.TrainPercent < 1 || t.TrainPercent > 99 {
-		return Trajectory{}, fmt.Errorf("a trajectory with %d%% to train on: expected 1 to 99", t.TrainPercent)
+		return c, fmt.Errorf("a trajectory with %d%% to train on: expected 1 to 99", t.TrainPercent)
+	}
+	return c, nil
+}
+
+// check returns an error for what no trial of the trajectory's cell can give.
+func (t Trajectory) check(c Cell) error {
+	if t.Data == "" || t.Split == "" || t.Seed == 0 || t.Protocol == "" {
+		return errors.New("a trajectory without data, split, seed or protocol")
 	}
 	if !slices.Contains(Backends(), t.Backend) {
-		return Trajectory{}, fmt.Errorf("a trajectory of backend %.40q: expected one of %q", t.Backend, Backends())
+		return fmt.Errorf("a trajectory of backend %.40q: expected one of %q", t.Backend, Backends())
 	}
-	lists := [][][]float64{t.F1, t.ValidationF1}
-	if t.Setting == datasets.Inductive {
-		lists = append(lists, t.Cached)
-	} else if t.Cached != nil {
-		return Trajectory{}, errors.New("a transductive trajectory with scores from the cache")
+	lists := [][][]float64{t.F1, t.ValidationF1, t.Cached}
+	if t.Setting == datasets.Transductive {
+		if lists = lists[:2]; t.Cached != nil {
+			return errors.New("a transductive trajectory with scores from the cache")
+		}
 	}
-	arrivals := NumArrivals(t.Setting)
-	if len(t.BestEpochs) != len(hyper.StopOns()) {
-		return Trajectory{}, fmt.Errorf("a trajectory with best epochs for %d ways of stopping: expected %d", len(t.BestEpochs), len(hyper.StopOns()))
+	stops, arrivals := len(hyper.StopOns()), NumArrivals(t.Setting)
+	if len(t.BestEpochs) != stops {
+		return fmt.Errorf("a trajectory with best epochs for %d ways of stopping: expected %d", len(t.BestEpochs), stops)
 	}
 	for _, epochs := range t.BestEpochs {
 		if len(epochs) != arrivals {
-			return Trajectory{}, fmt.Errorf("a trajectory with best epochs for %d kinds of arrivals: expected %d", len(epochs), arrivals)
+			return fmt.Errorf("a trajectory with best epochs for %d kinds of arrivals: expected %d", len(epochs), arrivals)
 		}
 		for _, best := range epochs {
 			if err := checkTimes(best, t.Epochs, c.Parameters.MaxEpochs, t.Seconds); err != nil {
-				return Trajectory{}, fmt.Errorf("a trajectory with %w", err)
+				return fmt.Errorf("a trajectory with %w", err)
 			}
 		}
 	}
 	for _, list := range lists {
-		if len(list) != len(hyper.StopOns()) {
-			return Trajectory{}, fmt.Errorf("a trajectory with scores for %d ways of stopping: expected %d", len(list), len(hyper.StopOns()))
+		if len(list) != stops {
+			return fmt.Errorf("a trajectory with scores for %d ways of stopping: expected %d", len(list), stops)
 		}
 		for _, scores := range list {
 			if len(scores) != arrivals {
-				return Trajectory{}, fmt.Errorf("a trajectory with scores for %d kinds of arrivals: expected %d", len(scores), arrivals)
+				return fmt.Errorf("a trajectory with scores for %d kinds of arrivals: expected %d", len(scores), arrivals)
 			}
 			for _, score := range scores {
 				if !(score >= 0 && score <= 100) {
-					return Trajectory{}, fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
+					return fmt.Errorf("a score of %v: expected 0 to 100 percent", score)
 				}
 			}
 		}
 	}
-	return t, nil
+	return nil
+}
+
+// scanTrajectory reads a trajectory from its seed on, as [Trajectories.Add] writes it.
+func scanTrajectory(s *scanner, t *Trajectory) {
+	s.needs(seedField)
+	t.Seed = s.whole()
+	s.needs(`,"split":`)
+	t.Split = s.text()
+	s.needs(`,"f1":`)
+	t.F1 = s.table()
+	if s.has(`,"cached":`) {
+		t.Cached = s.table()
+	}
+	s.needs(`,"validation_f1":`)
+	t.ValidationF1 = s.table()
+	s.needs(`,"best_epochs":`)
+	t.BestEpochs = s.counts()
+	s.needs(`,"epochs":`)
+	t.Epochs = int(s.whole())
+	s.needs(`,"seconds":`)
+	t.Seconds = s.float()
+	s.needs(`,"backend":`)
+	t.Backend = s.text()
+	s.needs(`,"version":`)
+	t.Version = s.text()
+	s.needs(`,"protocol":`)
+	t.Protocol = s.text()
 }
 
 // NumArrivals returns how many ways to arrive a trajectory is read in.
@@ -137,8 +180,8 @@ func NumArrivals(s datasets.Setting) int {
 	return len(datasets.AllArrivals())
 }
 
-// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says of
-// programs that append and are killed holds here too.
+// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says
+// of programs that append and are killed holds here too.
 type Trajectories struct {
 	store    Store
 	protocol string                 // that all were run under; "": any
@@ -156,19 +199,25 @@ func OpenTrajectories(folder string) *Trajectories {
 	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
 }
 
-// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others, which
-// count for nothing under these rules.
+// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others,
+// which count for nothing under these rules.
 func (s *Trajectories) Under(protocol string) *Trajectories {
 	return &Trajectories{store: Store{folder: s.store.folder}, protocol: protocol, seen: map[string]*seenTrials{}}
 }
 
-func (s *Trajectories) parse(line []byte) (Trajectory, error) {
-	t, err := ParseTrajectory(line)
-	if err == nil && s.protocol != "" && t.Protocol != s.protocol {
-		err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
-			t.Protocol, s.protocol)
+// parser returns what reads lines of the store's protocol, of cells alone if only is not nil.
+func (s *Trajectories) parser(only func(key string) bool) func(line []byte) (trial[Trajectory], error) {
+	r := newReader(trajectories)
+	r.only = only
+	return func(line []byte) (trial[Trajectory], error) {
+		t, err := r.parse(line)
+		if err == nil && !t.skipped && s.protocol != "" && t.value.Protocol != s.protocol {
+			err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; "+
+				"keep those of other rules in a folder of their own",
+				t.value.Protocol, s.protocol)
+		}
+		return t, err
 	}
-	return t, err
 }
 
 // Add appends a trajectory and returns once it is on the disk.
@@ -191,22 +240,42 @@ func (s *Trajectories) Lease(key, backend string) (*Lease, error) { return s.sto
 // Load reads all trajectories, in the order of files and lines. What merged files repeat is left out.
 func (s *Trajectories) Load() ([]Trajectory, error) {
 	var all []Trajectory
-	known := map[TrialID]bool{}
-	err := each(&s.store, s.parse, func(_ string, _ int, t Trajectory) error {
-		id, err := t.ID()
-		if err == nil && !known[id] {
-			known[id] = true
-			all = append(all, t)
-		}
-		return err
-	})
+	err := s.each(nil, func(t trial[Trajectory]) { all = append(all, t.value) })
 	if err != nil {
 		return nil, err
 	}
 	return all, nil
 }
 
-// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was last asked.
+// OfPair reads what [Trajectories.Load] does of a pair, by the key of the cell ([Cell.Trained]). Only files that may
+// hold it are read.
+func (s *Trajectories) OfPair(p Pair) (map[string][]Trajectory, error) { return s.OfCells(p, nil) }
+
+// OfCells does what [Trajectories.OfPair] does for those cells of the pair whose key only accepts. Of others' lines the
+// sums are checked, and what says which cell they are of.
+func (s *Trajectories) OfCells(p Pair, only func(key string) bool) (map[string][]Trajectory, error) {
+	all := map[string][]Trajectory{}
+	err := s.each(only, func(t trial[Trajectory]) { all[t.id.Cell] = append(all[t.id.Cell], t.value) }, p)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// each calls do with each trial of pairs, or of all without pairs, once.
+func (s *Trajectories) each(only func(key string) bool, do func(trial[Trajectory]), pairs ...Pair) error {
+	known := map[TrialID]bool{}
+	return each(&s.store, s.parser(only), func(_ string, _ int, t trial[Trajectory]) error {
+		if !known[t.id] {
+			known[t.id] = true
+			do(t)
+		}
+		return nil
+	}, pairs...)
+}
+
+// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was
+// last asked.
 func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.store.mutex.Lock()
 	defer s.store.mutex.Unlock()
@@ -216,10 +285,9 @@ func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
 		seen = &seenTrials{have: map[TrialID]bool{}}
 		s.seen[path] = seen
 	}
-	end, err := readLines(path, seen.end, s.parse, func(_ int, t Trajectory) error {
-		id, err := t.ID()
-		seen.have[id] = true
-		return err
+	end, err := readLines(path, seen.end, s.parser(nil), func(_ int, t trial[Trajectory]) error {
+		seen.have[t.id] = true
+		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -248,31 +316,44 @@ func (t Trajectory) Differences(other Trajectory) (differences []string) {
 	return differences
 }
 
-// Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in the
-// inductive setting. They have macro F1, also from the cache with new nodes together; what a trajectory does not keep (micro F1,
-// accuracy, smoothness, losses) they lack. It returns an error if
-// the trajectory's choices cannot be; its lists have to be complete, as those that [ParseTrajectory] reads are.
+// Records returns what is read off a trajectory as records of cells: one for each way of stopping, and of arriving in
+// the inductive setting. They have macro F1, also from the cache with new nodes together; what a trajectory does not
+// keep (micro F1, accuracy, smoothness, losses) they lack. It returns an error if the trajectory's choices cannot be;
+// its lists have to be complete, as those that [parseTrajectory] reads are.
 func (t Trajectory) Records() ([]Record, error) {
 	trained, err := t.Cell()
 	if err != nil {
 		return nil, err
 	}
 	var all []Record
-	for i, on := range hyper.StopOns() {
+	for _, on := range hyper.StopOns() {
 		for j := range NumArrivals(t.Setting) {
 			c := trained
 			c.Parameters.StopOn = on
 			if t.Setting == datasets.Inductive {
 				c.Arrivals = datasets.AllArrivals()[j]
 			}
-			r := Record{Cell: c.Key(), Data: t.Data, Source: t.Data, Setting: t.Setting, TrainPercent: t.TrainPercent, Arrivals: c.Arrivals, Resplit: true, Parameters: c.Parameters,
-				Seed: t.Seed, SplitSeed: t.Seed, SplitHash: t.Split, MacroF1: t.F1[i][j], ValidationF1: t.ValidationF1[i][j], BestEpoch: t.BestEpochs[i][j], Epochs: t.Epochs,
-				Seconds: t.Seconds, Backend: t.Backend, Version: t.Version}
-			if t.Cached != nil {
-				r.MacroF1Together = &t.Cached[i][j]
-			}
-			all = append(all, r)
+			all = append(all, t.Record(c))
 		}
 	}
 	return all, nil
+}
+
+// Record returns what is read off a trajectory of a cell ([Cell.Trained]) as the cell stops and nodes arrive in it.
+// [Trajectory.Records] says what it has.
+func (t Trajectory) Record(c Cell) Record {
+	i, j := slices.Index(hyper.StopOns(), c.Parameters.StopOn), 0
+	if t.Setting == datasets.Inductive {
+		c.Arrivals = c.arrivals()
+		j = slices.Index(datasets.AllArrivals(), c.Arrivals)
+	}
+	r := Record{Cell: c.Key(), Data: t.Data, Source: t.Data, Setting: t.Setting, TrainPercent: t.TrainPercent,
+		Arrivals: c.Arrivals,
+		Resplit:  true, Parameters: c.Parameters, Seed: t.Seed, SplitSeed: t.Seed, SplitHash: t.Split,
+		MacroF1: t.F1[i][j], ValidationF1: t.ValidationF1[i][j], BestEpoch: t.BestEpochs[i][j],
+		Epochs: t.Epochs, Seconds: t.Seconds, Backend: t.Backend, Version: t.Version}
+	if t.Cached != nil {
+		r.MacroF1Together = &t.Cached[i][j]
+	}
+	return r
 }

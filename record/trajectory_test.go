@@ -17,11 +17,13 @@ import (
 // someTrajectory is a trajectory that could have been measured.
 func someTrajectory(c Cell, seed uint64) Trajectory {
 	c = c.Trained()
-	t := Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-		Seed: seed, Split: "0123", Epochs: 60, Backend: "go", Version: "nodemask", Protocol: "abc"}
+	t := Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Choices: c.TrainedChoices(),
+		Seed:    seed, Split: "0123", Epochs: 60, Backend: "go", Version: "nodemask", Protocol: "abc"}
 	for range hyper.StopOns() {
 		scores := []float64{80.125, 81, 82}[:NumArrivals(c.Setting)]
-		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores), append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
+		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores),
+			append(t.BestEpochs, []int{1, 2, 3}[:len(scores)])
 		if c.Setting == datasets.Inductive {
 			t.Cached = append(t.Cached, scores)
 		}
@@ -31,7 +33,8 @@ func someTrajectory(c Cell, seed uint64) Trajectory {
 
 func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"), rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
+		model, setting := rapid.SampledFrom(hyper.Models()).Draw(t, "model"),
+			rapid.SampledFrom(datasets.Settings()).Draw(t, "setting")
 		c := NewCell("cora", model, setting, 10)
 		c.Arrivals, c.Parameters.StopOn = datasets.TrainEdges, hyper.StopOnF1
 		if rapid.Bool().Draw(t, "masked") {
@@ -45,7 +48,7 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
 		line, err := json.Marshal(someTrajectory(c, 7))
 		require.NoError(t, err)
-		read, err := ParseTrajectory(line)
+		read, err := parseTrajectory(line)
 		require.NoError(t, err)
 		back, err := read.Cell()
 		require.NoError(t, err)
@@ -106,14 +109,14 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 		change(&bad)
 		line, err := json.Marshal(bad)
 		require.NoError(t, err)
-		_, err = ParseTrajectory(line)
+		_, err = parseTrajectory(line)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := ParseTrajectory([]byte(`{"luck":1}`))
+	_, err := parseTrajectory([]byte(`{"luck":1}`))
 	require.ErrorContains(t, err, "not a trajectory")
 	good, err := json.Marshal(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
 	require.NoError(t, err)
-	_, err = ParseTrajectory(append(good, "{}"...))
+	_, err = parseTrajectory(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
 
@@ -154,7 +157,7 @@ func FuzzParseTrajectory(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		read, err := ParseTrajectory(line)
+		read, err := parseTrajectory(line)
 		if err != nil {
 			return
 		}
@@ -162,7 +165,7 @@ func FuzzParseTrajectory(f *testing.F) {
 		require.NoError(t, err)
 		again, err := json.Marshal(read)
 		require.NoError(t, err)
-		back, err := ParseTrajectory(again)
+		back, err := parseTrajectory(again)
 		require.NoError(t, err)
 		other, err := back.ID()
 		require.NoError(t, err)
@@ -192,4 +195,39 @@ func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 	all, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, all, 2)
+}
+
+func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
+	folder := t.TempDir()
+	store, c := OpenTrajectories(folder), NewCell("cora", "gin", datasets.Inductive, 10)
+	wanted := c.Masked(0.5).Trained().Key()
+	for seed := range uint64(3) {
+		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
+		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
+	}
+	read := func() (map[string][]Trajectory, error) {
+		return store.OfCells(Pair{"cora", "gin"}, func(key string) bool { return key == wanted })
+	}
+	got, err := read()
+	require.NoError(t, err)
+	require.Equal(t, map[string][]Trajectory{wanted: {someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
+		someTrajectory(c.Masked(0.5), 3)}}, got)
+	all, err := store.OfPair(Pair{"cora", "gin"})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	none, err := store.OfPair(Pair{"cora", "gat"})
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	path := filepath.Join(folder, "cora-gin.jsonl")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	// A line of another cell that says that it is of this one, and the reverse.
+	for _, change := range [][2]string{{`"train_percent":10,"seed":2`,
+		`"train_percent":10,"choices":{"keep":"0.5"},"seed":2`}, {`"keep":"0.5"`, `"keep":"0.6"`}} {
+		require.Contains(t, string(text), change[0])
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666))
+		_, err = read()
+		require.ErrorContains(t, err, "was changed after it was written")
+	}
 }

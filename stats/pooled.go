@@ -57,32 +57,49 @@ func Detectable(sd float64, n int) (float64, error) {
 		return 0, fmt.Errorf("stats: detectable difference: %d pairs: expected at least 2", n)
 	}
 	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
-	low, high := 0.0, 2*distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(1-significance/2)+4
-	for range 100 {
-		if lambda := (low + high) / 2; tTestPower(lambda, float64(n-1)) < detectPower {
+	power := newTTestPower(float64(n - 1))
+	low, high := 0.0, 2*power.critical+4
+	for {
+		lambda := (low + high) / 2
+		switch {
+		case lambda <= low || lambda >= high: // no number is between them
+			return lambda * sd / math.Sqrt(float64(n)), nil
+		case power.at(lambda) < detectPower:
 			low = lambda
-		} else {
+		default:
 			high = lambda
 		}
 	}
-	return (low + high) / 2 * sd / math.Sqrt(float64(n)), nil
 }
 
-// tTestPower is P(|T'| > c) for the noncentral t distribution with ν degrees of freedom and noncentrality λ. With
-// T' = (Z+λ)/S, Z normal and ν·S² chi-squared:
+// tTestPower computes P(|T'| > c) for the noncentral t distribution with ν degrees of freedom. With T' = (Z+λ)/S, Z normal and ν·S²
+// chi-squared, for noncentrality λ:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
-func tTestPower(lambda, nu float64) float64 {
-	c := distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2)
+type tTestPower struct {
+	critical            float64   // c
+	s, weights, density []float64 // of the integral's nodes
+}
+
+func newTTestPower(nu float64) tTestPower {
+	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it needs.
+	const nodes = 300
+	p := tTestPower{distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2), make([]float64, nodes), make([]float64, nodes), make([]float64, nodes)}
+	spread := 10 / math.Sqrt(nu)
+	quad.Legendre{}.FixedLocations(p.s, p.weights, max(0, 1-spread), 1+spread)
 	logGamma, _ := math.Lgamma(nu / 2)
 	constant := math.Ln2 + nu/2*math.Log(nu/2) - logGamma
-	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	integrand := func(s float64) float64 {
-		density := math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
-		return density * (phi(lambda-c*s) + phi(-lambda-c*s))
+	for i, s := range p.s {
+		p.density[i] = math.Exp(constant + (nu-1)*math.Log(s) - nu*s*s/2)
 	}
-	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
-	// needs.
-	spread := 10 / math.Sqrt(nu)
-	return quad.Fixed(integrand, max(0, 1-spread), 1+spread, 300, quad.Legendre{}, 0)
+	return p
+}
+
+// at returns the power for a noncentrality.
+func (p tTestPower) at(lambda float64) (integral float64) {
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	for i, s := range p.s {
+		integral += p.weights[i] * (p.density[i] * (phi(lambda-p.critical*s) + phi(-lambda-p.critical*s)))
+	}
+	return integral
 }

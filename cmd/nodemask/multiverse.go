@@ -138,10 +138,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if f.part == "depth" {
 		return f.runDepth(c, store, shard, shards)
 	}
-	results, err := loadMultiverse(store)
-	if err != nil {
-		return err
-	}
+	results := readMultiverse(store)
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
 		q, err := paper.Ask(results, f.data, f.model, setting)
@@ -169,7 +166,11 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 
 // train runs what a batch lacks.
 func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, protocol string, shard, shards int) error {
-	if _, err := loadMultiverse(store); err != nil {
+	all, err := store.Load()
+	if err != nil {
+		return err
+	}
+	if _, err := multiverse.NewResults(all); err != nil {
 		return err
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
@@ -240,8 +241,11 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 }
 
 func (f *multiverseFlags) printStatus(c *cobra.Command, results *multiverse.Results, cells []record.Cell) error {
-	done, complete := results.Count(cells, multiverse.Seeds(multiverse.FirstSplit, f.splits))
-	_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+	done, complete, err := results.Count(cells, multiverse.Seeds(multiverse.FirstSplit, f.splits))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 	return err
 }
 

@@ -17,13 +17,9 @@ import (
 	"nodemask/stats"
 )
 
-// loadMultiverse reads all trajectories of a folder.
-func loadMultiverse(store *record.Trajectories) (*multiverse.Results, error) {
-	all, err := store.Load()
-	if err != nil {
-		return nil, err
-	}
-	return multiverse.NewResults(all)
+// readMultiverse returns the trajectories of a folder, which are read when they are asked for.
+func readMultiverse(store *record.Trajectories) *multiverse.Results {
+	return multiverse.LazyResults(store.OfPair, nil)
 }
 
 // runCited trains what a part of the second protocol asks for, and says what came out.
@@ -57,10 +53,7 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 		}
 		return nil
 	}
-	results, err := loadMultiverse(store)
-	if err != nil {
-		return err
-	}
+	results := readMultiverse(store)
 	var questions []multiverse.Question
 	for _, on := range data {
 		for _, model := range models {
@@ -85,8 +78,11 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 	}
 	seeds := multiverse.Seeds(cited.FirstSplit, f.splits)
 	if f.status {
-		done, complete := results.Count(cells, seeds)
-		_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.part, f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+		done, complete, err := results.Count(cells, seeds)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.part, f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
 		return err
 	}
 	first := slices.Clone(questions)
@@ -134,10 +130,7 @@ func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Resul
 // runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
 func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
 	load := func() (*multiverse.Results, multiverse.Depth, error) {
-		results, err := loadMultiverse(store)
-		if err != nil {
-			return nil, multiverse.Depth{}, err
-		}
+		results := readMultiverse(store)
 		depth, err := results.Depth(f.data)
 		return results, depth, err
 	}
@@ -205,10 +198,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories,
 	questions := multiverse.TunedQuestions(data, models)
 	// answers asks again what is known and what comes next: tuning first, for all questions at once.
 	answers := func() (all []multiverse.Tuned, next multiverse.Batch, err error) {
-		results, err := loadMultiverse(store)
-		if err != nil {
-			return nil, next, err
-		}
+		results := readMultiverse(store)
 		for _, q := range questions {
 			t, err := results.Tuned(q)
 			if err != nil {

@@ -64,8 +64,7 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 }
 
 func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
-	e, err := paper.OpenEvidence("../../results")
-	require.NoError(t, err)
+	e := paper.OpenEvidence("../../results")
 	answers, err := e.Answers(cited.Choice{})
 	require.NoError(t, err)
 	for _, a := range answers {
@@ -113,8 +112,7 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
 
-	evidence, err := paper.OpenEvidence("../../results")
-	require.NoError(t, err)
+	evidence := paper.OpenEvidence("../../results")
 	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results", "../../results/multiverse", "--summary")
 	require.Zero(t, code, errs)
 	number := strings.NewReplacer("+", "", "−", "-")
@@ -142,8 +140,7 @@ func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T
 
 func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
-	e, err := paper.OpenEvidence(results)
-	require.NoError(t, err)
+	e := paper.OpenEvidence(results)
 	advice := paper.Advice(e)
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
 	shown := map[string]map[string]bool{}          // what the commands print

@@ -21,8 +21,9 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the results that there are",
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
-claim. The HTML page needs nothing but itself. 'answers' is what node masking changes in the reading that the paper cites,
-'summary' the verdict on each claim (each as a table, or drawn with --format svg).`,
+claim. The HTML page needs nothing but itself; unless tables or figures are named, it begins with what was found.
+'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a
+table, or drawn with --format svg).`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
@@ -54,16 +55,13 @@ claim. The HTML page needs nothing but itself. 'answers' is what node masking ch
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return misusef("--results %s: no folder of results there: run it in the folder of the project, or name its results", folder)
 		}
-		evidence, err := paper.OpenEvidence(folder)
-		if err != nil {
-			return err
-		}
+		evidence := paper.OpenEvidence(folder)
 		if format == string(plots.FormatHTML) && overview == "" {
 			if output == "" {
 				output = "report.html"
 			}
 			if err := writeFile(output, func(w io.Writer) error {
-				return paper.WriteReport(w, artifacts, evidence, paper.TableOptions{Holm: holm})
+				return paper.WriteReport(w, artifacts, evidence, paper.TableOptions{Holm: holm, Alone: len(ids) > 0})
 			}); err != nil {
 				return err
 			}
@@ -85,6 +83,9 @@ claim. The HTML page needs nothing but itself. 'answers' is what node masking ch
 			}
 		default:
 			text, err = renderAll(artifacts, evidence, plots.Format(format), holm)
+		}
+		if unread := evidence.Err(); unread != nil {
+			return unread
 		}
 		if err != nil {
 			return err

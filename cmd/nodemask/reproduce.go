@@ -95,11 +95,12 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return nil
 	}
 	cells := paper.CellsOf(artifacts)
-	there, err := paper.OpenRecords(f.folder)
-	if err != nil {
-		return err
+	all := len(cells)
+	cells = slices.DeleteFunc(cells, paper.ReadOff)
+	if read := all - len(cells); read > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', '--part tables' and "+
+			"'--part depth' run those\n", read)
 	}
-	cells = slices.DeleteFunc(cells, func(c record.Cell) bool { return paper.ReadOff(c) && len(there.Trials(c)) >= f.trials })
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err

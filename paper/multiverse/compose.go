@@ -86,8 +86,12 @@ func (r *Results) F1(q Question, reading Reading, arm Arm, size int) (map[uint64
 	if err != nil {
 		return nil, err
 	}
+	all, err := r.part(q.pair())
+	if err != nil {
+		return nil, err
+	}
 	scores := map[uint64]float64{}
-	for seed, t := range r.trials[k.cell] {
+	for seed, t := range all[k.cell] {
 		scores[seed] = t.F1[k.stop][k.arrivals]
 	}
 	return scores, nil
@@ -107,38 +111,46 @@ func (r *Results) OfReadings() *Results { return r.Where(IsReading) }
 
 // Where returns those of the results that are kept.
 func (r *Results) Where(keep func(record.Trajectory) bool) *Results {
-	some := &Results{trials: map[string]map[uint64]record.Trajectory{}}
-	for key, trials := range r.trials {
-		for seed, t := range trials {
-			if !keep(t) {
-				continue
+	return LazyResults(func(p record.Pair) (map[string][]record.Trajectory, error) {
+		all, err := r.part(p)
+		some := map[string][]record.Trajectory{}
+		for cell, trials := range all {
+			for _, t := range trials {
+				if keep(t) {
+					some[cell] = append(some[cell], t)
+				}
 			}
-			if some.trials[key] == nil {
-				some.trials[key] = map[uint64]record.Trajectory{}
-			}
-			some.trials[key][seed] = t
 		}
-	}
-	return some
+		return some, err
+	}, nil)
 }
 
 // Of returns what the results have of a cell as it is trained ([record.Cell.Trained]), by seed.
-func (r *Results) Of(c record.Cell) []record.Trajectory {
-	trials := r.trials[c.Trained().Key()]
+func (r *Results) Of(c record.Cell) ([]record.Trajectory, error) {
+	c = c.Trained()
+	some, err := r.part(c.Pair())
+	if err != nil {
+		return nil, err
+	}
+	trials := some[c.Key()]
 	var all []record.Trajectory
 	for _, seed := range slices.Sorted(maps.Keys(trials)) {
 		all = append(all, trials[seed])
 	}
-	return all
+	return all, nil
 }
 
 // Count returns how many trials of cells ([record.Cell.Trained]) the results have of these seeds, and how many cells have all of
 // them.
-func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete int) {
+func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete int, err error) {
 	for _, c := range cells {
-		n := 0
+		some, err := r.part(c.Pair())
+		if err != nil {
+			return 0, 0, err
+		}
+		there, n := some[c.Key()], 0
 		for _, seed := range seeds {
-			if _, there := r.trials[c.Key()][seed]; there {
+			if _, is := there[seed]; is {
 				n++
 			}
 		}
@@ -147,5 +159,5 @@ func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete i
 			complete++
 		}
 	}
-	return trials, complete
+	return trials, complete, nil
 }

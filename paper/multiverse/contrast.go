@@ -22,19 +22,24 @@ type Contrast struct {
 }
 
 // scores returns what is read of the trials of a reading at a size, by split.
-func (r *Results) scores(q Question, reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
+func (r *Results) scores(keys *keys, reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
+	q := keys.q
 	if score.Cached && q.Setting != datasets.Inductive {
 		return nil, fmt.Errorf("multiverse: a cached score in the %s setting: only the inductive one has them", q.Setting)
 	}
-	k, err := q.key(reading, score.Arm, size)
+	k, err := keys.of(reading, score.Arm, size)
 	if err != nil {
 		return nil, err
 	}
-	f1 := make([]float64, len(splits))
+	all, err := r.part(q.pair())
+	if err != nil {
+		return nil, err
+	}
+	f1, trials := make([]float64, len(splits)), all[k.cell]
 	for i, seed := range splits {
-		of := r.trials[k.cell][seed].F1
+		of := trials[seed].F1
 		if score.Cached {
-			of = r.trials[k.cell][seed].Cached
+			of = trials[seed].Cached
 		}
 		f1[i] = of[k.stop][k.arrivals]
 	}

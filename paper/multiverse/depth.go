@@ -79,6 +79,10 @@ func (r *Results) Depth(data string) (Depth, error) {
 	if err != nil {
 		return d, err
 	}
+	all, err := r.part(record.Pair{Data: data, Model: "gin"})
+	if err != nil {
+		return d, err
+	}
 	tries := Seeds(depthFirstTry, depthTries)
 	for i, body := range choices {
 		total, n := 0.0, 0
@@ -88,7 +92,7 @@ func (r *Results) Depth(data string) (Depth, error) {
 				return d, err
 			}
 			for _, seed := range tries {
-				t, there := r.trials[c.Key()][seed]
+				t, there := all[c.Key()][seed]
 				if !there {
 					continue
 				}
@@ -118,7 +122,11 @@ func (r *Results) Depth(data string) (Depth, error) {
 				if err != nil {
 					return d, err
 				}
-				if _, complete := r.Count([]record.Cell{c}, Seeds(FirstSplit, Splits)); complete == 0 {
+				_, complete, err := r.Count([]record.Cell{c}, Seeds(FirstSplit, Splits))
+				if err != nil {
+					return d, err
+				}
+				if complete == 0 {
 					d.Next.Cells = append(d.Next.Cells, c)
 				}
 			}
@@ -148,6 +156,10 @@ func (r *Results) DepthScores(d Depth, setting datasets.Setting) (scores []Depth
 	if d.Chosen == "" {
 		return nil, false, nil
 	}
+	all, err := r.part(record.Pair{Data: d.Data, Model: "gin"})
+	if err != nil {
+		return nil, false, err
+	}
 	complete = true
 	for _, layers := range Depths() {
 		for _, p := range DepthKeepRates() {
@@ -157,7 +169,7 @@ func (r *Results) DepthScores(d Depth, setting datasets.Setting) (scores []Depth
 			}
 			s := DepthScore{Layers: layers, KeepRate: p}
 			for _, seed := range Seeds(FirstSplit, Splits) {
-				if t, there := r.trials[c.Key()][seed]; there {
+				if t, there := all[c.Key()][seed]; there {
 					s.F1 = append(s.F1, t.F1[slices.Index(hyper.StopOns(), depthStop)][0])
 				}
 			}

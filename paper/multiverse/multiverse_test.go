@@ -186,8 +186,8 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	require.InDelta(t, 0, variance.Axes[1].Alone, 1e-9)
 
 	// A split that one training lacks counts for none.
-	for key := range results.trials {
-		delete(results.trials[key], 101)
+	for _, trials := range results.parts[q.pair()] {
+		delete(trials, 101)
 		break
 	}
 	effects, err = results.Effects(q)

@@ -2,8 +2,10 @@ package multiverse
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
@@ -13,35 +15,93 @@ import (
 
 // Results holds trajectories by what was trained.
 type Results struct {
-	trials map[string]map[uint64]record.Trajectory // by the cell's key, then seed
+	load   func(record.Pair) (map[string][]record.Trajectory, error) // by the cell's key; nil: all that there is is in parts
+	failed func(error)
+	mutex  sync.Mutex
+	parts  map[record.Pair]part
+	// drawn are the splits of all that was read.
+	drawn map[place]string
+}
+
+// part is what there is of a model on a data set, by the cell's key, then seed.
+type part map[string]map[uint64]record.Trajectory
+
+type place struct {
+	data string
+	size int
+	seed uint64
 }
 
 // NewResults sorts trajectories. It returns an error if one cannot be, or if two of one seed have different splits: then they were
 // run on other files of the data, which may order nodes otherwise, and cannot be compared.
 func NewResults(all []record.Trajectory) (*Results, error) {
-	type place struct {
-		data string
-		size int
-		seed uint64
-	}
-	splits := map[place]string{}
-	r := &Results{trials: map[string]map[uint64]record.Trajectory{}}
+	r := LazyResults(nil, nil)
 	for _, t := range all {
-		at := place{t.Data, t.TrainPercent, t.Seed}
-		if split, known := splits[at]; known && split != t.Split {
-			return nil, fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
-		}
-		splits[at] = t.Split
 		id, err := t.ID()
 		if err != nil {
 			return nil, err
 		}
-		if r.trials[id.Cell] == nil {
-			r.trials[id.Cell] = map[uint64]record.Trajectory{}
+		if err := r.add(record.Pair{Data: t.Data, Model: t.Model}, id.Cell, t); err != nil {
+			return nil, err
 		}
-		r.trials[id.Cell][t.Seed] = t
 	}
 	return r, nil
+}
+
+// LazyResults returns results whose trajectories, by the key of their cell, are loaded when something of their model and data set is
+// asked for. The methods of results return the errors of load, and those of [NewResults] for what was loaded; failed is told of each,
+// if it is not nil.
+func LazyResults(load func(record.Pair) (map[string][]record.Trajectory, error), failed func(error)) *Results {
+	return &Results{load: load, failed: failed, parts: map[record.Pair]part{}, drawn: map[place]string{}}
+}
+
+func (r *Results) add(p record.Pair, cell string, t record.Trajectory) error {
+	at := place{t.Data, t.TrainPercent, t.Seed}
+	if split, known := r.drawn[at]; known && split != t.Split {
+		return fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
+	}
+	r.drawn[at] = t.Split
+	if r.parts[p] == nil {
+		r.parts[p] = part{}
+	}
+	if r.parts[p][cell] == nil {
+		r.parts[p][cell] = map[uint64]record.Trajectory{}
+	}
+	r.parts[p][cell][t.Seed] = t
+	return nil
+}
+
+// part returns what there is of a pair.
+func (r *Results) part(p record.Pair) (part, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if some, loaded := r.parts[p]; loaded || r.load == nil {
+		return some, nil
+	}
+	err := r.read(p)
+	if err != nil {
+		delete(r.parts, p)
+		if r.failed != nil {
+			r.failed(err)
+		}
+	}
+	return r.parts[p], err
+}
+
+func (r *Results) read(p record.Pair) error {
+	byCell, err := r.load(p)
+	if err != nil {
+		return err
+	}
+	r.parts[p] = part{}
+	for _, cell := range slices.Sorted(maps.Keys(byCell)) {
+		for _, t := range byCell[cell] {
+			if err := r.add(p, cell, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Question is what is asked of results: a model on a data set in a setting, over sizes of the train set.
@@ -100,6 +160,8 @@ type key struct {
 	stop, arrivals int
 }
 
+func (q Question) pair() record.Pair { return record.Pair{Data: q.Data, Model: q.Model} }
+
 func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 	c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 	if err != nil {
@@ -112,17 +174,66 @@ func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 	return k, nil
 }
 
+// keys finds what is read of the readings of a question. Most readings differ from others only in how trained models are read: what is
+// trained is looked up once for all of them.
+type keys struct {
+	q             Question
+	trained, read map[string]key // by the reading's options, arm and size
+}
+
+func (q Question) keys() *keys { return &keys{q, map[string]key{}, map[string]key{}} }
+
+func (k *keys) of(r Reading, arm Arm, size int) (key, error) {
+	trained, read := make([]byte, len(r), len(r)+2), make([]byte, len(r))
+	for i, axis := range k.q.Axes {
+		if axis.Read {
+			read[i] = byte(r[i])
+		} else {
+			trained[i] = byte(r[i])
+		}
+	}
+	lookUp := func(in map[string]key, id, options []byte) (key, error) {
+		if found, known := in[string(id)]; known {
+			return found, nil
+		}
+		reading := make(Reading, len(options))
+		for i, option := range options {
+			reading[i] = int(option)
+		}
+		found, err := k.q.key(reading, arm, size)
+		if err == nil {
+			in[string(id)] = found
+		}
+		return found, err
+	}
+	id := append(trained, byte(size), 0)
+	if arm == Masked {
+		id[len(id)-1] = 1
+	}
+	what, err := lookUp(k.trained, id, trained)
+	if err != nil {
+		return key{}, err
+	}
+	how, err := lookUp(k.read, read, read)
+	return key{what.cell, how.stop, how.arrivals}, err
+}
+
 // splits are the seeds that every training of the arms has.
-func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
+func (r *Results) splits(k *keys, arms ...Arm) ([]uint64, error) {
+	q := k.q
+	all, err := r.part(q.pair())
+	if err != nil {
+		return nil, err
+	}
 	var common map[uint64]bool
 	for _, reading := range q.Readings() {
 		for _, size := range q.Sizes {
 			for _, arm := range arms {
-				k, err := q.key(reading, arm, size)
+				at, err := k.of(reading, arm, size)
 				if err != nil {
 					return nil, err
 				}
-				trials := r.trials[k.cell]
+				trials := all[at.cell]
 				if common == nil {
 					common = map[uint64]bool{}
 					for seed := range trials {
@@ -151,7 +262,8 @@ func (r *Results) splits(q Question, arms ...Arm) ([]uint64, error) {
 func (r *Results) Effects(q Question) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error
-	if all.Splits, err = r.splits(q, Plain, Masked); err != nil || len(all.Splits) < 2 {
+	k := q.keys()
+	if all.Splits, err = r.splits(k, Plain, Masked); err != nil || len(all.Splits) < 2 {
 		return all, err
 	}
 	for _, reading := range q.Readings() {
@@ -160,7 +272,7 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 			scores := map[Score][]float64{}
 			read := func(score Score) (f1 []float64, err error) {
 				if scores[score] == nil {
-					scores[score], err = r.scores(q, reading, size, score, all.Splits)
+					scores[score], err = r.scores(k, reading, size, score, all.Splits)
 				}
 				return scores[score], err
 			}
@@ -290,15 +402,20 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 	}
 	transductive := inductive
 	transductive.Setting = datasets.Transductive
-	seeds, err := r.splits(inductive, Plain)
+	of := map[datasets.Setting]*keys{datasets.Inductive: inductive.keys(), datasets.Transductive: transductive.keys()}
+	seeds, err := r.splits(of[datasets.Inductive], Plain)
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.splits(transductive, Plain)
+	others, err := r.splits(of[datasets.Transductive], Plain)
 	if err != nil {
 		return nil, err
 	}
 	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
+	all, err := r.part(inductive.pair())
+	if err != nil {
+		return nil, err
+	}
 	c := &Calibration{Limit: firstLimit, Splits: seeds}
 	if len(seeds) < 2 {
 		return c, nil
@@ -312,13 +429,13 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		for _, q := range []Question{inductive, transductive} {
 			sum, n := 0.0, 0
 			for _, size := range q.Sizes {
-				k, err := q.key(reading, Plain, size)
+				k, err := of[q.Setting].of(reading, Plain, size)
 				if err != nil {
 					return nil, err
 				}
 				var f1, cost float64
 				for _, seed := range seeds {
-					t := r.trials[k.cell][seed]
+					t := all[k.cell][seed]
 					f1 += t.F1[k.stop][k.arrivals] / float64(len(seeds))
 					if q.Setting == datasets.Inductive {
 						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))

@@ -156,6 +156,10 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 	stop := slices.Index(hyper.StopOns(), tunedStop)
 	tries, fresh := Seeds(tunedFirstTry, tunedTries), Seeds(tunedFirstFresh, tunedFresh)
 	var tuning, comparing []record.Cell
+	there, err := r.part(record.Pair{Data: q.Data, Model: q.Model})
+	if err != nil {
+		return t, err
+	}
 	for _, name := range TunedArms() {
 		arm := TunedArm{Name: name}
 		all, err := configurations(q.Model, name)
@@ -171,7 +175,7 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 			}
 			total, n := 0.0, 0
 			for _, seed := range tries {
-				if one, there := r.trials[c.Key()][seed]; there {
+				if one, is := there[c.Key()][seed]; is {
 					total += one.ValidationF1[stop][0] / tunedTries
 					n++
 				}
@@ -189,7 +193,7 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 			continue
 		}
 		for _, seed := range fresh {
-			if one, there := r.trials[best.Key()][seed]; there {
+			if one, is := there[best.Key()][seed]; is {
 				arm.F1 = append(arm.F1, one.F1[stop][0])
 			}
 		}

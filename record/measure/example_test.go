@@ -26,7 +26,8 @@ func ExampleMissing() {
 		return
 	}
 	store := record.OpenStore(folder)
-	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
+	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).
+		With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
 	options := measure.Options{Trials: 2, Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 		return datasets.Open(ctx, "sbm:nodes=60,classes=2", datasets.OpenOptions{})
 	}}

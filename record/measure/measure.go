@@ -22,9 +22,9 @@ type Options struct {
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
-	Open func(ctx context.Context, data string) (*datasets.Graph, error)
-	// Unopened is told, before the first trial, of data sets that cannot be opened. If it returns nil, all trials on others
-	// run, and the same error is returned in the end. A nil Unopened: it is returned at once.
+	Open Opener
+	// Unopened is told, before the first trial, of data sets that cannot be opened. If it returns nil, all trials on
+	// others run, and the same error is returned in the end. A nil Unopened: it is returned at once.
 	Unopened func(*UnopenedError) error
 	// Progress is called before and after each trial, by one job at a time.
 	Progress func(State)
@@ -45,9 +45,9 @@ type State struct {
 	Last        *record.Record // the trial that has just ended
 }
 
-// Missing runs the trials of cells that the store does not have for this backend, and adds each to the store as it ends.
-// The first trial of every cell comes first, so that a part of the work is already a table; then all further trials of each
-// cell together, since they share its compiled program.
+// Missing runs the trials of cells that the store does not have for this backend, and adds each to the store as it
+// ends. The first trial of every cell comes first, so that a part of the work is already a table; then all further
+// trials of each cell together, since they share its compiled program.
 //
 // When the context is cancelled only the trials in hand are lost. Any number of processes may measure into one folder:
 // none runs a trial that another has run or has in hand.
@@ -72,8 +72,10 @@ func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells
 	if err != nil {
 		return err
 	}
-	p := &work{Options: o, also: also, backend: b, store: store, graphs: all.graphs, begin: time.Now(), missing: trialsOf(tasks) - all.unopened.trials(),
-		state: State{Total: total - all.unopened.trials(), Before: total - trialsOf(tasks), Running: make([]string, max(o.Jobs, 1))}}
+	p := &work{Options: o, also: also, backend: b, store: store, graphs: all.graphs, begin: time.Now(),
+		missing: trialsOf(tasks) - all.unopened.trials(),
+		state: State{Total: total - all.unopened.trials(), Before: total - trialsOf(tasks),
+			Running: make([]string, max(o.Jobs, 1))}}
 	p.state.Done = p.state.Before
 	p.queue.groups = all.groups
 	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, p.job) })

@@ -228,7 +228,8 @@ func TestProcessesOnOneFolderNeverRunATrialTwice(t *testing.T) {
 }
 
 func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
-	// One table needs only F1 of this cell; another, that is not asked for, the F1 from the cache, and a figure its losses.
+	// One table needs only F1 of this cell; another, that is not asked for, the F1 from the cache, and a figure its
+	// losses.
 	cached, history := tiny()[0], tiny()[0]
 	cell := cached
 	cell.Cached = false

@@ -9,6 +9,9 @@ import (
 	"nodemask/datasets"
 )
 
+// Opener opens a data set by its name.
+type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
+
 // Unopened is a data set that cannot be opened, so that no trial on it can run.
 type Unopened struct {
 	Data   string
@@ -27,7 +30,8 @@ func (e *UnopenedError) Error() string {
 		if u.Trials == 1 {
 			trials = "trial"
 		}
-		texts[i] = fmt.Sprintf("cannot run %d %s on %s: %s", u.Trials, trials, u.Data, strings.TrimPrefix(u.Err.Error(), u.Data+": "))
+		texts[i] = fmt.Sprintf("cannot run %d %s on %s: %s", u.Trials, trials, u.Data,
+			strings.TrimPrefix(u.Err.Error(), u.Data+": "))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -58,9 +62,9 @@ type opened struct {
 	unopened *UnopenedError // nil: all could
 }
 
-// openAll opens each data set that tasks are on, before the first of them runs: what is missing is then known at the start,
-// and not after hours.
-func openAll(ctx context.Context, open func(context.Context, string) (*datasets.Graph, error), groups [][]task) (opened, error) {
+// openAll opens each data set that tasks are on, before the first of them runs: what is missing is then known at the
+// start, and not after hours.
+func openAll(ctx context.Context, open Opener, groups [][]task) (opened, error) {
 	all := opened{graphs: map[string]*datasets.Graph{}}
 	var failed []Unopened
 	for _, group := range groups {

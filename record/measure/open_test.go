@@ -83,7 +83,8 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 	o.Trials, o.Open = 1, openSome(&opened)
 	o.Unopened = func(err *UnopenedError) error { t.Error("said twice"); return err }
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
-	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o), "cannot run 1 trial on far: not on this machine")
+	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o),
+		"cannot run 1 trial on far: not on this machine")
 
 	o.Unopened, o.Trials = nil, 2
 	o.Progress = func(State) { t.Error("a trial was run") }

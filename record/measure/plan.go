@@ -70,15 +70,16 @@ func grouped(tasks []task) [][]task {
 	return groups
 }
 
-// programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is an
-// input of it, and so are splits, learning rate and weight decay.
+// programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is
+// an input of it, and so are splits, learning rate and weight decay.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
 	if p.KeepRate.Active() {
 		p.KeepRate = 0.5 // whichever
 	}
-	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate, u.WeightDecay, u.NormalizeFeatures
+	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
+		u.WeightDecay, u.NormalizeFeatures
 	p.MaxEpochs, p.Patience, p.StopOn = u.MaxEpochs, u.Patience, u.StopOn
 	c.Resplit = false
 	return c.Key()

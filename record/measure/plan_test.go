@@ -45,7 +45,8 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 
 // recorded is what a plan looks at of a record.
 func recorded(c record.Cell, seed uint64) record.Record {
-	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: c.Parameters, Seed: seed, Backend: "go"}
+	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Parameters: c.Parameters, Seed: seed, Backend: "go"}
 }
 
 func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
@@ -65,14 +66,16 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 func TestMaskedCellsOfOneProgramAreDoneTogether(t *testing.T) {
 	plain := record.NewCell("cora", "gin", datasets.Inductive, 10)
 	other := record.NewCell("cora", "gat", datasets.Inductive, 10)
-	groups := grouped([]task{{plain.Masked(0.5), []uint64{1}}, {plain.Masked(0.9), []uint64{1}}, {plain, []uint64{1}}, {other, []uint64{1}}})
+	groups := grouped([]task{{plain.Masked(0.5), []uint64{1}}, {plain.Masked(0.9), []uint64{1}}, {plain, []uint64{1}},
+		{other, []uint64{1}}})
 	require.Len(t, groups, 3)
 	require.Len(t, groups[0], 2, "the keep rate is an input of the program")
 }
 
 func TestTrialsMayBeginAtAnySeed(t *testing.T) {
 	cell := record.NewCell("cora", "gin", datasets.Inductive, 10)
-	have := []record.Record{{Cell: cell.Key(), Seed: 1, Backend: "go", Parameters: cell.Parameters}, {Cell: cell.Key(), Seed: 101, Backend: "go", Parameters: cell.Parameters}}
+	have := []record.Record{{Cell: cell.Key(), Seed: 1, Backend: "go", Parameters: cell.Parameters},
+		{Cell: cell.Key(), Seed: 101, Backend: "go", Parameters: cell.Parameters}}
 	for i, r := range have {
 		r.Data, r.Setting, r.TrainPercent = cell.Data, cell.Setting, cell.TrainPercent
 		have[i] = r

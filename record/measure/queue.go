@@ -30,8 +30,8 @@ func (q *queue) next() []task {
 	return group
 }
 
-// work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has in
-// hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
+// work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has
+// in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
 func (q *queue) work(ctx context.Context, leaseOf func(key string) (*record.Lease, error), run func(task) error) error {
 	var later []task
 	for {

@@ -17,20 +17,24 @@ func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 	if arrivals == "" {
 		arrivals = datasets.AllEdges
 	}
-	return train.Experiment{Graph: g, Parameters: c.Parameters, Setting: c.Setting, Arrivals: arrivals, TrainPercent: c.TrainPercent,
-		SplitSeed: 1, Resplit: c.Resplit, OwnSplit: c.OwnSplit, ValidationPercent: c.ValidationPercent, Smoothness: true, CacheInference: c.Cached && c.Setting == datasets.Inductive}
+	return train.Experiment{Graph: g, Parameters: c.Parameters, Setting: c.Setting, Arrivals: arrivals,
+		TrainPercent: c.TrainPercent,
+		SplitSeed:    1, Resplit: c.Resplit, OwnSplit: c.OwnSplit, ValidationPercent: c.ValidationPercent, Smoothness: true,
+		CacheInference: c.Cached && c.Setting == datasets.Inductive}
 }
 
 // Record describes a result of an experiment.
 func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	p := x.Parameters
 	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value that stands for it
-	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent, Resplit: x.Resplit, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent, Parameters: p,
+	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent,
+		Resplit: x.Resplit, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent, Parameters: p,
 		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
 		MacroF1: 100 * r.Test.MacroF1, MicroF1: 100 * r.Test.MicroF1, Accuracy: 100 * r.Test.Accuracy,
 		ValidationF1: 100 * r.Validation.MacroF1, Loss: r.History[r.BestEpoch-1].ValidationLoss,
 		BestEpoch: r.BestEpoch, Epochs: len(r.History), Seconds: math.Round(r.Seconds*1000) / 1000,
-		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Device: b.Device(), Version: record.Version(), MAD: r.MAD}
+		Backend: b.ID, Kernels: string(b.Kernel()), Slower: b.Slower(), Device: b.Device(), Version: record.Version(),
+		MAD: r.MAD}
 	if x.Setting == datasets.Inductive {
 		c.Arrivals = x.Arrivals
 	}

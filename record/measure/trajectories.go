@@ -25,7 +25,7 @@ type TrajectoryOptions struct {
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
-	Open func(ctx context.Context, data string) (*datasets.Graph, error)
+	Open Opener
 	// Unopened is as in [Options].
 	Unopened func(*UnopenedError) error
 	Protocol string // hash of the rules, kept with each trajectory
@@ -40,14 +40,16 @@ type TrajectoryState struct {
 	Last                record.Trajectory
 }
 
-// MissingTrajectories runs the trajectories of cells that the store does not have for this backend, and adds each to the
-// store as it ends. When the context is cancelled only the trials in hand are lost. Any number of processes may measure into
-// one folder: none runs a trial that another has run or has in hand.
-func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.Trajectories, cells []record.Cell, o TrajectoryOptions) error {
+// MissingTrajectories runs the trajectories of cells that the store does not have for this backend, and adds each to
+// the store as it ends. When the context is cancelled only the trials in hand are lost. Any number of processes may
+// measure into one folder: none runs a trial that another has run or has in hand.
+func MissingTrajectories(ctx context.Context, b *backend.Backend, store *record.Trajectories, cells []record.Cell,
+	o TrajectoryOptions) error {
 	for i := range cells {
 		cells[i] = cells[i].Trained()
 	}
-	cells = slices.DeleteFunc(record.Merge(cells), func(c record.Cell) bool { return o.Shards > 1 && shardOf(c, o.Shards) != o.Shard })
+	cells = slices.DeleteFunc(record.Merge(cells),
+		func(c record.Cell) bool { return o.Shards > 1 && shardOf(c, o.Shards) != o.Shard })
 	w := &trajectoryWork{TrajectoryOptions: o, backend: b, store: store, begin: time.Now()}
 	if w.Batch < 1 {
 		w.Batch = len(o.Seeds)
@@ -149,13 +151,16 @@ func (w *trajectoryWork) run(ctx context.Context, r *train.Runner, t task) error
 }
 
 // trajectoryOf runs a trial of a cell and describes all its readings.
-func trajectoryOf(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, g *datasets.Graph, seed uint64) (record.Trajectory, error) {
+func trajectoryOf(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, g *datasets.Graph,
+	seed uint64) (record.Trajectory, error) {
 	ran, err := r.Readings(ctx, Experiment(c, g), seed)
 	if err != nil {
 		return record.Trajectory{}, err
 	}
-	t := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-		Seed: seed, Split: ran.SplitHash, Epochs: ran.Epochs, Seconds: math.Round(ran.Seconds*1000) / 1000, Backend: b.ID, Version: record.Version()}
+	t := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+		Choices: c.TrainedChoices(),
+		Seed:    seed, Split: ran.SplitHash, Epochs: ran.Epochs, Seconds: math.Round(ran.Seconds*1000) / 1000, Backend: b.ID,
+		Version: record.Version()}
 	for range hyper.StopOns() {
 		for _, list := range []*[][]float64{&t.F1, &t.Cached, &t.ValidationF1} {
 			*list = append(*list, nil)
@@ -181,7 +186,9 @@ func trajectoryOf(ctx context.Context, r *train.Runner, b *backend.Backend, c re
 
 // TrajectoryAgain runs a trajectory's trial again and lists what differs in the new one: nothing on the same device and
 // version. What it asks for must be estimated to take at most so many bytes.
-func TrajectoryAgain(ctx context.Context, b *backend.Backend, open func(ctx context.Context, data string) (*datasets.Graph, error), old record.Trajectory, most int64) (again record.Trajectory, differences []string, err error) {
+func TrajectoryAgain(
+	ctx context.Context, b *backend.Backend, open Opener, old record.Trajectory, most int64,
+) (again record.Trajectory, differences []string, err error) {
 	c, err := old.Cell()
 	if err != nil {
 		return again, nil, err

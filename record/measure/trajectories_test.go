@@ -21,11 +21,13 @@ func trajectoryCells() []record.Cell {
 	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
 	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
 	other.Parameters.StopOn = hyper.StopOnF1 // read off, so the same as without
-	return []record.Cell{plain, plain.Masked(0.5), slow, other, other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss })}
+	return []record.Cell{plain, plain.Masked(0.5), slow, other,
+		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss })}
 }
 
 func trajectoryOptions(opened *atomic.Int32) TrajectoryOptions {
-	return TrajectoryOptions{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open, Protocol: "rules"}
+	return TrajectoryOptions{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
+		Protocol: "rules"}
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
@@ -127,14 +129,16 @@ func TestARecordThatAsksForTooMuchIsRefusedBeforeItIsTrained(t *testing.T) {
 	_, err = within(t.Context(), b, open, cell, 2<<30)
 	require.NoError(t, err)
 	require.Equal(t, 2, opened)
-	for _, name := range []string{"reddit-like:scale=10", "reddit-like:seed=2,scale=3", "sbm:nodes=50000000", "sbm:nodes=1000000,degree=1000"} {
+	for _, name := range []string{"reddit-like:scale=10", "reddit-like:seed=2,scale=3", "sbm:nodes=50000000",
+		"sbm:nodes=1000000,degree=1000"} {
 		cell.Data = name
 		_, err = within(t.Context(), b, open, cell, 2<<30)
 		require.ErrorIs(t, err, train.ErrTooLarge, name)
 		require.ErrorContains(t, err, name+" takes about ")
 	}
 	require.Equal(t, 2, opened, "what is too large is not made")
-	for _, name := range []string{"reddit-like", "reddit-like:scale=0.1", "sbm:nodes=3000,degree=6", "cora", "a/b:scale=100"} {
+	for _, name := range []string{"reddit-like", "reddit-like:scale=0.1", "sbm:nodes=3000,degree=6", "cora",
+		"a/b:scale=100"} {
 		require.NoError(t, CheckData(name, 2<<30), name)
 	}
 }
