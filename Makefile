@@ -38,7 +38,7 @@ setup: ## fetch XLA into .nodemask (PJRT=cuda: for a GPU too; PJRT=official: fro
 
 build: ## build bin/nodemask
 	@command -v go >/dev/null || { echo "make: go was not found: install Go 1.26.5 or newer from https://go.dev/dl" >&2; exit 1; }
-	@scripts/build.sh bin/nodemask ./cmd/nodemask
+	@go run ./scripts/build bin/nodemask ./cmd/nodemask
 
 demo: setup build ## set up, build, and train a GNN with and without node masking
 	bin/nodemask demo

@@ -2,8 +2,8 @@ package nb
 
 import "nodemask/paper/cited"
 
-// Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure that leads, the
-// answer in a few sentences, and a word for each model, data set and setting.
+// Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
+// that leads, the answer in a few sentences, and a word for each model, data set and setting.
 func Answer() {
 	e := evidence()
 	gains := Must1(e.Gains())
@@ -17,7 +17,8 @@ func Answer() {
 	Table(Must1(e.Grid()))
 }
 
-// Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without masking, on Cora.
+// Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without
+// masking, on Cora.
 func Scale() { Table(Must1(evidence().PartTable(cited.Scale))) }
 
 // Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
@@ -26,5 +27,6 @@ func Aggregates() { Chart(Must1(evidence().Aggregates(Data("cora")))) }
 // Departures shows what masking does one step away from the cited reading, on Cora.
 func Departures() { Table(Must1(evidence().PartTable(cited.Departures))) }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they are.
+// Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they
+// are.
 func Answers() { Table(Must1(evidence().AnswersTable())) }

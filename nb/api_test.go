@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/checkout"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -24,7 +25,9 @@ import (
 
 func TestACellThatShowsThingsLinksNeitherGoMLXNorC(t *testing.T) {
 	slow := func(pkg string) []string {
-		c := exec.Command("go", "list", "-deps", "-tags=netgo,osusergo", "-f", "{{.ImportPath}}{{if .CgoFiles}} in C{{end}}", pkg) // as the kernel builds
+		// as the kernel builds
+		c := exec.Command("go", "list", "-deps", "-tags=netgo,osusergo", "-f", "{{.ImportPath}}{{if .CgoFiles}} in C{{end}}",
+			pkg)
 		c.Env = append(os.Environ(), "CGO_ENABLED=1")
 		out, err := c.Output()
 		require.NoError(t, err)
@@ -62,7 +65,7 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	}
 	live := record.NewResults([]record.Record{trial(1, 79)})
 	recorded := record.NewResults([]record.Record{trial(1, 78), trial(2, 80)})
-	table := CompareTable(live, recorded, cell, paper.Masked(cell, 0.3))
+	table := compareTable(live, recorded, cell, paper.Masked(cell, 0.3))
 	text := func(row int) (cells []string) {
 		for _, c := range table.Rows[row] {
 			cells = append(cells, c.Text)
@@ -73,7 +76,7 @@ func TestComparisonsHaveWhatWasRunHereWhatIsRecordedAndThePaper(t *testing.T) {
 	assert.Equal(t, []string{"cora: GIN + NM, p = 0.3", "transductive", "10 %", "–", "–", "–"}, text(1))
 }
 
-func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.T) {
+func TestLinesOverSizesHaveBandsFromThreeTrialsOn(t *testing.T) {
 	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
 	var records []record.Record
 	add := func(c record.Cell, size int, f1 ...float64) {
@@ -84,20 +87,14 @@ func TestOverSizesHasALineForEachCellWithResultsAndThePapersBesideIt(t *testing.
 	}
 	add(gat, 10, 40, 42, 44)
 	add(gat, 50, 70, 72)
-	add(gat.Fair(), 10, 50)
-	c := overSizes(record.NewResults(records), gat, gat.Fair(), paper.Masked(gat, 0.5))
-	require.NoError(t, c.Check())
-	var names []string
-	for _, s := range c.Series {
-		names = append(names, s.Name)
-	}
-	assert.Equal(t, []string{"GAT", "GAT, paper", "GAT, attention dropout 0"}, names, "nothing is recorded with masking")
-	assert.Equal(t, []float64{10, 50}, c.Series[0].X)
-	assert.Equal(t, []float64{42, 71}, c.Series[0].Y)
-	assert.Less(t, c.Series[0].Low[0], 40.0)
-	assert.Equal(t, 71.0, c.Series[0].Low[1], "two trials have no band")
-	assert.True(t, c.Series[1].Reference)
-	assert.Equal(t, "Cora, inductive, over the size of the train set", c.Title)
+	line := seriesOf(record.NewResults(records), gat, record.MacroF1)
+	assert.Equal(t, "GAT", line.Name)
+	assert.Equal(t, []float64{10, 50}, line.X)
+	assert.Equal(t, []float64{42, 71}, line.Y)
+	assert.Less(t, line.Low[0], 40.0)
+	assert.Equal(t, 71.0, line.Low[1], "two trials have no band")
+	assert.Empty(t, seriesOf(record.NewResults(records), paper.Masked(gat, 0.5), record.MacroF1).X,
+		"nothing is recorded with masking")
 }
 
 func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
@@ -118,7 +115,7 @@ func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
 }
 
 func TestSourceIsATypeWithItsMethodsOrAFunctionOfThePackage(t *testing.T) {
-	project, err := Project()
+	project, err := checkout.Root()
 	require.NoError(t, err)
 	text, err := sourceOf(project, "nmgnn", "GIN")
 	require.NoError(t, err)
@@ -154,7 +151,8 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
 	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
-	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.", summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
+	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.",
+		summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
 	assert.Equal(t, "Stopped: 2 trials were finished.", summaryOf(2, 4, true, time.Second, ""))
 	assert.Equal(t, "Showing 1 saved trial: none was left to run.", summaryOf(0, 1, false, time.Second, ""))
 	assert.Equal(t, "Stopped: 1 trial was finished.", summaryOf(1, 4, true, time.Second, ""))
@@ -177,7 +175,8 @@ func printed(t *testing.T, show func()) string {
 func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 	t.Setenv("NODEMASK_LIVE", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
-	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
+		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "2 of 2 trials run in ")
 	assert.Contains(t, printed(t, func() { Train(2, cell) }), "Showing 2 saved trials")
 	require.Len(t, Live().Trials(cell), 2)
@@ -190,8 +189,11 @@ func TestTrainedTrialsAreKeptAndNotRunAgain(t *testing.T) {
 func TestTrialsOfThePlaygroundAreNotRunAgainByTrain(t *testing.T) {
 	t.Setenv("NODEMASK_LIVE", t.TempDir())
 	t.Setenv("GOMLX_BACKEND", "go")
-	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
-	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label, worker.Training{Cells: []record.Cell{cell}, Trials: 1}) // as the playground does
+	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
+		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 })
+	// as the playground does
+	ran, err := trainInto(t.Context(), newProgress("a test", 0), Label,
+		worker.Training{Cells: []record.Cell{cell}, Trials: 1})
 	require.NoError(t, err)
 	assert.Equal(t, 1, ran)
 	assert.Contains(t, printed(t, func() { Train(1, cell) }), "none was left to run")
@@ -204,7 +206,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(trainUntilStopped) == "" {
 		os.Exit(m.Run())
 	}
-	Train(10_000, record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 }))
+	Train(10_000, record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
+		20).With(func(s *hyper.Parameters) { s.Hidden, s.MaxEpochs = 8, 3 }))
 }
 
 func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
@@ -223,7 +226,8 @@ func TestTheStopButtonEndsTrainingAndKeepsFinishedTrials(t *testing.T) {
 	require.NoError(t, c.Wait(), "%s", out.String())
 	records, err := store.Load()
 	require.NoError(t, err)
-	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. What is finished is kept: run the cell again to go on.\n", len(records)), out.String())
+	assert.Equal(t, fmt.Sprintf("Stopped: %d trials were finished. What is finished is kept: run the cell again to go "+
+		"on.\n", len(records)), out.String())
 	assert.Less(t, len(records), 10_000)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"nodemask/internal/checkout"
 	"nodemask/paper"
 	"nodemask/plots"
 	"nodemask/record"
@@ -11,10 +12,10 @@ import (
 )
 
 // Compare shows each cell's macro F1: of the trials run here, of those recorded with the project, and as published.
-func Compare(cells ...record.Cell) { Table(CompareTable(Live(), Recorded(), cells...)) }
+func Compare(cells ...record.Cell) { Table(compareTable(Live(), Recorded(), cells...)) }
 
-// CompareTable returns the table that [Compare] shows.
-func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
+// compareTable returns the table that [Compare] shows.
+func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
 	for _, c := range cells {
@@ -22,27 +23,18 @@ func CompareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 		if value, found := paper.PublishedF1(c); found {
 			published = fmt.Sprintf("%.2f", value)
 		}
-		t.Rows = append(t.Rows, []plots.Field{{Text: c.Data + ": " + Label(c)}, {Text: string(c.Setting)}, {Text: fmt.Sprintf("%d %%", c.TrainPercent)},
-			{Text: meanOf(live, c)}, {Text: meanOf(recorded, c)}, {Text: published}})
+		t.Rows = append(t.Rows, texts(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
+			meanOf(live, c), meanOf(recorded, c), published))
 	}
 	return t
 }
 
-// OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the project,
-// with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size does not
-// matter.
-func OverSizes(cells ...record.Cell) {
-	chartOf(overSizes(Recorded(), cells...))
-}
-
-// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells from the whole
-// graph, and dashed that from cached representations, where nodes that arrive together see one another. It has the recorded trials,
-// with 95 % intervals. The cells are of one graph, in the inductive setting; their own size does not matter.
+// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells
+// from the whole graph, and dashed that from cached representations, where nodes that arrive together see one another.
+// It has the recorded trials, with 95 % intervals. The cells are of one graph, in the inductive setting; their own size
+// does not matter.
 func CachingOverSizes(cells ...record.Cell) {
-	chartOf(cachingOverSizes(Recorded(), cells...))
-}
-
-func chartOf(c plots.Chart) {
+	c := cachingOverSizes(Recorded(), cells...)
 	if len(c.Series) == 0 {
 		Markdown("*No results of these cells are recorded yet.*")
 		return
@@ -77,7 +69,8 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 			continue
 		}
 		low, high := s.Mean, s.Mean
-		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 { // of two, it would be wider than the chart
+		// of two, it would be wider than the chart
+		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 {
 			low, high = l, h
 		}
 		line.X, line.Y = append(line.X, float64(size)), append(line.Y, s.Mean)
@@ -85,30 +78,6 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 		line.Cells = append(line.Cells, paper.Chosen(cell))
 	}
 	return line
-}
-
-// overSizes returns the chart that [OverSizes] shows; cells without results have no line.
-func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
-	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
-		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
-	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", paper.DataTitle(cell.Data), cell.Setting)
-		ours, theirs := seriesOf(recorded, cell, record.MacroF1), plots.Series{Name: Label(cell) + ", paper", Reference: true}
-		for _, size := range paper.Sizes() {
-			cell.TrainPercent = size
-			if published, found := paper.PublishedF1(cell); found {
-				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
-			}
-		}
-		if len(ours.X) == 0 {
-			continue
-		}
-		c.Series = append(c.Series, ours)
-		if len(theirs.X) > 0 {
-			c.Series = append(c.Series, theirs)
-		}
-	}
-	return c
 }
 
 func meanOf(r *record.Results, c record.Cell) string {
@@ -137,25 +106,26 @@ func Artifact(id string) {
 
 // Claims shows what the paper claims about an artifact, and what the recorded results say of it.
 func Claims(id string) {
-	t := plots.Table{ID: id + "-claims", Title: "Claims", Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}, TextColumns: 5}
+	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
+		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}
 	for _, j := range paper.Judge([]paper.Artifact{artifact(id)}, evidence()) {
 		whose := "the paper's"
 		if j.Ours {
 			whose = "ours"
 		}
-		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Note: j.Says}, {Text: whose}, {Text: j.GradeText(), Note: j.Figures}, {Text: j.Strict()}, {Text: j.EffectText()}})
+		row := texts(j.Text, whose, j.GradeText(), j.Strict(), j.EffectText())
+		row[0].Note, row[2].Note = j.Says, j.Figures
+		t.Rows = append(t.Rows, row)
 	}
 	Table(t)
 }
 
 // Summary shows the verdict on every claim.
-func Summary() {
-	Table(paper.Summary(Must1(paper.Reported()), evidence()))
-}
+func Summary() { Table(paper.Summary(Must1(paper.Reported()), evidence())) }
 
 // evidence is what the project's results say, of the tables and of every reading.
 func evidence() *paper.Evidence {
-	e := paper.OpenEvidence(filepath.Join(Must1(Project()), "results"))
+	e := paper.OpenEvidence(filepath.Join(Must1(checkout.Root()), "results"))
 	e.OnError = Must
 	return e
 }

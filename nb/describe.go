@@ -3,18 +3,19 @@ package nb
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/plots"
 )
 
-// Describe shows what there is to know of a graph before training on it: what its file was understood as, what was dropped or left
-// out, and warnings; then degrees, the sizes of the classes and their homophily as bars.
+// Describe shows what there is to know of a graph before training on it: what its file was understood as, what was
+// dropped or left out, and warnings; then degrees, the sizes of the classes and their homophily as bars.
 func Describe(g *datasets.Graph) {
 	d := datasets.Describe(g)
 	t := plots.Table{ID: "description", Header: []string{"name", d.Name}, TextColumns: 2}
 	for _, fact := range d.Facts() {
-		t.Rows = append(t.Rows, []plots.Field{{Text: fact[0]}, {Text: fact[1]}})
+		t.Rows = append(t.Rows, texts(fact[0], fact[1]))
 	}
 	Table(t)
 	var all []plots.Bars
@@ -23,14 +24,20 @@ func Describe(g *datasets.Graph) {
 			all = append(all, b)
 		}
 	}
+	var pictures, text strings.Builder
+	for _, b := range all {
+		pictures.WriteString(image(Must1(b.SVG()), altOf(b.Title, b.Caption)) + "\n")
+		text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
+	}
 	if len(all) > 0 {
-		Bars(all...)
+		sideBySide(pictures.String(), text.String())
 	}
 }
 
 // degreesOf draws the share of the nodes by degree, in steps of powers of 2.
 func degreesOf(d datasets.Description) plots.Bars {
-	b := plots.Bars{ID: "degrees", Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree), XLabel: "nodes (%)"}
+	b := plots.Bars{ID: "degrees", Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree),
+		XLabel: "nodes (%)"}
 	for _, step := range d.Degrees {
 		label := fmt.Sprint(step.From)
 		switch {
@@ -64,7 +71,8 @@ func classesOf(d datasets.Description) plots.Bars {
 	classes, rest := largest(d)
 	b := plots.Bars{ID: "classes", XLabel: "labelled nodes (%)", Caption: rest}
 	for _, class := range classes {
-		b.Rows = append(b.Rows, plots.Bar{Label: class.Name, Value: 100 * float64(class.Nodes) / float64(max(d.Nodes-d.Unlabelled, 1))})
+		share := 100 * float64(class.Nodes) / float64(max(d.Nodes-d.Unlabelled, 1))
+		b.Rows = append(b.Rows, plots.Bar{Label: class.Name, Value: share})
 	}
 	if len(b.Rows) > 0 {
 		b.Title = fmt.Sprintf("The largest class has %.1f %% of the labelled nodes", b.Rows[0].Value)

@@ -15,11 +15,13 @@ import (
 func TestADescriptionIsDrawnByDegreeAndByClass(t *testing.T) {
 	d := datasets.Describe(Data(filepath.Join("..", "datasets", "testdata", "formats", "undirected.graphml")))
 	degrees := degreesOf(d)
-	assert.Equal(t, []plots.Bar{{Label: "0 neighbours", Value: 12.5}, {Label: "1 neighbour", Value: 12.5}, {Label: "2–3 neighbours", Value: 75}}, degrees.Rows)
+	assert.Equal(t, []plots.Bar{{Label: "0 neighbours", Value: 12.5}, {Label: "1 neighbour", Value: 12.5},
+		{Label: "2–3 neighbours", Value: 75}}, degrees.Rows)
 	assert.Equal(t, "Half of the nodes have at most 2 neighbours", degrees.Title)
 	assert.Equal(t, []plots.Bar{{Label: "ant", Value: 50}, {Label: "cat", Value: 50}}, classesOf(d).Rows)
 	half := 50.0
-	assert.Equal(t, []plots.Bar{{Label: "ant", Value: 0, Mark: &half}, {Label: "cat", Value: 0, Mark: &half}}, homophilyOf(d).Rows)
+	assert.Equal(t, []plots.Bar{{Label: "ant", Value: 0, Mark: &half}, {Label: "cat", Value: 0, Mark: &half}},
+		homophilyOf(d).Rows)
 }
 
 func TestAGraphWithoutClassesHasNoBarsOfThem(t *testing.T) {

@@ -9,11 +9,12 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose the
-// hops, play epochs. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
+// Explore shows a graph and T_root^hops to play with: click a node to make it the root, with Shift to mask it, choose
+// the hops, play epochs. It works in JupyterLab and in exported pages; where scripts do not run, it shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
-	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: maskOf(g, masked), KeepRate: 0.5})
+	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes,
+		Mask: maskOf(g, masked), KeepRate: 0.5})
 }
 
 // ExplorePaper is [Explore] for the graph of the paper's figure 3.
@@ -25,5 +26,6 @@ func ExplorePaper() {
 func explore(g *datasets.Graph, root int32, hops int, o explorer.Options) {
 	var b bytes.Buffer
 	Must(explorer.WriteFragment(&b, g.Edges, root, hops, o))
-	HTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]", g.Name, hops, root))
+	HTML(b.String(), fmt.Sprintf("[the graph of %s, and the %d-aggregation tree of node %d, to play with]", g.Name, hops,
+		root))
 }

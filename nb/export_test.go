@@ -22,7 +22,8 @@ func TestASavedModelIsExportedInOneLine(t *testing.T) {
 	network, err := infer.Untrained(b, nmgnn.Build(p, 3), 5, 1)
 	require.NoError(t, err)
 	model := filepath.Join(t.TempDir(), "pets.model")
-	m := &cached.Model{Settings: p, Classes: []string{"cat", "dog", "fox"}, Features: 5, Data: "pets", Weights: network.Weights}
+	m := &cached.Model{Settings: p, Classes: []string{"cat", "dog", "fox"}, Features: 5, Data: "pets",
+		Weights: network.Weights}
 	require.NoError(t, m.Save(model))
 	output := filepath.Join(filepath.Dir(model), "pets.onnx")
 	assert.Contains(t, printed(t, func() { Export(model, "") }), "Wrote `"+output+": GraphSAGE, 5 features, 3 classes, ")

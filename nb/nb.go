@@ -1,8 +1,8 @@
-// Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an ordinary
-// program prints them as plain text.
+// Package nb shows tables, charts, drawings and text in a notebook, by the gonb kernel. The same code run as an
+// ordinary program prints them as plain text.
 //
-// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] let a process of the command
-// nodemask compute. A cell trains what it builds itself with nb/incell.
+// The package links neither GoMLX nor C, so that cells answer fast: [Train] and [CheckTree] let a process of the
+// command nodemask compute. A cell trains what it builds itself with nb/incell.
 //
 // Every function here waits until the notebook has what it shows: gonb may lose what a cell sends just before it ends.
 // What it shows is visible even in an untrusted notebook (a fresh clone, GitHub), which has neither scripts nor SVG
@@ -58,16 +58,6 @@ func Charts(all ...plots.Chart) {
 	sideBySide(pictures.String(), text.String())
 }
 
-// Bars shows charts of bars side by side, or where the page is narrow one below the other.
-func Bars(all ...plots.Bars) {
-	var pictures, text strings.Builder
-	for _, b := range all {
-		pictures.WriteString(image(Must1(b.SVG()), strings.TrimSpace(strings.TrimSuffix(b.Title, ".")+". "+b.Caption)) + "\n")
-		text.WriteString(Must1(b.Table().Render(plots.FormatText)) + "\n")
-	}
-	sideBySide(pictures.String(), text.String())
-}
-
 // sideBySide shows pictures in a row, in rows where the page is narrow.
 func sideBySide(pictures, text string) {
 	HTML(`<div style="display:flex;flex-wrap:wrap;gap:12px 28px;overflow-x:auto">`+"\n"+pictures+"</div>", text)
@@ -75,20 +65,27 @@ func sideBySide(pictures, text string) {
 
 // picture is a chart as HTML.
 func picture(c plots.Chart) string {
-	svg, err := c.SVG()
-	Must(err)
-	alt := strings.TrimSpace(strings.TrimSuffix(c.Title, ".") + ". " + c.Caption)
-	picture := image(svg, alt)
+	picture := image(Must1(c.SVG()), altOf(c.Title, c.Caption))
 	if places := Must1(c.Places()); len(places) > 0 {
 		// For the script of a page: places to click, each for one more trial.
-		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, html.EscapeString(string(Must1(json.Marshal(places)))))
+		places := html.EscapeString(string(Must1(json.Marshal(places))))
+		picture = strings.TrimSuffix(picture, ">") + fmt.Sprintf(` data-places="%s">`, places)
 	}
 	return picture
 }
 
-// Specification shows a specification curve to look into, or in plain text its readings.
-func Specification(s plots.Specification) {
-	HTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
+// altOf is what screen readers read of a drawing.
+func altOf(title, caption string) string {
+	return strings.TrimSpace(strings.TrimSuffix(title, ".") + ". " + caption)
+}
+
+// texts are texts as the fields of a table's row.
+func texts(all ...string) []plots.Field {
+	row := make([]plots.Field, len(all))
+	for i, text := range all {
+		row[i].Text = text
+	}
+	return row
 }
 
 // image is an <img> with the drawing inside. The drawing's own rules for dark mode still hold there, but it no longer
@@ -100,7 +97,8 @@ func image(svg []byte, alt string) string {
 			svg = bytes.Join([][]byte{svg[:at], svg[at:]}, []byte("<style>:root{background:#fff}</style>"))
 		}
 	}
-	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg), html.EscapeString(alt))
+	return fmt.Sprintf(`<img src="data:image/svg+xml;base64,%s" alt="%s">`, base64.StdEncoding.EncodeToString(svg),
+		html.EscapeString(alt))
 }
 
 // show sends data to the notebook, with a plain text beside it, or prints that text where there is no notebook.

@@ -61,7 +61,8 @@ func TestEverythingArrivesInANotebook(t *testing.T) {
 	SVG(`<svg xmlns="http://www.w3.org/2000/svg"><style>b</style></svg>`, `a "tree"`)
 	Markdown("*$x$*")
 	Table(plots.Table{Title: "A < B", Header: []string{"x"}, Rows: [][]plots.Field{{{Text: "1"}}}})
-	Chart(plots.Chart{ID: "c", Title: "T.", Caption: "C.", Series: []plots.Series{{Name: "s", X: []float64{1}, Y: []float64{2}}}})
+	Chart(plots.Chart{ID: "c", Title: "T.", Caption: "C.", Series: []plots.Series{{Name: "s", X: []float64{1},
+		Y: []float64{2}}}})
 	all := shown()
 	require.Len(t, all, 4)
 	assert.Equal(t, map[protocol.MIMEType]any{
@@ -72,13 +73,15 @@ func TestEverythingArrivesInANotebook(t *testing.T) {
 	assert.Equal(t, map[protocol.MIMEType]any{protocol.MIMETextMarkdown: "*$x$*", protocol.MIMETextPlain: "*$x$*"}, all[1])
 	assert.True(t, strings.HasPrefix(all[2][protocol.MIMETextHTML].(string), "<table"), all[2])
 	assert.Contains(t, all[2][protocol.MIMETextPlain], "A < B")
-	assert.True(t, strings.HasPrefix(all[3][protocol.MIMETextHTML].(string), `<img src="data:image/svg+xml;base64,`), all[3])
+	assert.True(t, strings.HasPrefix(all[3][protocol.MIMETextHTML].(string), `<img src="data:image/svg+xml;base64,`),
+		all[3])
 	assert.Contains(t, all[3][protocol.MIMETextHTML], `alt="T. C."`)
 	assert.Equal(t, "series,x,y,low,high\ns,1,2,,\n", all[3][protocol.MIMETextPlain])
 }
 
 func TestThousandsAreSetApart(t *testing.T) {
-	for digits, want := range map[string]string{"0": "0", "999": "999", "1039": "1,039", "255602105758": "255,602,105,758", "-100": "-100", "-1000": "-1,000"} {
+	for digits, want := range map[string]string{"0": "0", "999": "999", "1039": "1,039", "255602105758": "255,602,105,758",
+		"-100": "-100", "-1000": "-1,000"} {
 		assert.Equal(t, want, grouped(digits))
 	}
 }

@@ -30,10 +30,12 @@ const frontEndPatience = 15 * time.Second
 // runs are compared side by side. It goes on until Close or the notebook's stop button is pressed.
 //
 // gonb's widgets reach their cell by a connection of their own. JupyterLab has one; a notebook run without a browser or
-// behind a JupyterHub has none. There, Playground leads to the page that trains in a browser, and trains one model with and without masking.
+// behind a JupyterHub has none. There, Playground leads to the page that trains in a browser, and trains one model with
+// and without masking.
 func Playground() {
 	if !gonbui.IsNotebook || os.Getenv("NODEMASK_NOTEBOOK_RUN") != "" {
-		staticPlayground("This page has no Go kernel behind it: [the playground page](playground.html) has the sliders, and trains in your browser.")
+		staticPlayground("This page has no Go kernel behind it: [the playground page](playground.html) has the sliders, " +
+			"and trains in your browser.")
 		return
 	}
 	ctx, stop := interruptible()
@@ -48,7 +50,8 @@ func Playground() {
 	case <-ready:
 		p.serve(ctx)
 	case <-time.After(frontEndPatience):
-		staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub. Open it in JupyterLab on this computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
+		staticPlayground("The sliders cannot reach this notebook, as behind a JupyterHub. Open it in JupyterLab on this " +
+			"computer (`make lab`), or open `reports/playground.html` (`make`) in a browser: it trains there, without a kernel.")
 	case <-ctx.Done():
 	}
 }
@@ -84,7 +87,8 @@ type playground struct {
 }
 
 func newPlayground() *playground {
-	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(), sizes: paper.Sizes(),
+	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(),
+		sizes:   paper.Sizes(),
 		tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
 	for _, info := range datasets.Catalogue() {
 		if info.Nodes == 0 || info.Nodes > playgroundNodes {
@@ -101,14 +105,18 @@ func newPlayground() *playground {
 func (p *playground) build() {
 	comms.Start()
 	row := func(name, label string) string {
-		return fmt.Sprintf(`<div style="display:flex;gap:.6em;align-items:center;margin:.3em 0"><label for="%s-%s" style="min-width:11em">%s</label><span id="%[1]s-%[2]s-at"></span><output id="%[1]s-%[2]s-is"></output></div>`, p.id, name, html.EscapeString(label))
+		return fmt.Sprintf(`<div style="display:flex;gap:.6em;align-items:center;margin:.3em 0">`+
+			`<label for="%s-%s" style="min-width:11em">%s</label><span id="%[1]s-%[2]s-at"></span>`+
+			`<output id="%[1]s-%[2]s-is"></output></div>`, p.id, name, html.EscapeString(label))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div id="%s" role="group" aria-label="Playground">`, p.id)
-	for _, r := range [][2]string{{"data", "Data"}, {"model", "Model"}, {"setting", "Setting"}, {"size", "Nodes to train on"}, {"keep", "Keep rate p"}, {"layers", "Layers"}} {
+	for _, r := range [][2]string{{"data", "Data"}, {"model", "Model"}, {"setting", "Setting"},
+		{"size", "Nodes to train on"}, {"keep", "Keep rate p"}, {"layers", "Layers"}} {
 		b.WriteString(row(r[0], r[1]))
 	}
-	fmt.Fprintf(&b, `<div style="display:flex;gap:.6em;margin:.6em 0"><span id="%s-train-at"></span><span id="%[1]s-stop-at"></span><span id="%[1]s-close-at"></span></div></div>`, p.id)
+	fmt.Fprintf(&b, `<div style="display:flex;gap:.6em;margin:.6em 0"><span id="%s-train-at"></span>`+
+		`<span id="%[1]s-stop-at"></span><span id="%[1]s-close-at"></span></div></div>`, p.id)
 	gonbui.DisplayHTML(b.String())
 	gonbui.Sync()
 	at := func(name string) string { return p.id + "-" + name + "-at" }
@@ -123,15 +131,19 @@ func (p *playground) build() {
 	for _, m := range p.models {
 		models = append(models, hyper.Title(m))
 	}
-	p.dataMenu = widgets.Select(p.data).WithHtmlId(id("data")).AppendTo(at("data")).Done()
-	p.model = widgets.Select(models).WithHtmlId(id("model")).AppendTo(at("model")).Done()
-	p.setting = widgets.Select(settings).WithHtmlId(id("setting")).AppendTo(at("setting")).SetDefault(slices.Index(p.settings, datasets.Transductive)).Done()
-	p.size = widgets.Select(sizes).WithHtmlId(id("size")).AppendTo(at("size")).Done()
-	p.keepRate = widgets.Slider(1, 10, 5).WithHtmlId(id("keep")).AppendTo(at("keep")).Done()
-	p.layers = widgets.Slider(1, 8, 2).WithHtmlId(id("layers")).AppendTo(at("layers")).Done()
-	p.train = widgets.Button("Train").WithHtmlId(id("train")).AppendTo(at("train")).Done()
-	p.stop = widgets.Button("Stop").WithHtmlId(id("stop")).AppendTo(at("stop")).Done()
-	p.close = widgets.Button("Close").WithHtmlId(id("close")).AppendTo(at("close")).Done()
+	menu := func(name string, options []string) *widgets.SelectBuilder {
+		return widgets.Select(options).WithHtmlId(id(name)).AppendTo(at(name))
+	}
+	slider := func(name string, from, to, value int) *widgets.SliderBuilder {
+		return widgets.Slider(from, to, value).WithHtmlId(id(name)).AppendTo(at(name)).Done()
+	}
+	button := func(name, label string) *widgets.ButtonBuilder {
+		return widgets.Button(label).WithHtmlId(id(name)).AppendTo(at(name)).Done()
+	}
+	p.dataMenu, p.model, p.size = menu("data", p.data).Done(), menu("model", models).Done(), menu("size", sizes).Done()
+	p.setting = menu("setting", settings).SetDefault(slices.Index(p.settings, datasets.Transductive)).Done()
+	p.keepRate, p.layers = slider("keep", 1, 10, 5), slider("layers", 1, 8, 2)
+	p.train, p.stop, p.close = button("train", "Train"), button("stop", "Stop"), button("close", "Close")
 }
 
 // serve answers the form until it is closed or the cell stopped.
@@ -197,7 +209,8 @@ func (p *playground) showValues(keepRate, layers int) {
 
 // chosen is the cell that the form describes.
 func (p *playground) chosen() record.Cell {
-	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()], p.sizes[p.size.Value()])
+	c := paper.Cell(p.data[p.dataMenu.Value()], p.models[p.model.Value()], p.settings[p.setting.Value()],
+		p.sizes[p.size.Value()])
 	if keepRate := p.keepRate.Value(); keepRate < 10 {
 		c = paper.Masked(c, hyper.KeepRate(keepRate)/10)
 	}
@@ -216,7 +229,8 @@ func (p *playground) begin(ctx context.Context) {
 	p.running = true
 	p.progress.say("Compiling " + name + " …")
 	go func() {
-		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name }, worker.Training{Cells: []record.Cell{c}, Trials: trials})
+		_, err := trainInto(ctx, p.progress, func(record.Cell) string { return name },
+			worker.Training{Cells: []record.Cell{c}, Trials: trials})
 		p.finished <- err
 	}()
 }
@@ -230,7 +244,7 @@ func (p *playground) end(err error) {
 	default:
 		p.progress.say("Done. Train again for another trial, or choose something else to compare with.")
 	}
-	t := CompareTable(Live(), Recorded(), p.cells...)
+	t := compareTable(Live(), Recorded(), p.cells...)
 	t.ID = p.tableID
 	gonbui.UpdateHTML(p.tableID, Must1(t.Render(plots.FormatHTML)))
 }

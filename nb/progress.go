@@ -14,8 +14,8 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is one
-// output of the cell, updated in place, which stays as a picture when the work is done. Outside a notebook only
+// Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is
+// one output of the cell, updated in place, which stays as a picture when the work is done. Outside a notebook only
 // [Progress.End] shows anything. Its methods may be called from several goroutines.
 type Progress struct {
 	id    string
@@ -110,7 +110,8 @@ func (p *Progress) update(force bool) {
 	if p.total == 0 {
 		fmt.Fprintf(&b, `<p role="status">%s</p>`, html.EscapeString(p.status))
 	} else {
-		fmt.Fprintf(&b, `<p><label>%s: %d of %d trials%s <progress max="%d" value="%d"></progress></label><br><small>%s</small></p>`,
+		fmt.Fprintf(&b, `<p><label>%s: %d of %d trials%s <progress max="%d" value="%d"></progress></label><br>`+
+			`<small>%s</small></p>`,
 			html.EscapeString(p.title), p.done, p.total, left, p.total, p.done, html.EscapeString(p.status))
 	}
 	if p.on != "" {
@@ -174,8 +175,8 @@ func (p *Progress) chart() plots.Chart {
 	return c
 }
 
-// End replaces the progress bar with a line that says how many trials ran, or that the stop button was pressed, beside the
-// last losses.
+// End replaces the progress bar with a line that says how many trials ran, or that the stop button was pressed, beside
+// the last losses.
 func (p *Progress) End(ran int, stopped bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -14,30 +14,27 @@ import (
 	"nodemask/record"
 )
 
-// Small reports whether notebooks should do little, as when all of them are run to see that they work: whether
+// small reports whether notebooks should do little, as when all of them are run to see that they work: whether
 // NODEMASK_SMALL is set to something other than "" and "0".
-func Small() bool {
+func small() bool {
 	small := os.Getenv("NODEMASK_SMALL")
 	return small != "" && small != "0"
 }
 
 // UpTo returns n, a number of trials, or 1 if notebooks should do little.
 func UpTo(n int) int {
-	if Small() {
+	if small() {
 		return min(n, 1)
 	}
 	return n
 }
-
-// Project returns the folder of the project that the notebook is in.
-func Project() (string, error) { return checkout.Root() }
 
 // liveFolder is where trials that notebooks run are kept, apart from the committed results.
 func liveFolder() (string, error) {
 	if folder := os.Getenv("NODEMASK_LIVE"); folder != "" {
 		return folder, nil
 	}
-	project, err := Project()
+	project, err := checkout.Root()
 	return filepath.Join(project, ".nodemask", "live"), err
 }
 
@@ -51,14 +48,14 @@ func Recorded() *record.Results {
 	return evidence().Records
 }
 
-// Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats that
-// 'nodemask data --help' lists.
+// Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats
+// that 'nodemask data --help' lists.
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), name, datasets.OpenOptions{Readers: []datasets.Reader{byCommand{}}}))
 }
 
-// byCommand reads folders of Parquet files by a process of the command nodemask: a cell that linked their reader would be slower on
-// every run.
+// byCommand reads folders of Parquet files by a process of the command nodemask: a cell that linked their reader would
+// be slower on every run.
 type byCommand struct{}
 
 func (byCommand) Layout() string { return "a folder with nodes.parquet and edges.parquet" }
@@ -69,7 +66,7 @@ func (byCommand) Reads(path string, folder bool) bool {
 }
 
 func (byCommand) Read(ctx context.Context, path string) (g *datasets.Graph, err error) {
-	project, err := Project()
+	project, err := checkout.Root()
 	if err != nil {
 		return nil, err
 	}

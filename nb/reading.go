@@ -20,11 +20,11 @@ type OneReading struct {
 	reading  multiverse.Reading
 }
 
-// Reading composes a reading of the paper and shows where it stands among all: its effect, its rank, and its effect at each size
-// of the train set, as far as results/multiverse has them. choices are pairs, an axis's name and an option's, as [Readings] lists
-// them; an axis that is left out has its first option. [OneReading.Trials] trains it.
+// Reading composes a reading of the paper and shows where it stands among all: its effect, its rank, and its effect at
+// each size of the train set, as far as results/multiverse has them. choices are pairs, an axis's name and an option's,
+// as [Readings] lists them; an axis that is left out has its first option. [OneReading.Trials] trains it.
 func Reading(data, model string, setting datasets.Setting, choices ...string) OneReading {
-	return reading(RecordedReadings(), data, model, setting, choices...)
+	return reading(recordedReadings(), data, model, setting, choices...)
 }
 
 func reading(results *multiverse.Results, data, model string, setting datasets.Setting, choices ...string) OneReading {
@@ -33,7 +33,8 @@ func reading(results *multiverse.Results, data, model string, setting datasets.S
 	effect, rank, found := e.Find(o.reading)
 	switch {
 	case !found && len(e.Effects) > 0:
-		Markdown(o.words() + "\n\n*It is not calibrated, and " + paper.DataTitle(data) + " is run on calibrated readings alone.*")
+		Markdown(o.words() + "\n\n*It is not calibrated, and " + paper.DataTitle(data) +
+			" is run on calibrated readings alone.*")
 		return o
 	case !found:
 		Markdown(o.words() + "\n\n" + incomplete(results, data, model, setting))
@@ -46,7 +47,7 @@ func reading(results *multiverse.Results, data, model string, setting datasets.S
 	for i, other := range e.Effects {
 		curve.Readings[i].Marked = slices.Equal(other.Reading, o.reading)
 	}
-	Specification(curve)
+	showSpecification(curve)
 	Table(o.bySize(e, effect))
 	return o
 }
@@ -62,7 +63,8 @@ func compose(data, model string, setting datasets.Setting, choices ...string) (O
 
 // words names the reading.
 func (o OneReading) words() string {
-	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), paper.DataTitle(o.question.Data), o.question.Setting, o.reading.Words(o.question.Axes, o.question.Setting))
+	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), paper.DataTitle(o.question.Data),
+		o.question.Setting, o.reading.Words(o.question.Axes, o.question.Setting))
 }
 
 // stands says where a reading stands among all.
@@ -78,36 +80,42 @@ func stands(e *multiverse.Effects, effect multiverse.Effect, rank int, calibrate
 	if calibrated {
 		is = "is"
 	}
-	return fmt.Sprintf("Masking changes its macro F1 by %s points, 95 %% interval %s to %s, %s (%s). By effect it is number %d of %d readings, from the least. It %s among the calibrated ones.",
-		points(effect.Pooled.MeanDifference), points(effect.Pooled.Low), points(effect.Pooled.High), side, ofSplits(e.Splits), rank, len(e.Effects), is)
+	return fmt.Sprintf("Masking changes its macro F1 by %s points, 95 %% interval %s to %s, %s (%s). By effect it is "+
+		"number %d of %d readings, from the least. It %s among the calibrated ones.",
+		points(effect.Pooled.MeanDifference), points(effect.Pooled.Low), points(effect.Pooled.High), side,
+		ofSplits(e.Splits), rank, len(e.Effects), is)
 }
 
 // bySize is the reading's effect at each size of the train set, beside the paper's.
 func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plots.Table {
-	t := plots.Table{ID: "reading-sizes", Title: "By size of the train set: macro F1 in percent, mean over " + ofSplits(e.Splits),
-		Header: []string{"train", "without", "with masking", "effect", "95 % interval", "paper: without", "with masking", "effect"}}
+	t := plots.Table{ID: "reading-sizes", Title: "By size of the train set: macro F1 in percent, mean over " +
+		ofSplits(e.Splits),
+		Header: []string{"train", "without", "with masking", "effect", "95 % interval", "paper: without", "with masking",
+			"effect"}}
 	for i, size := range e.Sizes {
 		mean, low, high, err := stats.ConfidenceInterval95(effect.Differences[i])
 		Must(err)
-		row := []plots.Field{{Text: fmt.Sprintf("%d %%", size)}, {Text: fmt.Sprintf("%.2f", effect.Plain[i])}, {Text: fmt.Sprintf("%.2f", effect.Masked[i])},
-			{Text: points(mean)}, {Text: points(low) + " to " + points(high)}}
+		row := texts(fmt.Sprintf("%d %%", size), fmt.Sprintf("%.2f", effect.Plain[i]), fmt.Sprintf("%.2f", effect.Masked[i]),
+			points(mean), points(low)+" to "+points(high))
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
 		plain, has := paper.PublishedF1(cell)
 		masked, both := paper.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
 		if has && both {
-			row = append(row, plots.Field{Text: fmt.Sprintf("%.2f", plain)}, plots.Field{Text: fmt.Sprintf("%.2f", masked)}, plots.Field{Text: points(masked - plain)})
+			row = append(row, texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))...)
 		} else {
-			row = append(row, plots.Field{Text: "–"}, plots.Field{Text: "–"}, plots.Field{Text: "–"})
+			row = append(row, texts("–", "–", "–")...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Footer = []plots.Field{{Text: "all sizes"}, {Text: fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean)}, {Text: fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean)},
-		{Text: points(effect.Pooled.MeanDifference)}, {Text: points(effect.Pooled.Low) + " to " + points(effect.Pooled.High)}, {}, {}, {}}
+	t.Footer = texts("all sizes", fmt.Sprintf("%.2f", stats.Summarize(effect.Plain).Mean),
+		fmt.Sprintf("%.2f", stats.Summarize(effect.Masked).Mean), points(effect.Pooled.MeanDifference),
+		points(effect.Pooled.Low)+" to "+points(effect.Pooled.High), "", "", "")
 	return t
 }
 
-// Trials trains the reading with and without masking on the first so many of the recorded splits, at sizes of the train set in
-// percent (none: 10), and shows the scores beside those recorded. Trials that an earlier cell ran are not run again.
+// Trials trains the reading with and without masking on the first so many of the recorded splits, at sizes of the train
+// set in percent (none: 10), and shows the scores beside those recorded. Trials that an earlier cell ran are not run
+// again.
 func (o OneReading) Trials(splits int, sizes ...int) {
 	if splits < 1 || splits > multiverse.Splits {
 		Must(fmt.Errorf("%d splits: expected 1 to %d", splits, multiverse.Splits))
@@ -131,8 +139,9 @@ func (o OneReading) Trials(splits int, sizes ...int) {
 			cells = append(cells, c)
 		}
 	}
-	trainShown(titleOf(cells), func(c record.Cell) string { return labels[c.Key()] }, worker.Training{Cells: cells, Trials: splits, FirstSeed: multiverse.FirstSplit})
-	Table(Must1(o.liveTable(Live(), RecordedReadings(), splits, sizes)))
+	trainShown(titleOf(cells), func(c record.Cell) string { return labels[c.Key()] },
+		worker.Training{Cells: cells, Trials: splits, FirstSeed: multiverse.FirstSplit})
+	Table(Must1(o.liveTable(Live(), recordedReadings(), splits, sizes)))
 }
 
 func (o OneReading) cell(arm multiverse.Arm, size int) (record.Cell, error) {
@@ -140,10 +149,13 @@ func (o OneReading) cell(arm multiverse.Arm, size int) (record.Cell, error) {
 }
 
 // liveTable sets what was run here beside what is recorded, split by split.
-func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results, splits int, sizes []int) (plots.Table, error) {
-	t := plots.Table{ID: "reading-live", Title: "This reading, run here and recorded: macro F1 in percent", Under: []int{3, 5, 7},
-		Header:  []string{"train", "split", "without", "recorded", "with masking", "recorded", "effect", "recorded"},
-		Caption: "On one kind of processor and backend a split gives the same numbers again; elsewhere they may differ a little."}
+func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results, splits int, sizes []int) (plots.Table,
+	error) {
+	t := plots.Table{ID: "reading-live", Title: "This reading, run here and recorded: macro F1 in percent",
+		Under:  []int{3, 5, 7},
+		Header: []string{"train", "split", "without", "recorded", "with masking", "recorded", "effect", "recorded"},
+		Caption: "On one kind of processor and backend a split gives the same numbers again; elsewhere they may differ a " +
+			"little."}
 	arms := []multiverse.Arm{multiverse.Plain, multiverse.Masked}
 	for _, size := range sizes {
 		var here, there [2]map[uint64]float64
@@ -161,11 +173,11 @@ func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results
 			}
 		}
 		for seed := uint64(multiverse.FirstSplit); seed < multiverse.FirstSplit+uint64(splits); seed++ {
-			row := []plots.Field{{Text: fmt.Sprintf("%d %%", size)}, {Text: fmt.Sprint(seed)}}
+			row := texts(fmt.Sprintf("%d %%", size), fmt.Sprint(seed))
 			for i := range arms {
-				row = append(row, plots.Field{Text: scoreOf(here[i], seed)}, plots.Field{Text: scoreOf(there[i], seed)})
+				row = append(row, texts(scoreOf(here[i], seed), scoreOf(there[i], seed))...)
 			}
-			t.Rows = append(t.Rows, append(row, plots.Field{Text: effectText(here, seed)}, plots.Field{Text: effectText(there, seed)}))
+			t.Rows = append(t.Rows, append(row, texts(effectText(here, seed), effectText(there, seed))...))
 		}
 	}
 	t.TextColumns = 2

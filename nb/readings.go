@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/internal/checkout"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/multiverse"
@@ -17,19 +18,20 @@ import (
 	"nodemask/stats"
 )
 
-// Readings shows what the paper leaves open for a model (gin, gat or sgat), as axes with their options, and the paper's sentence on
-// each. The names of axes and options are those that [Reading] takes.
+// Readings shows what the paper leaves open for a model (gin, gat or sgat), as axes with their options, and the paper's
+// sentence on each. The names of axes and options are those that [Reading] takes.
 func Readings(model string) {
 	axes := Must1(multiverse.AxesOf(model))
 	t := plots.Table{ID: model + "-readings", Header: []string{"axis", "options", "the paper says"}, TextColumns: 3,
-		Title: fmt.Sprintf("What the paper leaves open for %s: %d readings in the inductive setting, %d in the transductive one", hyper.Title(model),
+		Title: fmt.Sprintf("What the paper leaves open for %s: %d readings in the inductive setting, %d in the "+
+			"transductive one", hyper.Title(model),
 			len(multiverse.Readings(axes, datasets.Inductive)), len(multiverse.Readings(axes, datasets.Transductive)))}
 	for _, axis := range axes {
 		options := make([]string, len(axis.Options))
 		for i, o := range axis.Options {
 			options[i] = o.Name
 		}
-		t.Rows = append(t.Rows, []plots.Field{{Text: axis.Name}, {Text: axis.Title + whereOf(axis) + ": " + strings.Join(options, " | ")}, {Text: axis.Paper}})
+		t.Rows = append(t.Rows, texts(axis.Name, axis.Title+whereOf(axis)+": "+strings.Join(options, " | "), axis.Paper))
 	}
 	Table(t)
 }
@@ -49,11 +51,11 @@ func whereOf(axis multiverse.Axis) string {
 	return " (" + strings.Join(where, ", ") + ")"
 }
 
-// EveryReading shows what node masking does to a model on a data set in a setting, in every reading of the paper: the curve of
-// all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and says so where that is
-// not complete. Calibrated readings are marked.
+// EveryReading shows what node masking does to a model on a data set in a setting, in every reading of the paper: the
+// curve of all effects to look into, and what they say together. It reads what is recorded in results/multiverse, and
+// says so where that is not complete. Calibrated readings are marked.
 func EveryReading(data, model string, setting datasets.Setting) {
-	everyReading(RecordedReadings(), data, model, setting)
+	everyReading(recordedReadings(), data, model, setting)
 }
 
 func everyReading(results *multiverse.Results, data, model string, setting datasets.Setting) {
@@ -63,13 +65,13 @@ func everyReading(results *multiverse.Results, data, model string, setting datas
 		return
 	}
 	c := calibrationOf(results, model)
-	Specification(curveOf(e, c))
+	showSpecification(curveOf(e, c))
 	Table(togetherOf(e, c))
 }
 
-// RecordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
-func RecordedReadings() *multiverse.Results {
-	return readingsIn(filepath.Join(Must1(Project()), "results", paper.MultiverseFolder))
+// recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
+func recordedReadings() *multiverse.Results {
+	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", paper.MultiverseFolder))
 }
 
 func readingsIn(folder string) *multiverse.Results {
@@ -98,7 +100,8 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 	cells := Must1(multiverse.Cells(questions))
 	done, _, err := r.Count(cells, multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits))
 	Must(err)
-	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; `nodemask multiverse --data %s --model %s` runs the others.*",
+	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; "+
+		"`nodemask multiverse --data %s --model %s` runs the others.*",
 		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
 }
 
@@ -129,28 +132,32 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 
 // togetherOf says what all readings, and the calibrated ones, say together.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
-	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting), Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), paper.DataTitle(e.Data), e.Setting, ofSplits(e.Splits)),
+	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting),
+		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), paper.DataTitle(e.Data),
+			e.Setting, ofSplits(e.Splits)),
 		Header: []string{"readings", "how many", "median effect", "p", "above 0", "p", "below 0", "p"}, Under: []int{3, 5, 7},
-		Caption: "Effects in points. Above and below 0 are those that are so significantly (p < 0.05). The small p is of a joint test, which turns the signs of whole splits: the probability of as much if masking did nothing in any reading."}
+		Caption: "Effects in points. Above and below 0 are those that are so significantly (p < 0.05). The small p is of a " +
+			"joint test, which turns the signs of whole splits: the probability of as much if masking did nothing in any " +
+			"reading."}
 	for _, which := range []struct {
 		name    string
 		effects *multiverse.Effects
 	}{{"all", e}, {"calibrated", e.Calibrated(c)}} {
-		row := []plots.Field{{Text: which.name}, {Text: fmt.Sprint(len(which.effects.Effects))}}
-		if len(which.effects.Effects) == 0 {
-			for range t.Header[2:] {
-				row = append(row, plots.Field{Text: "–"})
-			}
-		} else {
+		row := []string{which.name, fmt.Sprint(len(which.effects.Effects)), "–", "–", "–", "–", "–", "–"}
+		if len(which.effects.Effects) > 0 {
 			joint := Must1(which.effects.Joint())
-			for _, text := range []string{points(joint.Median), fmt.Sprintf("%.3f", joint.MedianP), fmt.Sprintf("%.0f %%", 100*joint.Positive), fmt.Sprintf("%.3f", joint.PositiveP),
-				fmt.Sprintf("%.0f %%", 100*joint.Negative), fmt.Sprintf("%.3f", joint.NegativeP)} {
-				row = append(row, plots.Field{Text: text})
-			}
+			p := func(x float64) string { return fmt.Sprintf("%.3f", x) }
+			row = append(row[:2], points(joint.Median), p(joint.MedianP), percent(joint.Positive)+" %", p(joint.PositiveP),
+				percent(joint.Negative)+" %", p(joint.NegativeP))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, texts(row...))
 	}
 	return t
+}
+
+// showSpecification shows a specification curve to look into, or in plain text its readings.
+func showSpecification(s plots.Specification) {
+	HTML(Must1(s.HTML()), Must1(s.Table().Render(plots.FormatText)))
 }
 
 // points writes a difference with its sign, and one that is rounded to nothing without.
@@ -161,14 +168,17 @@ func points(x float64) string {
 	return strings.ReplaceAll(fmt.Sprintf("%+.2f", x), "-", "−")
 }
 
-// WhatMatters shows how much of the variance of effects over readings each axis explains, in both settings. All combinations of
-// options are there equally often, so that an axis explains as much beyond the others as by itself, and shares add up.
+// WhatMatters shows how much of the variance of effects over readings each axis explains, in both settings. All
+// combinations of options are there equally often, so that an axis explains as much beyond the others as by itself, and
+// shares add up.
 func WhatMatters(data, model string) {
-	whatMatters(RecordedReadings(), data, model)
+	whatMatters(recordedReadings(), data, model)
 }
 
 func whatMatters(results *multiverse.Results, data, model string) {
-	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model), Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance", hyper.Title(model), paper.DataTitle(data)),
+	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
+		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
+			hyper.Title(model), paper.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
 	shares := map[datasets.Setting]map[string]stats.AxisShare{}
@@ -197,26 +207,25 @@ func whatMatters(results *multiverse.Results, data, model string) {
 	}
 	slices.SortStableFunc(axes, func(a, b multiverse.Axis) int { return cmp.Compare(most(b.Name), most(a.Name)) })
 	for _, axis := range axes {
-		row := []plots.Field{{Text: axis.Name}}
-		for _, setting := range settings {
-			text := "–"
+		row := []string{axis.Name, "–", "–"}
+		for i, setting := range settings {
 			if share, is := shares[setting][axis.Name]; is {
-				text = percent(share.Lost)
+				row[i+1] = percent(share.Lost)
 			}
-			row = append(row, plots.Field{Text: text})
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, texts(row...))
 	}
-	t.Footer = []plots.Field{{Text: "all, added up"}, {Text: additive[datasets.Inductive]}, {Text: additive[datasets.Transductive]}}
+	t.Footer = texts("all, added up", additive[datasets.Inductive], additive[datasets.Transductive])
 	Table(t)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
 
-// Calibration shows which readings of a model come near the paper's numbers without masking, on Cora: the five best, calibrated ones
-// before others, and the scores of the first one beside the published ones. No result with masking plays any part.
+// Calibration shows which readings of a model come near the paper's numbers without masking, on Cora: the five best,
+// calibrated ones before others, and the scores of the first one beside the published ones. No result with masking
+// plays any part.
 func Calibration(model string) {
-	showCalibration(RecordedReadings(), model)
+	showCalibration(recordedReadings(), model)
 }
 
 func showCalibration(results *multiverse.Results, model string) {
@@ -248,18 +257,21 @@ func fitsOf(model string, c *multiverse.Calibration) plots.Table {
 	best := slices.Concat(passed, others)
 	best = best[:min(mostFits, len(best))]
 	t := plots.Table{ID: model + "-fits", Header: []string{"reading"},
-		Title:   fmt.Sprintf("%d of %d readings are calibrated: without masking, within %.1f points of the paper's %s in each setting", len(passed), len(c.Fits), c.Limit, hyper.Title(model)),
-		Caption: fmt.Sprintf("The best %d, a column each. Distances are root mean squares over sizes of the train set, in points of macro F1; %s.", len(best), ofSplits(c.Splits))}
+		Title: fmt.Sprintf("%d of %d readings are calibrated: without masking, within %.1f points of the paper's %s in "+
+			"each setting", len(passed), len(c.Fits), c.Limit, hyper.Title(model)),
+		Caption: fmt.Sprintf("The best %d, a column each. Distances are root mean squares over sizes of the train set, in "+
+			"points of macro F1; %s.", len(best), ofSplits(c.Splits))}
 	if costly > 0 {
-		t.Caption += fmt.Sprintf(" %d more are as near, but the cache does not cost them between 0 and %.0f points.", costly, multiverse.MostCacheCost)
+		t.Caption += fmt.Sprintf(" %d more are as near, but the cache does not cost them between 0 and %.0f points.", costly,
+			multiverse.MostCacheCost)
 	}
 	axes := Must1(multiverse.AxesOf(model))
 	add := func(name string, of func(multiverse.Fit) string) {
-		row := []plots.Field{{Text: name}}
+		row := []string{name}
 		for _, f := range best {
-			row = append(row, plots.Field{Text: of(f)})
+			row = append(row, of(f))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, texts(row...))
 	}
 	for i, axis := range axes {
 		if axis.Matters(datasets.Inductive) && !axis.Masked {
@@ -292,7 +304,8 @@ func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plo
 	if !calibrated {
 		fit, which = c.Fits[0], "The nearest reading, which is not calibrated,"
 	}
-	t := plots.Table{ID: model + "-plain", Title: which + " without masking: macro F1 in percent", Header: []string{"setting", "train", "here", "paper"}, TextColumns: 2}
+	t := plots.Table{ID: model + "-plain", Title: which + " without masking: macro F1 in percent",
+		Header: []string{"setting", "train", "here", "paper"}, TextColumns: 2}
 	for _, setting := range datasets.Settings() {
 		q := Must1(multiverse.Ask("cora", model, setting))
 		for _, size := range q.Sizes {
@@ -305,7 +318,7 @@ func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plo
 			if value, found := paper.PublishedPlain(model)(setting, size); found {
 				published = fmt.Sprintf("%.2f", value)
 			}
-			t.Rows = append(t.Rows, []plots.Field{{Text: string(setting)}, {Text: fmt.Sprintf("%d %%", size)}, {Text: stats.Summarize(f1).Text(2)}, {Text: published}})
+			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
 		}
 	}
 	return t

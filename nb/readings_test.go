@@ -16,10 +16,10 @@ import (
 	"nodemask/record"
 )
 
-// readingsOfGAT are results that have every reading of GAT on two splits.
-// Without masking, macro F1 is the paper's rounded to a whole number, one less on the first split and one more on the second; 10
-// less if new nodes arrive with edges to train nodes, and 2 more without attention dropout. Masking adds 3 where stopping follows
-// F1, and 1 where a masked node's own term is kept.
+// readingsOfGAT are results that have every reading of GAT on two splits. Without masking, macro F1 is the paper's
+// rounded to a whole number, one less on the first split and one more on the second; 10 less if new nodes arrive with
+// edges to train nodes, and 2 more without attention dropout. Masking adds 3 where stopping follows F1, and 1 where a
+// masked node's own term is kept.
 func readingsOfGAT(t *testing.T) *multiverse.Results {
 	t.Helper()
 	folder := t.TempDir()
@@ -34,8 +34,9 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 	require.NoError(t, err)
 	for _, c := range cells {
 		for split := range 2 {
-			one := record.Trajectory{Data: "cora", Model: "gat", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-				Seed: uint64(multiverse.FirstSplit + split), Split: "5eed", Backend: "go", Protocol: "rules"}
+			one := record.Trajectory{Data: "cora", Model: "gat", Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Choices: c.TrainedChoices(),
+				Seed:    uint64(multiverse.FirstSplit + split), Split: "5eed", Backend: "go", Protocol: "rules"}
 			for _, on := range hyper.StopOns() {
 				var f1 []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
@@ -58,7 +59,8 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 					}
 					f1 = append(f1, x)
 				}
-				one.F1, one.ValidationF1, one.BestEpochs = append(one.F1, f1), append(one.ValidationF1, f1), append(one.BestEpochs, make([]int, len(f1)))
+				one.F1, one.ValidationF1, one.BestEpochs = append(one.F1, f1), append(one.ValidationF1, f1), append(one.BestEpochs,
+					make([]int, len(f1)))
 				if c.Setting == datasets.Inductive {
 					one.Cached = append(one.Cached, f1)
 				}
@@ -70,7 +72,7 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 }
 
 // texts are a table's cells, row by row.
-func texts(t plots.Table) (rows [][]string) {
+func textOf(t plots.Table) (rows [][]string) {
 	for _, row := range t.Rows {
 		var cells []string
 		for _, field := range row {
@@ -91,7 +93,8 @@ func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T)
 	for _, axis := range s.Axes {
 		names = append(names, axis.Name)
 	}
-	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names, "not the nodes to be masked, which are the train nodes")
+	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names,
+		"not the nodes to be masked, which are the train nodes")
 	marked := 0
 	for _, reading := range s.Readings {
 		effect := -2 * float64(reading.Choices[0])
@@ -107,9 +110,9 @@ func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T)
 	}
 	assert.Equal(t, 32, marked, "two arrivals of three")
 
-	// Effects are -2, -1, 0 and 1, nine each, where stopping does not follow F1, and 1, 2, 3 and 4, three each, where it does.
-	// 21 are above 0 and 18 below. Of the four patterns of signs, ++ alone has 21 above, but −− has 21 below.
-	together := texts(togetherOf(e, c))
+	// Effects are -2, -1, 0 and 1, nine each, where stopping does not follow F1, and 1, 2, 3 and 4, three each, where it
+	// does. 21 are above 0 and 18 below. Of the four patterns of signs, ++ alone has 21 above, but −− has 21 below.
+	together := textOf(togetherOf(e, c))
 	assert.Equal(t, []string{"all", "48", "0.00", "1.000", "44 %", "0.250", "38 %", "0.500"}, together[0])
 	assert.Equal(t, []string{"calibrated", "32"}, together[1][:2])
 	text := printed(t, func() { everyReading(r, "cora", "gat", datasets.Inductive) })
@@ -119,29 +122,38 @@ func TestTheCurveHasEveryReadingWithItsEffectAndMarksTheCalibrated(t *testing.T)
 
 func TestWhatIsNotCompleteIsSaid(t *testing.T) {
 	r := readingsOfGAT(t)
-	const missing = "*SGAT on Cora, inductive: not all readings have two splits yet. 0 of 160 training runs are recorded; `nodemask multiverse --data cora --model sgat` runs the others.*\n"
+	const missing = "*SGAT on Cora, inductive: not all readings have two splits yet. 0 of 160 training runs are " +
+		"recorded; `nodemask multiverse --data cora --model sgat` runs the others.*\n"
 	assert.Equal(t, missing, printed(t, func() { everyReading(r, "cora", "sgat", datasets.Inductive) }))
 	assert.Contains(t, printed(t, func() { reading(r, "cora", "sgat", datasets.Inductive) }), missing)
 	assert.Contains(t, printed(t, func() { whatMatters(r, "cora", "sgat") }), missing)
-	assert.Contains(t, printed(t, func() { showCalibration(r, "sgat") }), "*SGAT on Cora: not all readings have two splits yet. 0 of 400 training runs")
+	assert.Contains(t, printed(t, func() { showCalibration(r, "sgat") }),
+		"*SGAT on Cora: not all readings have two splits yet. 0 of 400 training runs")
 }
 
 func TestWhatExplainsTheSpreadIsInPercentOfTheVariance(t *testing.T) {
 	r := readingsOfGAT(t)
 	text := printed(t, func() { whatMatters(r, "cora", "gat") })
-	// Variances: 3²·¼·¾ = 1.6875 of stopping, 2²·½·½ = 1 of attention dropout, ¼ of the own term; 2.9375 in all.
-	for _, row := range []string{"│ stop              │        57 │           57 │", "│ attention dropout │        34 │           34 │", "│ self              │         9 │            9 │",
-		"│ masked            │         – │            0 │", "│ all, added up     │       100 │          100 │"} {
+	// Variances: 3²·¼·¾ = 1.6875 of stopping, 2²·½·½ = 1 of attention dropout, ¼ of the own term; 2.9375 in
+	// all.
+	for _, row := range []string{"│ stop              │        57 │           57 │",
+		"│ attention dropout │        34 │           34 │", "│ self              │         9 │            9 " +
+			"│",
+		"│ masked            │         – │            0 │", "│ all, added up     │       100 │          " +
+			"100 │"} {
 		assert.Contains(t, text, row)
 	}
-	assert.Less(t, strings.Index(text, "│ stop "), strings.Index(text, "│ attention dropout "), "what explains most comes first")
+	assert.Less(t, strings.Index(text, "│ stop "), strings.Index(text, "│ attention dropout "),
+		"what explains most comes first")
 }
 
 func TestCalibrationShowsTheNearestReadingsBesideThePaper(t *testing.T) {
 	r := readingsOfGAT(t)
 	text := printed(t, func() { showCalibration(r, "gat") })
-	assert.Contains(t, text, "8 of 12 readings are calibrated: without masking, within 3.0 points of the paper's GAT in each setting")
-	// Published: 40.74, 74.12, 84.77 and 86.86; rounded, they are off by 0.26, -0.12, 0.23 and 0.14: 0.20 in the root mean square.
+	assert.Contains(t, text, "8 of 12 readings are calibrated: without masking, within 3.0 points of the paper's GAT in "+
+		"each setting")
+	// Published: 40.74, 74.12, 84.77 and 86.86; rounded, they are off by 0.26, -0.12, 0.23 and 0.14: 0.20 in the root mean
+	// square.
 	assert.Contains(t, text, "│ stop                   │ loss      │ loss                     │ macro F1  │")
 	assert.Contains(t, text, "│ calibrated             │ yes       │ yes                      │ yes       │")
 	assert.Contains(t, text, "│ distance, inductive    │ 0.20      │ 0.20                     │ 0.20      │")
@@ -153,11 +165,15 @@ func TestCalibrationShowsTheNearestReadingsBesideThePaper(t *testing.T) {
 func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
 	r := readingsOfGAT(t)
 	text := printed(t, func() { reading(r, "cora", "gat", datasets.Inductive, "stop", "macro F1", "self", "kept") })
-	assert.Contains(t, text, "**GAT on Cora, inductive.** attention dropout: 0.6; self: kept; stop: macro F1; arrivals: all edges.")
-	assert.Contains(t, text, "Masking changes its macro F1 by +4.00 points, 95 % interval +4.00 to +4.00, above 0 (2 of 10 splits so far). "+
+	assert.Contains(t, text, "**GAT on Cora, inductive.** attention dropout: 0.6; self: kept; stop: macro F1; arrivals: "+
+		"all edges.")
+	assert.Contains(t, text, "Masking changes its macro F1 by +4.00 points, 95 % interval +4.00 to +4.00, above 0 (2 of "+
+		"10 splits so far). "+
 		"By effect it is number 46 of 48 readings, from the least. It is among the calibrated ones.")
-	assert.Contains(t, text, "│ 10 %      │   41.00 │        45.00 │  +4.00 │ +4.00 to +4.00 │          40.74 │        51.25 │ +10.51 │")
-	assert.Contains(t, text, "│ all sizes │   71.75 │        75.75 │  +4.00 │ +4.00 to +4.00 │                │              │        │")
+	assert.Contains(t, text, "│ 10 %      │   41.00 │        45.00 │  +4.00 │ +4.00 to +4.00 │          "+
+		"40.74 │        51.25 │ +10.51 │")
+	assert.Contains(t, text, "│ all sizes │   71.75 │        75.75 │  +4.00 │ +4.00 to +4.00 │              "+
+		"  │              │        │")
 	assert.Equal(t, 1, strings.Count(text, " this reading: "), "the one that is marked")
 	_, err := compose("cora", "gat", datasets.Inductive, "self", "hidden")
 	assert.EqualError(t, err, `multiverse: axis "self" has no option "hidden": expected one of ["masked" "kept"]`)
@@ -182,7 +198,7 @@ func TestWhatIsRunHereStandsBesideWhatIsRecordedSplitBySplit(t *testing.T) {
 		{"10 %", "100", "40.50", "40.00", "44.00", "43.00", "+3.50", "+3.00"},
 		{"10 %", "101", "–", "42.00", "–", "45.00", "–", "+3.00"},
 		{"10 %", "102", "–", "–", "–", "–", "–", "–"},
-	}, texts(table))
+	}, textOf(table))
 }
 
 func TestAReadingIsTrainedOnTheProtocolsSplits(t *testing.T) {
@@ -204,8 +220,10 @@ func TestAReadingIsTrainedOnTheProtocolsSplits(t *testing.T) {
 
 func TestTheTableOfAxesHasEveryOptionAndWhereItMatters(t *testing.T) {
 	text := printed(t, func() { Readings("gat") })
-	assert.Contains(t, text, "What the paper leaves open for GAT: 48 readings in the inductive setting, 32 in the transductive one")
-	assert.Contains(t, text, "│ masked            │ Nodes that can be masked (transductive, with masking): all | train nodes")
+	assert.Contains(t, text, "What the paper leaves open for GAT: 48 readings in the inductive setting, 32 in the "+
+		"transductive one")
+	assert.Contains(t, text, "│ masked            │ Nodes that can be masked (transductive, with masking): all | "+
+		"train nodes")
 	assert.Contains(t, text, "│ attention dropout │ Attention dropout without masking: 0.6 | none")
 }
 
@@ -213,15 +231,19 @@ func TestCalibratedReadingsComeBeforeNearerOnesThatTheCacheCostsTooMuch(t *testi
 	axes, err := multiverse.AxesOf("gin")
 	require.NoError(t, err)
 	c := &multiverse.Calibration{Limit: 3.5, Splits: make([]uint64, 10)}
-	for i, f := range []multiverse.Fit{{Inductive: 1, Transductive: 1, Both: 1, CacheCost: -0.5}, {Inductive: 2, Transductive: 2, Both: 2, CacheCost: 1, Calibrated: true}, {Inductive: 4, Transductive: 3, Both: 3.54}} {
+	for i, f := range []multiverse.Fit{{Inductive: 1, Transductive: 1, Both: 1, CacheCost: -0.5},
+		{Inductive: 2, Transductive: 2, Both: 2, CacheCost: 1, Calibrated: true}, {Inductive: 4, Transductive: 3,
+			Both: 3.54}} {
 		f.Reading = make(multiverse.Reading, len(axes))
 		f.Reading[0] = i
 		c.Fits = append(c.Fits, f)
 	}
 	table := fitsOf("gin", c)
-	assert.Equal(t, "1 of 3 readings are calibrated: without masking, within 3.5 points of the paper's GIN in each setting", table.Title)
-	assert.Contains(t, table.Caption, "10 splits. 1 more are as near, but the cache does not cost them between 0 and 3 points.")
-	rows := texts(table)
+	assert.Equal(t, "1 of 3 readings are calibrated: without masking, within 3.5 points of the paper's GIN in each "+
+		"setting", table.Title)
+	assert.Contains(t, table.Caption, "10 splits. 1 more are as near, but the cache does not cost them between 0 and 3 "+
+		"points.")
+	rows := textOf(table)
 	assert.Equal(t, []string{"body", "two linear", "one linear", "two, norm inside"}, rows[0])
 	assert.Equal(t, []string{"calibrated", "yes", "no", "no"}, rows[len(rows)-5])
 	assert.Equal(t, []string{"cost of the cache", "+1.00", "−0.50", "0.00"}, rows[len(rows)-1])

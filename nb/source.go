@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"nodemask/internal/checkout"
 )
 
-// Source shows a type, with its methods, or a function of one of the project's packages, as it stands in the file that is
-// run: for instance Source("nmgnn", "GIN").
+// Source shows a type, with its methods, or a function of one of the project's packages, as it stands in the file that
+// is run: for instance Source("nmgnn", "GIN").
 func Source(pkg, name string) {
-	text, err := sourceOf(Must1(Project()), pkg, name)
+	text, err := sourceOf(Must1(checkout.Root()), pkg, name)
 	Must(err)
 	Markdown(text)
 }
@@ -51,7 +53,8 @@ func sourceOf(project, pkg, name string) (string, error) {
 				from = doc.Pos()
 			}
 			begin, end := files.Position(from), files.Position(declaration.End())
-			fmt.Fprintf(&b, "`%s/%s`, line %d:\n\n```go\n%s\n```\n\n", pkg, filepath.Base(path), begin.Line, text[begin.Offset:end.Offset])
+			fmt.Fprintf(&b, "`%s/%s`, line %d:\n\n```go\n%s\n```\n\n", pkg, filepath.Base(path), begin.Line,
+				text[begin.Offset:end.Offset])
 		}
 	}
 	if b.Len() == 0 {

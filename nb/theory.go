@@ -8,6 +8,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
+	"nodemask/internal/checkout"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
@@ -18,7 +19,7 @@ import (
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
-		var cells []plots.Field
+		var cells []string
 		for i, value := range row {
 			text := fmt.Sprint(value)
 			switch value.(type) {
@@ -30,9 +31,9 @@ func Rows(title string, header []string, rows ...[]any) {
 			if _, is := value.(string); is && i == t.TextColumns {
 				t.TextColumns++
 			}
-			cells = append(cells, plots.Field{Text: text})
+			cells = append(cells, text)
 		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, texts(cells...))
 	}
 	Table(t)
 }
@@ -49,8 +50,8 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built. The chart has their logarithms, which lie on a
-// line as long as each hop multiplies the tree.
+// TreeSizes shows how many nodes T_root^k has, for k up to hops: counted, not built. The chart has their logarithms,
+// which lie on a line as long as each hop multiplies the tree.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -63,9 +64,11 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 		rows = append(rows, []any{depth, n, total})
 		powers.X, powers.Y = append(powers.X, float64(depth)), append(powers.Y, math.Log10(float64(total)))
 	}
-	Rows(fmt.Sprintf("Nodes of the aggregation trees of node %d of %s", root, g.Name), []string{"hops k", "at depth k", "in Tᵏ"}, rows...)
+	Rows(fmt.Sprintf("Nodes of the aggregation trees of node %d of %s", root, g.Name),
+		[]string{"hops k", "at depth k", "in Tᵏ"}, rows...)
 	if len(powers.X) > 2 {
-		Chart(plots.Chart{ID: "sizes", Title: fmt.Sprintf("How the aggregation trees of node %d grow", root), XLabel: "hops k", YLabel: "nodes of Tᵏ, as a power of ten", Height: 280, Series: []plots.Series{powers}})
+		Chart(plots.Chart{ID: "sizes", Title: fmt.Sprintf("How the aggregation trees of node %d grow", root),
+			XLabel: "hops k", YLabel: "nodes of Tᵏ, as a power of ten", Height: 280, Series: []plots.Series{powers}})
 	}
 }
 
@@ -90,7 +93,7 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		figures = "no counterexample"
 	}
 	r := worker.Request{Check: &worker.Check{Graph: g, Root: root, Hops: hops, Mask: mask}}
-	Must(worker.Run(ctx, Must1(Project()), r, func(e worker.Event) {
+	Must(worker.Run(ctx, Must1(checkout.Root()), r, func(e worker.Event) {
 		if e.Theorem == nil {
 			return
 		}
@@ -99,9 +102,11 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		if !e.Theorem.Holds {
 			err = fmt.Errorf("they differ by %.2g", difference)
 		}
-		add("theorem 1: "+hyper.Title(e.Theorem.Model)+" gives the root the same on the tree", err, fmt.Sprintf("difference at most %.0e", max(difference, 1e-8)))
+		add("theorem 1: "+hyper.Title(e.Theorem.Model)+" gives the root the same on the tree", err,
+			fmt.Sprintf("difference at most %.0e", max(difference, 1e-8)))
 	}))
-	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"}, rows...)
+	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"},
+		rows...)
 }
 
 // MaskingCurves charts what node masking does to T_root^hops on average, over the keep rate p: how many nodes the tree
@@ -130,11 +135,14 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	if len(replicas.X) > 0 {
 		series = append(series, replicas)
 	}
-	Chart(plots.Chart{ID: "masking", Title: fmt.Sprintf("The %d-aggregation tree of node %d under node masking", hops, root),
-		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree", Height: 320, Series: series})
+	Chart(plots.Chart{ID: "masking", Title: fmt.Sprintf("The %d-aggregation tree of node %d under node masking", hops,
+		root),
+		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked " +
+			"tree", Height: 320, Series: series})
 }
 
-// Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over nodes.
+// Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over
+// nodes.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := interruptible()
 	defer stop()
@@ -151,11 +159,13 @@ func Repetition(g *datasets.Graph, hops int) {
 		}
 		rows = append(rows, []any{k, stats.Median(repetition), stats.Median(share), largest})
 	}
-	Rows("Repetition in the k-aggregation trees of "+g.Name, []string{"k", "copies per distinct node (median)", "root's share of its own tree (median, %)", "largest tree"}, rows...)
+	Rows("Repetition in the k-aggregation trees of "+g.Name,
+		[]string{"k", "copies per distinct node (median)", "root's share of its own tree (median, %)",
+			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of their
-// neighbourhoods. With alike, it goes by structure alone, as if all nodes had the same features.
+// Twins shows how many groups of nodes no GNN of k layers can tell apart, for k from 0 to hops, by the features of
+// their neighbourhoods. With alike, it goes by structure alone, as if all nodes had the same features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := interruptible()
 	defer stop()

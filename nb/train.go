@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/internal/checkout"
 	"nodemask/internal/worker"
 	"nodemask/paper"
 	"nodemask/paper/cited"
@@ -41,10 +42,11 @@ func trainShown(title string, label func(record.Cell) string, t worker.Training)
 	p.End(ran, stopped)
 }
 
-// trainInto has the trials run that the store of live results lacks, shows how they come along under the cells' labels, and
-// returns how many were run.
-func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, t worker.Training) (ran int, err error) {
-	project, err := Project()
+// trainInto has the trials run that the store of live results lacks, shows how they come along under the cells' labels,
+// and returns how many were run.
+func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string, t worker.Training) (ran int,
+	err error) {
+	project, err := checkout.Root()
 	if err != nil {
 		return 0, err
 	}

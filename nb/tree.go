@@ -12,19 +12,19 @@ import (
 	"nodemask/datasets"
 )
 
-// Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes appear
-// as ghosts.
+// Tree builds T_root^hops of a graph and draws it, coloured by class, beside the graph around the root. Masked nodes
+// appear as ghosts.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
 	o := drawing(g)
 	o.Mask, o.Ghosts, o.BaseGraph = mask, true, true
-	DrawTree(t, o)
+	drawTree(t, o)
 	return t
 }
 
 // DrawTree draws a tree.
-func DrawTree(t *aggtree.Tree, o draw.Options) {
+func drawTree(t *aggtree.Tree, o draw.Options) {
 	var svg, text bytes.Buffer
 	Must(draw.Write(&svg, t, draw.SVG, o))
 	Must(draw.Write(&text, t, draw.Text, o))
@@ -32,8 +32,8 @@ func DrawTree(t *aggtree.Tree, o draw.Options) {
 	HTML(image(svg.Bytes(), alt), text.String())
 }
 
-// Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node, cached
-// or masked.
+// Figure draws one of the paper's figures of graphs and trees: transductive, inductive, trees, invalid, new-node,
+// cached or masked.
 func Figure(id string) {
 	for _, f := range draw.PaperFigures() {
 		if f.ID == id {
@@ -64,8 +64,8 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the numbers
-// that nodes are asked for by.
+// drawing names and colours a graph's nodes. Names that are but numbers are left out: they would be taken for the
+// numbers that nodes are asked for by.
 func drawing(g *datasets.Graph) draw.Options {
 	o := draw.Options{Graph: g.Edges}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

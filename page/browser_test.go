@@ -59,7 +59,8 @@ func (b tab) click(selector string) {
 func (b tab) until(expression string) {
 	b.Helper()
 	var done bool
-	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
+	err := b.Try(chromedp.Poll(expression, &done, chromedp.WithPollingInterval(100*time.Millisecond),
+		chromedp.WithPollingTimeout(2*time.Minute)))
 	if err != nil {
 		var status string
 		b.js(`(document.querySelector('#status') || document.body).textContent`, &status)
@@ -115,7 +116,8 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	require.Len(t, lines, 2)
 	for i, keep := range []string{"1", "0.5"} {
-		sameAsHere(t, lines[i], Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10, Choices: map[string]string{"keep": keep}}, 1)
+		sameAsHere(t, lines[i], Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10,
+			Choices: map[string]string{"keep": keep}}, 1)
 	}
 	var masked int
 	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
@@ -304,7 +306,8 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	require.Len(t, arms, 8)
 }
 
-// A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style in.
+// A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style
+// in.
 func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: trains in a browser for half a minute")
@@ -358,7 +361,8 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	require.Equal(t, "true In the figure: GIN, 0.5: 79.00.", text)
 	b.click("dialog .nm-close")
 
-	// The panel is closed, opened and set to work before the browser says that it has closed: what runs now is not what was meant.
+	// The panel is closed, opened and set to work before the browser says that it has closed: what runs now is not what
+	// was meant.
 	b.js(`document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-close').click(), document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-go').click(), document.querySelector('dialog .nm-go').textContent`, &text)
 	require.Equal(t, "Stop", text)
 	b.until(`document.querySelectorAll('.nm-results li').length === 1`)

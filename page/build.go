@@ -17,8 +17,8 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Build compiles the program of pages from the project's source, with the Go tools that are installed. What it makes stays in
-// .nodemask/wasm, so that a second time takes a moment.
+// Build compiles the program of pages from the project's source, with the Go tools that are installed. What it makes
+// stays in .nodemask/wasm, so that a second time takes a moment.
 func Build(ctx context.Context, project string) (Module, error) {
 	folder := filepath.Join(project, ".nodemask", "wasm")
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -30,7 +30,8 @@ func TestTheScriptsWereBuiltFromTheirSources(t *testing.T) {
 		}
 	}
 	for name, bundle := range map[string]string{"playground.js": script, "front.js": Front} {
-		assert.Contains(t, bundle, fmt.Sprintf("SHA-256 %x", hash.Sum(nil)), "%s: run 'npm ci' in aggtree/explorer and 'node build.mjs' in page", name)
+		assert.Contains(t, bundle, fmt.Sprintf("SHA-256 %x", hash.Sum(nil)),
+			"%s: run 'npm ci' in aggtree/explorer and 'node build.mjs' in page", name)
 		assert.NotRegexp(t, `(?i)</script|<!--`, bundle, "the bundle would end its own element")
 		assert.NotContains(t, bundle, "eval(")
 		for _, address := range regexp.MustCompile("https?://[^\"'`\\s]*").FindAllString(bundle, -1) {

@@ -33,7 +33,8 @@ func openFirefox(t *testing.T, path string) *firefox {
 	if err != nil {
 		t.Skip("no Firefox: install it ('apt-get install firefox-esr', for instance) to test pages that train in one")
 	}
-	command := exec.CommandContext(t.Context(), program, "--headless", "--no-remote", "--profile", t.TempDir(), "--remote-debugging-port", "0")
+	command := exec.CommandContext(t.Context(), program, "--headless", "--no-remote", "--profile", t.TempDir(),
+		"--remote-debugging-port", "0")
 	command.WaitDelay = 10 * time.Second
 	said, err := command.StderrPipe()
 	require.NoError(t, err)
@@ -100,7 +101,8 @@ func (f *firefox) js(expression string) string {
 		Type   string
 		Result struct{ Value string }
 	}
-	f.call("script.evaluate", map[string]any{"expression": expression, "target": map[string]any{"context": f.tab}, "awaitPromise": true}, &answer)
+	f.call("script.evaluate", map[string]any{"expression": expression, "target": map[string]any{"context": f.tab},
+		"awaitPromise": true}, &answer)
 	require.Equal(f, "success", answer.Type, expression)
 	return answer.Result.Value
 }
@@ -112,13 +114,15 @@ func TestFirefoxTrainsAsTheCommandDoes(t *testing.T) {
 	f := openFirefox(t, written(t, func(o *Options) { o.Beside = "nodemask.js" }))
 	models, settings, keeps, seeds := []string{"gin", "sgat"}, []datasets.Setting{datasets.Inductive}, []string{"0.5"}, []uint64{2}
 	if os.Getenv("NODEMASK_PARITY") != "" { // some minutes
-		models, settings, keeps, seeds = []string{"gin", "gat", "sgat"}, datasets.Settings(), []string{"1", "0.5"}, []uint64{1, 2}
+		models, settings, keeps, seeds = []string{"gin", "gat", "sgat"}, datasets.Settings(), []string{"1",
+			"0.5"}, []uint64{1, 2}
 	}
 	for _, model := range models {
 		for _, setting := range settings {
 			for _, keep := range keeps {
 				for _, seed := range seeds {
-					cell := Cell{Data: "cora", Model: model, Setting: setting, TrainPercent: 10, Choices: map[string]string{"keep": keep}}
+					cell := Cell{Data: "cora", Model: model, Setting: setting, TrainPercent: 10,
+						Choices: map[string]string{"keep": keep}}
 					text, err := json.Marshal(cell)
 					require.NoError(t, err)
 					line := f.js(fmt.Sprintf(`window.nodemaskPlayground.engine.ask({kind: 'train', seed: %d, cell: %s}).done.then(e => e.trained.record, e => String(e))`, seed, text))

@@ -1,5 +1,5 @@
-// Package page makes pages that train: it answers what a page's script asks ([Session]), and writes the pages ([Write]). The
-// program that runs in a page is cmd/nodemask-wasm, compiled to WebAssembly.
+// Package page makes pages that train: it answers what a page's script asks ([Session]), and writes the pages
+// ([Write]). The program that runs in a page is cmd/nodemask-wasm, compiled to WebAssembly.
 package page
 
 import (
@@ -41,8 +41,8 @@ type Request struct {
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and values of record axes
-// that differ from it, by name.
+// Cell is a [record.Cell] as a page chooses it: the paper's reading of the model ([paper.Cell]), and values of record
+// axes that differ from it, by name.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -70,7 +70,8 @@ func (c Cell) Cell() (record.Cell, error) {
 	return paper.Masked(plain, chosen.Parameters.KeepRate).Choose(c.Choices)
 }
 
-// Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind than epoch.
+// Event is what a session answers. Kind says which fields it has; each request ends with one answer of another kind
+// than epoch.
 type Event struct {
 	ID   int    `json:"id"`
 	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
@@ -146,7 +147,8 @@ type Session struct {
 
 // NewSession returns a session that computes on a backend. Close it after use.
 func NewSession(b *backend.Backend) *Session {
-	return &Session{backend: b, runner: train.NewRunner(b), now: time.Now, graphs: map[string]*datasets.Graph{}, cancel: map[int]context.CancelFunc{}}
+	return &Session{backend: b, runner: train.NewRunner(b), now: time.Now, graphs: map[string]*datasets.Graph{},
+		cancel: map[int]context.CancelFunc{}}
 }
 
 // Close ends a session that answers nothing any more.
@@ -156,7 +158,8 @@ func (s *Session) Close() { s.runner.Close() }
 func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			send(Event{ID: r.ID, Kind: "failed", Error: fmt.Sprintf("this is a fault of the program, not of what was chosen: %v\n%s", fault, debug.Stack())})
+			send(Event{ID: r.ID, Kind: "failed", Error: fmt.Sprintf("this is a fault of the program, not of what was chosen: "+
+				"%v\n%s", fault, debug.Stack())})
 		}
 	}()
 	ctx, cancel := context.WithCancel(ctx)
@@ -237,11 +240,12 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return Event{Kind: "opened", Graph: &Graph{Name: g.Name, Nodes: g.NumNodes(), Edges: g.Edges.NumEdges() / 2, Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
+	return Event{Kind: "opened", Graph: &Graph{Name: g.Name, Nodes: g.NumNodes(), Edges: g.Edges.NumEdges() / 2,
+		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf is the first node whose two-hop tree is large enough to be worth a look and small enough to be seen whole; 0 if there is
-// none.
+// startOf is the first node whose two-hop tree is large enough to be worth a look and small enough to be seen whole; 0
+// if there is none.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size := 0
@@ -290,7 +294,8 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 		return Event{}, err
 	}
 	if g.NumClasses() < 2 || g.Features.Width == 0 {
-		return Event{}, fmt.Errorf("%s has %d features and %d classes: it can be looked at; training needs features, and at least two classes to tell apart", g.Name, g.Features.Width, g.NumClasses())
+		return Event{}, fmt.Errorf("%s has %d features and %d classes: it can be looked at; training needs features, and "+
+			"at least two classes to tell apart", g.Name, g.Features.Width, g.NumClasses())
 	}
 	s.training.Lock()
 	defer s.training.Unlock()
@@ -302,7 +307,8 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	began := s.now()
 	var watching error
 	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {
-		event := Event{ID: r.ID, Kind: "epoch", Epoch: epoch, TrainLoss: e.TrainLoss, ValidationLoss: e.ValidationLoss, ValidationF1: 100 * e.ValidationF1,
+		event := Event{ID: r.ID, Kind: "epoch", Epoch: epoch, TrainLoss: e.TrainLoss, ValidationLoss: e.ValidationLoss,
+			ValidationF1: 100 * e.ValidationF1,
 			Milliseconds: float64(s.now().Sub(began).Microseconds()) / 1000}
 		if r.Watch && watching == nil {
 			event.Masked = s.runner.Masked()
@@ -326,7 +332,8 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err != nil {
 		return Event{}, err
 	}
-	done := &Trained{Record: string(line), Key: c.Key(), Label: paper.Label(c), F1: stored.MacroF1, BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
+	done := &Trained{Record: string(line), Key: c.Key(), Label: paper.Label(c), F1: stored.MacroF1,
+		BestEpoch: stored.BestEpoch, Epochs: stored.Epochs,
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
 	if published, found := paper.PublishedF1(c); found {
 		done.Published = &published
@@ -358,7 +365,8 @@ func (s *Session) compare(r Request) (Event, error) {
 		seen[c.Key()] = true
 		values := results.Values(c, record.MacroF1)
 		summary := stats.Summarize(values)
-		row := Compare{Key: c.Key(), Label: paper.Label(c), Data: c.Data, Setting: string(c.Setting), TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
+		row := Compare{Key: c.Key(), Label: paper.Label(c), Data: c.Data, Setting: string(c.Setting),
+			TrainPercent: c.TrainPercent, Trials: summary.N, Mean: summary.Mean}
 		if summary.N > 1 {
 			row.Spread = &summary.StdDev
 		}

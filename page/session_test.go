@@ -60,7 +60,8 @@ func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 }
 
 func smallCell(keep string) Cell {
-	return Cell{Data: "sbm:nodes=120,classes=3,degree=6,seed=1", Model: "gin", Setting: "inductive", TrainPercent: 50, Choices: map[string]string{"keep": keep, "hidden": "8", "epochs": "12"}}
+	return Cell{Data: "sbm:nodes=120,classes=3,degree=6,seed=1", Model: "gin", Setting: "inductive", TrainPercent: 50,
+		Choices: map[string]string{"keep": keep, "hidden": "8", "epochs": "12"}}
 }
 
 func TestATrialIsToldEpochByEpochWithItsMasksAndPredictions(t *testing.T) {
@@ -131,15 +132,21 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 func TestWhatCannotBeIsSaidInWords(t *testing.T) {
 	s := session(t)
 	for want, r := range map[string]Request{
-		`a request of kind "dance"`:                                 {Kind: "dance"},
-		`no data "/etc/passwd" on this page`:                        {Kind: "open", Data: "/etc/passwd"},
-		"expected one .npz, .graphml, .json or .pt file, nodes.csv": {Kind: "open", Data: "own:cat.jpg", Files: map[string][]byte{"cat.jpg": {1}}},
-		"node 99999: expected 0 to 2707":                            {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
-		`no model "gim"`:                                            {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
-		"0 % to train on: expected 1 to 99":                         {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
-		"seed 0: expected 1 or more":                                {Kind: "train", Cell: smallCell("1")},
-		"expected names of axes":                                    {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10, Choices: map[string]string{"luck": "1"}}},
-		`setting "deductive"`:                                       {Kind: "train", Seed: 1, Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
+		`a request of kind "dance"`:          {Kind: "dance"},
+		`no data "/etc/passwd" on this page`: {Kind: "open", Data: "/etc/passwd"},
+		"expected one .npz, .graphml, .json or .pt file, nodes.csv": {Kind: "open", Data: "own:cat.jpg",
+			Files: map[string][]byte{"cat.jpg": {1}}},
+		"node 99999: expected 0 to 2707": {Kind: "tree", Data: "cora", Root: 99999, Hops: 2},
+		`no model "gim"`: {Kind: "train", Seed: 1,
+			Cell: Cell{Data: "cora", Model: "gim", Setting: "inductive", TrainPercent: 10}},
+		"0 % to train on: expected 1 to 99": {Kind: "train", Seed: 1,
+			Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive"}},
+		"seed 0: expected 1 or more": {Kind: "train", Cell: smallCell("1")},
+		"expected names of axes": {Kind: "train", Seed: 1,
+			Cell: Cell{Data: "cora", Model: "gin", Setting: "inductive", TrainPercent: 10,
+				Choices: map[string]string{"luck": "1"}}},
+		`setting "deductive"`: {Kind: "train", Seed: 1,
+			Cell: Cell{Data: "cora", Model: "gin", Setting: "deductive", TrainPercent: 10}},
 	} {
 		events := ask(t, s, r)
 		require.Len(t, events, 1)
@@ -184,7 +191,8 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	text, err := json.Marshal(tree[0].Tree)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"classes":["a","b"]`)
-	events := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive", TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
+	events := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:x", Model: "gin", Setting: "transductive",
+		TrainPercent: 50, Choices: map[string]string{"hidden": "8", "epochs": "5"}}})
 	require.Equal(t, "trained", events[len(events)-1].Kind, events[len(events)-1].Error)
 	_, err = record.ParseRecord([]byte(events[len(events)-1].Trained.Record))
 	require.NoError(t, err)
@@ -192,7 +200,8 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 
 func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	s := session(t)
-	opened := ask(t, s, Request{Kind: "open", Data: "own:friends", Files: map[string][]byte{"friends.txt": []byte("ann bob\nbob cleo\n")}})
+	opened := ask(t, s, Request{Kind: "open", Data: "own:friends",
+		Files: map[string][]byte{"friends.txt": []byte("ann bob\nbob cleo\n")}})
 	require.Equal(t, "opened", opened[0].Kind, opened[0].Error)
 	assert.Equal(t, Graph{Name: "friends", Nodes: 3, Edges: 2}, *opened[0].Graph)
 	tree := ask(t, s, Request{Kind: "tree", Data: "own:friends", Root: 1, Hops: 2})
@@ -200,9 +209,12 @@ func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	text, err := json.Marshal(tree[0].Tree)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"cleo"`)
-	trained := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin", Setting: "transductive", TrainPercent: 50}})
-	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least two classes to tell apart", trained[0].Error)
-	without := ask(t, s, Request{Kind: "open", Data: "own:net", Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`)}})
+	trained := ask(t, s, Request{Kind: "train", Seed: 1, Cell: Cell{Data: "own:friends", Model: "gin",
+		Setting: "transductive", TrainPercent: 50}})
+	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least "+
+		"two classes to tell apart", trained[0].Error)
+	without := ask(t, s, Request{Kind: "open", Data: "own:net",
+		Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`)}})
 	require.Equal(t, "opened", without[0].Kind, without[0].Error)
 	assert.Equal(t, 2, without[0].Graph.Nodes)
 	drawn := ask(t, s, Request{Kind: "tree", Data: "own:net", Root: 0, Hops: 2})

@@ -29,7 +29,8 @@ func TestSpeedInBrowsers(t *testing.T) {
 	}{
 		{"Chromium", func(_ Cell, text []byte) (ms []float64) {
 			var answer string
-			chromium.Run(chromedp.Evaluate(fmt.Sprintf(script, text), &answer, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+			chromium.Run(chromedp.Evaluate(fmt.Sprintf(script, text), &answer,
+				func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 			require.NoError(t, json.Unmarshal([]byte(answer), &ms))
 			return ms
 		}},
@@ -51,7 +52,8 @@ func TestSpeedInBrowsers(t *testing.T) {
 	var table strings.Builder
 	for _, data := range []string{"cora", "pubmed"} {
 		for _, model := range []string{"gin", "gat", "sgat"} {
-			cell := Cell{Data: data, Model: model, Setting: "transductive", TrainPercent: 10, Choices: map[string]string{"keep": "0.5", "epochs": map[string]string{"cora": "60", "pubmed": "15"}[data]}}
+			cell := Cell{Data: data, Model: model, Setting: "transductive", TrainPercent: 10,
+				Choices: map[string]string{"keep": "0.5", "epochs": map[string]string{"cora": "60", "pubmed": "15"}[data]}}
 			text, err := json.Marshal(cell)
 			require.NoError(t, err)
 			all := map[string][]float64{}

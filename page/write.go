@@ -28,8 +28,8 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page: it trains in each element that has the attribute data-nodemask-live, with the program that
-// [WriteModule] writes as nodemask.js beside the page.
+// Front is the script of a front page: it trains in each element that has the attribute data-nodemask-live, with the
+// program that [WriteModule] writes as nodemask.js beside the page.
 //
 //go:embed front.js
 var Front string
@@ -39,13 +39,15 @@ type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no other file.
+	// Beside is the script beside the page that has the program ([WriteModule]); "": the page itself has it, and needs no
+	// other file.
 	Beside string
 	// Data are data sets that lie in scripts beside the page ([DataScript]), to be chosen there.
 	Data []string
 	// Results are recorded trials, to stand beside those that the page runs; nil: none.
 	Results *record.Results
-	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
+	// Files are a graph of the user's own, which the page opens with: one .npz, .graphml, .json or .pt, or nodes.csv and
+	// edges.csv.
 	Files []File
 }
 
@@ -129,7 +131,8 @@ func Write(w io.Writer, o Options) error {
 	if err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
-	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{}, Axes: open, Data: o.Data}
+	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{},
+		Axes: open, Data: o.Data}
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}
@@ -152,7 +155,8 @@ func Write(w io.Writer, o Options) error {
 	}
 	data = append(data, choice{"pubmed", "PubMed"}, choice{"sbm", "random blocks (small)"})
 	fields := map[string]any{
-		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script, "Config": string(text),
+		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script,
+		"Config": string(text),
 		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
 		"Data":   data,
 		"Models": titled(hyper.Models()),
@@ -174,7 +178,8 @@ func encoded(files []File) (all []fileConfig) {
 // DataScriptName is how the script with a data set is called.
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript is the script by which pages have a data set that the program does not hold: from files as [datasets.ReadMemory] takes them.
+// DataScript is the script by which pages have a data set that the program does not hold: from files as
+// [datasets.ReadMemory] takes them.
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]fileConfig{name: encoded(files)})
 	if err != nil {
@@ -190,23 +195,25 @@ func titled(models []string) (all []choice) {
 	return all
 }
 
-// inert is a script that stands in a page without running: what would end its element is written otherwise, which JavaScript reads as
-// the same.
+// inert is a script that stands in a page without running: what would end its element is written otherwise, which
+// JavaScript reads as the same.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which makes its own.
+// policy lets nothing into the page but what it holds, and nothing out. Styles are those of the drawing of trees, which
+// makes its own.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
 	if beside {
 		own, from = " file: 'self'", "'self'" // from a server of the page's own the program may stream
 	}
-	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'wasm-unsafe-eval' blob:%s; worker-src blob:; "+
+		"style-src 'unsafe-inline'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served are the files that a server may have beside a page with [Options].Beside, by name: from them the program is compiled while
-// it loads. A page that was opened as a file cannot read them, and takes the script.
+// Served are the files that a server may have beside a page with [Options].Beside, by name: from them the program is
+// compiled while it loads. A page that was opened as a file cannot read them, and takes the script.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

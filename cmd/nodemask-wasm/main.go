@@ -62,8 +62,8 @@ func post(e page.Event) {
 	js.Global().Call("postMessage", string(text))
 }
 
-// breather returns a function that lets the worker see its messages: a program that computes without a pause would not hear
-// that it is to stop. A message to oneself comes back sooner than any timer.
+// breather returns a function that lets the worker see its messages: a program that computes without a pause would not
+// hear that it is to stop. A message to oneself comes back sooner than any timer.
 func breather() func() {
 	back := make(chan struct{}, 1)
 	channel := js.Global().Get("MessageChannel").New()

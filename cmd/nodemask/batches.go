@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nodemask/internal/memory"
 	"nodemask/internal/race"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/batches"
@@ -47,11 +46,16 @@ type batchedRecord struct {
 }
 
 func (f *batchFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in other clusters come from cached representations (1: the whole graph at once)")
-	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such as 2GiB")
-	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching representations; --batches is then how many batches the train nodes make")
-	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same command goes on from there")
-	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while training in batches (default: the system's for temporary files, which may lie in memory)")
+	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in "+
+		"other clusters come from cached representations (1: the whole graph at once)")
+	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such "+
+		"as 2GiB")
+	flags.IntSliceVar(&f.sample, "sample", nil, "sample so many neighbours a layer, such as 10,10, instead of caching "+
+		"representations; --batches is then how many batches the train nodes make")
+	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same "+
+		"command goes on from there")
+	flags.StringVar(&f.folder, "batch-dir", "", "folder on a disk for features and cached representations while "+
+		"training in batches (default: the system's for temporary files, which may lie in memory)")
 }
 
 // checkBatches returns an error for flags that do not go with training in batches.
@@ -70,50 +74,27 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 	case len(b.sample) > 0 && len(b.sample) != p.Layers:
 		return misusef("--sample %v: expected a number for each of the %d layers", b.sample, p.Layers)
 	case (f.cacheInference || f.saveCache != "") && b.memory != "":
-		return misusef("--memory with --cache-inference or --save-cache: what caching takes is not estimated: expected --batches")
+		return misusef("--memory with --cache-inference or --save-cache: what caching takes is not estimated: expected " +
+			"--batches")
 	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
-		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an edge may be in two batches: expected another regulariser, or one cluster")
+		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an " +
+			"edge may be in two batches: expected another regulariser, or one cluster")
 	case b.folder != "" && !isFolder(b.folder):
 		return misusef("--batch-dir %s: there is no such folder", b.folder)
 	case f.jobs > 1:
 		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	case b.memory != "":
-		if b.limit, err = parseBytes(b.memory); err != nil {
+		if b.limit, err = memory.Parse(b.memory); err != nil {
 			return misusef("--memory %s: %w", b.memory, err)
 		}
 	}
 	return nil
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// parseBytes reads a size such as 2GiB, 500MB, 2G or 1000000. 2G is 2GB, the lesser reading: a limit holds by either.
-func parseBytes(text string) (int64, error) {
-	units := []struct {
-		name string
-		size float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-		{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"", 1}}
-	for _, u := range units {
-		number, found := strings.CutSuffix(text, u.name)
-		if !found {
-			continue
-		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || !(x*u.size >= 1 && x*u.size < math.MaxInt64) {
-			break
-		}
-		return int64(x * u.size), nil
-	}
-	return 0, fmt.Errorf("expected a size such as 2GiB or 500MB")
-}
-
 // runner moves the graph's features to the disk and returns what runs trials in batches.
 func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep, Version: record.Version(),
+	o := batches.Options{Clusters: f.clusters, Folder: f.folder, Memory: f.limit, Sample: f.sample, Checkpoint: f.keep,
+		Version: record.Version(),
 		Said: func(e batches.Estimate) {
 			f.said = e
 			fmt.Fprintln(c.ErrOrStderr(), e)
@@ -147,25 +128,25 @@ func newBenchBatchesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "batches",
 		Short: "Compare training on whole graphs, in clusters with cached representations, and on sampled neighbours",
-		Long: `Compare training on whole graphs, in clusters with cached representations, and on sampled neighbours: macro F1, seconds and the most
-memory that the process had.
+		Long: `Compare training on whole graphs, in clusters with cached representations, and on sampled neighbours:
+macro F1, seconds and the most memory that the process had.
 
-Each line is a process of its own that trains transductively, with 10 % of the nodes to train on: a number of trials, one after the
-other. F1 is their mean and standard deviation, epochs are their mean. Seconds are those of a trial, and those of the processor for a
-trial, with its share of loading and compiling, which other programs disturb less. The peak is the process's.`,
-		Example: `  nodemask bench batches --data pubmed --ways "--batches 1;--batches 4;--batches 4 --sample 10,10" --epochs 50 --markdown`,
-		Args:    misuseArgs(cobra.NoArgs),
+Each line is a process of its own that trains transductively, with 10 % of the nodes to train on: a number of trials,
+one after the other. F1 is their mean and standard deviation, epochs are their mean. Seconds are those of a trial, and
+those of the processor for a trial, with its share of loading and compiling, which other programs disturb less. The
+peak is the process's.`,
+		Example: `  nodemask bench batches --data pubmed --ways "--batches 1;--batches 4;--batches 4 --sample 10,10" --epochs 50`,
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&f.data, "data", []string{"pubmed"}, "data sets")
-	ways := flags.String("ways", "--batches 1;--batches 4;--batches 4 --sample 10,10", "ways to train, between semicolons: flags of 'nodemask train'")
-	flags.Float64SliceVar(&f.keepRates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
+	ways := flags.String("ways", "--batches 1;--batches 4;--batches 4 --sample 10,10",
+		"ways to train, between semicolons: flags of 'nodemask train'")
+	addKeepRates(flags, &f.keepRates)
 	flags.StringVar(&f.model, "model", "gin", "model")
-	flags.StringVar(&f.backend, "backend", "xla:cpu", backendHelp)
+	addBackend(flags, &f.backend, "xla:cpu")
 	flags.IntVar(&f.epochs, "epochs", 1000, "most epochs of a trial")
 	flags.IntVar(&f.trials, "trials", 1, "trials of each line, with seeds from 1 on")
-	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
+	addMarkdown(flags, &f.markdown)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.data, f.ways = withParameters(f.data), strings.Split(*ways, ";")
 		if f.epochs < 1 {
@@ -177,18 +158,6 @@ trial, with its share of loading and compiling, which other programs disturb les
 		return f.run(c)
 	}
 	return c
-}
-
-// withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
-func withParameters(data []string) (names []string) {
-	for _, d := range data {
-		if last := len(names) - 1; last >= 0 && strings.Contains(names[last], ":") && strings.Contains(d, "=") && !strings.ContainsAny(d, ":/") {
-			names[last] += "," + d
-			continue
-		}
-		names = append(names, d)
-	}
-	return names
 }
 
 // trialLine is what bench batches reads of a trial.
@@ -203,7 +172,8 @@ func (f *benchBatchesFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t := plots.Table{ID: "table-sampling", TextColumns: 2, Header: []string{"data", "", "keep rate", "macro F1 %", "epochs", "seconds", "of a processor", "peak MB"}}
+	t := plots.Table{ID: "table-sampling", TextColumns: 2, Header: []string{"data", "", "keep rate", "macro F1 %",
+		"epochs", "seconds", "of a processor", "peak MB"}}
 	for _, data := range f.data {
 		if len(t.Rows) > 0 {
 			t.Groups = append(t.Groups, len(t.Rows))
@@ -214,25 +184,19 @@ func (f *benchBatchesFlags) run(c *cobra.Command) error {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %s %% in %s s, %s MB\n", data, way, keepRate, row[0], row[2], row[4])
+				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %s %% in %s s, %s MB\n", data, way, keepRate, row[0], row[2],
+					row[4])
 				t.Rows = append(t.Rows, fields(append([]string{data, strings.TrimSpace(way), fmt.Sprint(keepRate)}, row...)...))
 			}
 		}
 	}
-	if !f.markdown {
-		return printTable(c.OutOrStdout(), t)
-	}
-	text, err := t.Render(plots.FormatMarkdown)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(c.OutOrStdout(), text)
-	return err
+	return printTable(c.OutOrStdout(), t, f.markdown)
 }
 
 // line runs trials in a process of their own, and returns what the table says of them.
 func (f *benchBatchesFlags) line(ctx context.Context, self, data, way string, keepRate float64) ([]string, error) {
-	arguments := []string{"train", "--backend", f.backend, "--data", data, "--model", f.model, "--setting", "transductive", "--train", "10", "--trials", fmt.Sprint(f.trials),
+	arguments := []string{"train", "--backend", f.backend, "--data", data, "--model", f.model, "--setting", "transductive",
+		"--train", "10", "--trials", fmt.Sprint(f.trials),
 		"--keep-rate", fmt.Sprint(keepRate), "--max-epochs", fmt.Sprint(f.epochs), "--json"}
 	arguments = append(arguments, strings.Fields(way)...)
 	var out, problems bytes.Buffer
@@ -253,5 +217,6 @@ func (f *benchBatchesFlags) line(ctx context.Context, self, data, way string, ke
 	}
 	processor, peak := race.Used(command.ProcessState)
 	each := float64(f.trials)
-	return []string{stats.Summarize(scores).Text(2), fmt.Sprintf("%.0f", epochs/each), fmt.Sprintf("%.1f", seconds/each), fmt.Sprintf("%.1f", processor.Seconds()/each), fmt.Sprintf("%.0f", peak)}, nil
+	return []string{stats.Summarize(scores).Text(2), fmt.Sprintf("%.0f", epochs/each), fmt.Sprintf("%.1f", seconds/each),
+		fmt.Sprintf("%.1f", processor.Seconds()/each), fmt.Sprintf("%.0f", peak)}, nil
 }

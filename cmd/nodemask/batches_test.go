@@ -30,7 +30,8 @@ func trained(t *testing.T, arguments ...string) []map[string]any {
 
 func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 	dir := smallGraph(t)
-	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--resplit"}, {"--cache-inference"}} {
+	for _, more := range [][]string{{"--keep-rate", "0.5"}, {"--setting", "transductive", "--resplit"},
+		{"--cache-inference"}} {
 		whole := quickTrain(dir, more...)
 		assert.Equal(t, trained(t, whole...), trained(t, append(whole, "--batches", "1")...))
 	}
@@ -38,7 +39,8 @@ func TestOneBatchPrintsTheTrialsOfTheWholeGraph(t *testing.T) {
 
 func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 	dir := smallGraph(t)
-	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--sample", "2,2"}, {"--batches", "3", "--memory", "20GB"}} {
+	for _, more := range [][]string{{"--batches", "3"}, {"--batches", "3", "--sample", "2,2"},
+		{"--batches", "3", "--memory", "20GB"}} {
 		code, out, diagnostics := nodemask(t, quickTrain(dir, append(more, "--batch-dir", t.TempDir(), "--json")...)...)
 		require.Zero(t, code, diagnostics)
 		assert.Contains(t, diagnostics, "3 batches, of at most ")
@@ -86,18 +88,6 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 	}
 }
 
-func TestSizesOfMemoryHaveUnits(t *testing.T) {
-	for text, want := range map[string]int64{"2GiB": 2 << 30, "1.5 MB": 1_500_000, "100": 100, "1B": 1, "3TB": 3e12, "4KiB": 4096, "1G": 1e9, "500M": 5e8, "2 K": 2000, "1T": 1e12} {
-		got, err := parseBytes(text)
-		require.NoError(t, err, text)
-		assert.Equal(t, want, got, text)
-	}
-	for _, text := range []string{"", "GiB", "0", "1e30", "2GiBs", "NaN", "2 Gi", "G"} {
-		_, err := parseBytes(text)
-		require.Error(t, err, text)
-	}
-}
-
 func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds the command")
@@ -136,7 +126,8 @@ func TestATrialThatWasKilledGoesOnToTheSameNumbers(t *testing.T) {
 
 func TestBenchBatchesHasALineForEachWayAndKeepRate(t *testing.T) {
 	t.Setenv(contenderLog, filepath.Join(t.TempDir(), "log"))
-	code, out, diagnostics := nodemask(t, "bench", "batches", "--data", smallGraph(t), "--ways", "--batches 1;--batches 3;--batches 2 --sample 2,2",
+	code, out, diagnostics := nodemask(t, "bench", "batches", "--data", smallGraph(t), "--ways",
+		"--batches 1;--batches 3;--batches 2 --sample 2,2",
 		"--keep-rates", "1,0.5", "--backend", "go", "--epochs", "3", "--trials", "2", "--markdown")
 	require.Zero(t, code, diagnostics)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -157,7 +148,8 @@ func TestParametersOfGeneratedGraphsStayWithTheirNames(t *testing.T) {
 	for given, want := range map[string][]string{
 		"cora,pubmed":                        {"cora", "pubmed"},
 		"sbm:nodes=100,degree=4,seed=2,cora": {"sbm:nodes=100,degree=4,seed=2", "cora"},
-		"cora,reddit-like:scale=0.1,sbm:nodes=9,classes=3,a/b=c": {"cora", "reddit-like:scale=0.1", "sbm:nodes=9,classes=3", "a/b=c"},
+		"cora,reddit-like:scale=0.1,sbm:nodes=9,classes=3,a/b=c": {"cora", "reddit-like:scale=0.1", "sbm:nodes=9,classes=3",
+			"a/b=c"},
 	} {
 		assert.Equal(t, want, withParameters(strings.Split(given, ",")))
 	}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,21 +46,19 @@ nodes to train on. Those of a data set and a model, all keep rates among them, t
 others wait: whatever else the machine does hits all alike, and all are in memory. Times are in milliseconds, the median
 over all rounds with the least behind it.`,
 		Example: `  nodemask bench --models gin --data cora
-  nodemask bench --backends xla:cpu --peers .nodemask/peers/torch/bin/python=pyg,.nodemask/peers/torch/bin/python=torch-csr`,
-		Args: misuseArgs(cobra.NoArgs),
+  nodemask bench --backends xla:cpu --peers .nodemask/peers/torch/bin/python=pyg`,
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&f.data, "data", []string{"cora", "pubmed"}, "data sets")
 	flags.StringSliceVar(&f.models, "models", []string{"gin", "gat", "sgat"}, "models")
-	flags.Float64SliceVar(&f.keepRates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
+	addKeepRates(flags, &f.keepRates)
 	flags.StringSliceVar(&f.backends, "backends", []string{"xla:cpu", "go"}, "backends of ours")
 	flags.StringSliceVar(&f.peers, "peers", nil, "other libraries, each as PYTHON=LIBRARY; see scripts/peers/README.md")
 	flags.StringVar(&f.peersScript, "peers-script", "scripts/peers/peers.py", "program that runs them")
 	flags.IntVar(&f.rounds, "rounds", f.rounds, "turns that each contender gets")
 	flags.IntVar(&f.epochs, "epochs", f.epochs, "epochs in a turn, and as many with validation")
 	flags.IntVar(&f.threads, "threads", f.threads, "threads of the other libraries")
-	flags.BoolVar(&f.markdown, "markdown", false, "print the table as Markdown")
+	addMarkdown(flags, &f.markdown)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	c.AddCommand(newContenderCommand(), newBenchBatchesCommand())
@@ -70,13 +67,15 @@ over all rounds with the least behind it.`,
 
 // peerModels are the models that each library's program trains.
 var peerModels = map[string][]string{
-	"pyg": {"gin", "gat", "sgat"}, "pyg-csr": {"gin"}, "pyg-compile": {"gin", "gat", "sgat"}, "dgl": {"gin", "gat"}, "torch-spmm": {"gin"}, "torch-csr": {"gin", "gat", "sgat"},
+	"pyg": {"gin", "gat", "sgat"}, "pyg-csr": {"gin"}, "pyg-compile": {"gin", "gat", "sgat"}, "dgl": {"gin", "gat"},
+	"torch-spmm": {"gin"}, "torch-csr": {"gin", "gat", "sgat"},
 }
 
 func (f *benchFlags) check() error {
 	for _, m := range f.models {
 		if !slices.Contains(hyper.Models(), m) {
-			return misuse{didYouMean(fmt.Errorf("--models %s: known are %s", m, strings.Join(hyper.Models(), ", ")), m, hyper.Models())}
+			err := fmt.Errorf("--models %s: known are %s", m, strings.Join(hyper.Models(), ", "))
+			return misuse{didYouMean(err, m, hyper.Models())}
 		}
 	}
 	f.data = withParameters(f.data)
@@ -92,7 +91,8 @@ func (f *benchFlags) check() error {
 	}
 	for _, p := range f.peers {
 		if _, library, found := strings.Cut(p, "="); !found || peerModels[library] == nil {
-			return misusef("--peers %s: expected PYTHON=LIBRARY, with one of pyg, pyg-csr, pyg-compile, dgl, torch-spmm, torch-csr", p)
+			return misusef("--peers %s: expected PYTHON=LIBRARY, with one of %s", p,
+				strings.Join(slices.Sorted(maps.Keys(peerModels)), ", "))
 		}
 	}
 	if f.rounds < 1 || f.epochs < 1 || f.threads < 1 {
@@ -113,8 +113,12 @@ func (f *benchFlags) run(c *cobra.Command) error {
 	for _, data := range f.data {
 		folder := ""
 		if len(f.peers) > 0 {
-			if folder, err = exportForPeers(c.Context(), data); err != nil {
-				return dataError(err)
+			g, view, err := benchView(c.Context(), data)
+			if err != nil {
+				return err
+			}
+			if folder, err = race.Export(g, view); err != nil {
+				return err
 			}
 			defer os.RemoveAll(folder)
 		}
@@ -127,11 +131,12 @@ func (f *benchFlags) run(c *cobra.Command) error {
 				}
 				lanes = append(lanes, some...)
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rates %v: %d contenders\n", data, m, f.keepRates, len(lanes))
+			note := c.ErrOrStderr()
+			fmt.Fprintf(note, "%s, %s, keep rates %v: %d contenders\n", data, m, f.keepRates, len(lanes))
 			for _, l := range lanes {
 				l.Ready = func(l *race.Lane) {
 					if l.Backend != "" {
-						fmt.Fprintf(c.ErrOrStderr(), "backend: %s\n", l.Backend)
+						fmt.Fprintf(note, "backend: %s\n", l.Backend)
 					}
 				}
 			}
@@ -156,7 +161,8 @@ func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*r
 	for _, b := range f.backends {
 		l := about
 		l.Library = "nodemask " + b
-		l.Command = []string{self, "bench", "contender", "--backend", b, "--data", data, "--model", m, "--keep-rate", fmt.Sprint(keepRate)}
+		l.Command = []string{self, "bench", "contender", "--backend", b, "--data", data, "--model", m, "--keep-rate",
+			fmt.Sprint(keepRate)}
 		lanes = append(lanes, &l)
 	}
 	for _, p := range f.peers {
@@ -166,10 +172,12 @@ func (f *benchFlags) lanes(self, data, folder, m string, keepRate float64) ([]*r
 		}
 		l := about
 		l.Library = library
-		l.Command = []string{python, f.peersScript, library, "--data", folder, "--model", m, "--keep-rate", fmt.Sprint(keepRate),
+		l.Command = []string{python, f.peersScript, library, "--data", folder, "--model", m, "--keep-rate",
+			fmt.Sprint(keepRate),
 			"--threads", strconv.Itoa(f.threads), "--layers", strconv.Itoa(s.Layers), "--hidden", strconv.Itoa(s.Hidden),
-			"--mlp-layers", strconv.Itoa(s.MLPLayers), "--heads", strconv.Itoa(max(s.Heads, 1)), "--dropout", fmt.Sprint(s.Dropout),
-			"--attention-dropout", fmt.Sprint(s.AttentionDropout), "--learning-rate", fmt.Sprint(s.LearningRate), "--weight-decay", fmt.Sprint(s.WeightDecay)}
+			"--mlp-layers", strconv.Itoa(s.MLPLayers), "--heads", strconv.Itoa(max(s.Heads, 1)),
+			"--dropout", fmt.Sprint(s.Dropout), "--attention-dropout", fmt.Sprint(s.AttentionDropout),
+			"--learning-rate", fmt.Sprint(s.LearningRate), "--weight-decay", fmt.Sprint(s.WeightDecay)}
 		lanes = append(lanes, &l)
 	}
 	return lanes, nil
@@ -186,7 +194,9 @@ func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 		}
 		return nil
 	}
-	t := plots.Table{ID: "bench", Header: []string{"data", "model", "keep rate", "", "ms an epoch", "ratio", "with validation", "first epoch s", "peak MB"}, TextColumns: 2}
+	t := plots.Table{ID: "bench", TextColumns: 2, Header: []string{"data", "model", "keep rate", "", "ms an epoch",
+		"ratio",
+		"with validation", "first epoch s", "peak MB"}}
 	var first *race.Lane
 	for i, l := range lanes {
 		if first == nil || first.Data != l.Data || first.Model != l.Model || first.KeepRate != l.KeepRate {
@@ -204,18 +214,10 @@ func (f *benchFlags) print(out io.Writer, lanes []*race.Lane) error {
 		if first.Error == "" {
 			ratio = fmt.Sprintf("%.1f", stats.Median(l.Train)/stats.Median(first.Train))
 		}
-		t.Rows = append(t.Rows, append(row, fields(spread(l.Train), ratio, spread(l.Validate), fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB))...))
+		t.Rows = append(t.Rows, append(row, fields(spread(l.Train), ratio, spread(l.Validate),
+			fmt.Sprintf("%.1f", l.FirstEpoch), fmt.Sprintf("%.0f", l.PeakMB))...))
 	}
-	format := plots.FormatText
-	if f.markdown {
-		format = plots.FormatMarkdown
-	}
-	text, err := t.Render(format)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(out, text)
-	return err
+	return printTable(out, t, f.markdown)
 }
 
 func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", stats.Median(x), slices.Min(x)) }
@@ -224,7 +226,7 @@ func spread(x []float64) string { return fmt.Sprintf("%.1f (%.1f)", stats.Median
 func newContenderCommand() *cobra.Command {
 	var backendID, data, m string
 	var keepRate float64
-	c := &cobra.Command{Use: "contender", Hidden: true, Args: misuseArgs(cobra.NoArgs)}
+	c := &cobra.Command{Use: "contender", Hidden: true}
 	c.Flags().StringVar(&backendID, "backend", "xla:cpu", "")
 	c.Flags().StringVar(&data, "data", "cora", "")
 	c.Flags().StringVar(&m, "model", "gin", "")
@@ -256,7 +258,9 @@ func newContenderCommand() *cobra.Command {
 			return err
 		}
 		out := json.NewEncoder(c.OutOrStdout())
-		if err := out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(), "backend": b.Summary(), "first_epoch_s": time.Since(begin).Seconds()}); err != nil {
+		err = out.Encode(map[string]any{"ready": true, "library": "nodemask " + backendID, "version": record.Version(),
+			"backend": b.Summary(), "first_epoch_s": time.Since(begin).Seconds()})
+		if err != nil {
 			return err
 		}
 		return race.Compete(c.Context(), c.InOrStdin(), out, trainer.TimeEpochs)
@@ -276,38 +280,4 @@ func benchView(ctx context.Context, data string) (*datasets.Graph, *datasets.Vie
 	}
 	view, err := datasets.NewView(g, split, datasets.Transductive, datasets.AllEdges)
 	return g, view, err
-}
-
-// exportForPeers writes a data set and its split as raw arrays that any language reads, into a folder of its own.
-func exportForPeers(ctx context.Context, data string) (folder string, err error) {
-	g, view, err := benchView(ctx, data)
-	if err != nil {
-		return "", err
-	}
-	if folder, err = os.MkdirTemp("", "nodemask-bench-"); err != nil {
-		return "", err
-	}
-	x := g.Features.RowNormalized()
-	about, err := json.Marshal(map[string]any{"nodes": g.NumNodes(), "edges": g.Edges.NumEdges(), "features": x.Width, "classes": g.NumClasses(), "sparse": x.IsSparse()})
-	if err != nil {
-		return "", err
-	}
-	files := map[string]any{"meta.json": about, "offsets.i64": g.Edges.Offsets, "targets.i32": g.Edges.Indices, "labels.i32": g.Labels,
-		"train.i32": view.Train.Score, "validation.i32": view.Validation.Score}
-	if x.IsSparse() {
-		files["x_offsets.i64"], files["x_columns.i32"], files["x_values.f32"] = x.Offsets, x.Columns, x.Values
-	} else {
-		files["x.f32"] = x.Dense
-	}
-	for name, array := range files {
-		bytes, err := binary.Append(nil, binary.LittleEndian, array)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), bytes, 0o666)
-		}
-		if err != nil {
-			os.RemoveAll(folder)
-			return "", fmt.Errorf("writing %s for other libraries: %w", name, err)
-		}
-	}
-	return folder, nil
 }

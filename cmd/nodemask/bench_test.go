@@ -43,8 +43,10 @@ func logLines(t *testing.T, path string) []string {
 
 func benchLanes() []*race.Lane {
 	return []*race.Lane{
-		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "nodemask xla:cpu", FirstEpoch: 1.26, Train: []float64{4, 2, 3}, Validate: []float64{5, 6, 7}, PeakMB: 300.4},
-		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "pyg", Version: "2.6", FirstEpoch: 0.5, Train: []float64{9, 7.5, 8}, Validate: []float64{9, 9, 10}, PeakMB: 700},
+		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "nodemask xla:cpu", FirstEpoch: 1.26, Train: []float64{4, 2, 3},
+			Validate: []float64{5, 6, 7}, PeakMB: 300.4},
+		{Data: "cora", Model: "gin", KeepRate: 0.5, Library: "pyg", Version: "2.6", FirstEpoch: 0.5,
+			Train: []float64{9, 7.5, 8}, Validate: []float64{9, 9, 10}, PeakMB: 700},
 		{Data: "cora", Model: "gat", KeepRate: 0.5, Library: "nodemask xla:cpu", Error: "out of memory"},
 		{Data: "cora", Model: "gat", KeepRate: 0.5, Library: "dgl", Train: []float64{1}, Validate: []float64{2}},
 	}
@@ -64,14 +66,16 @@ func TestBenchTableHasMediansLeastsRatiosAndErrors(t *testing.T) {
 		}
 	}
 	require.Len(t, rows, 5, out.String())
-	assert.Equal(t, []string{"cora", "gin", "0.5", "nodemask xla:cpu", "3.0 (2.0)", "1.0", "6.0 (5.0)", "1.3", "300"}, rows[1])
+	assert.Equal(t, []string{"cora", "gin", "0.5", "nodemask xla:cpu", "3.0 (2.0)", "1.0", "6.0 (5.0)", "1.3", "300"},
+		rows[1])
 	assert.Equal(t, []string{"cora", "gin", "0.5", "pyg", "8.0 (7.5)", "2.7", "9.0 (9.0)", "0.5", "700"}, rows[2])
 	assert.Equal(t, "out of memory", rows[3][4])
 	assert.Equal(t, []string{"1.0 (1.0)", ""}, rows[4][4:6], "no ratio to a contender that failed")
 
 	out.Reset()
 	require.NoError(t, (&benchFlags{}).print(&out, benchLanes()))
-	for _, want := range []string{"ms an epoch", "with validation", "first epoch s", "peak MB", "8.0 (7.5)", "out of memory"} {
+	for _, want := range []string{"ms an epoch", "with validation", "first epoch s", "peak MB", "8.0 (7.5)",
+		"out of memory"} {
 		assert.Contains(t, out.String(), want)
 	}
 }
@@ -82,7 +86,8 @@ func TestBenchWithJSONPrintsEveryFigure(t *testing.T) {
 	lines := jsonLines(t, out.String())
 	require.Len(t, lines, 4)
 	assert.Equal(t, map[string]any{"data": "cora", "model": "gin", "keep_rate": 0.5, "library": "pyg", "version": "2.6",
-		"first_epoch_s": 0.5, "train_ms": []any{9.0, 7.5, 8.0}, "validate_ms": []any{9.0, 9.0, 10.0}, "peak_mb": 700.0}, lines[1])
+		"first_epoch_s": 0.5, "train_ms": []any{9.0, 7.5, 8.0}, "validate_ms": []any{9.0, 9.0,
+			10.0}, "peak_mb": 700.0}, lines[1])
 	assert.Equal(t, "out of memory", lines[2]["error"])
 }
 
@@ -91,7 +96,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	t.Setenv(contenderLog, log)
 	t.Setenv("TMPDIR", temporary)
 	dir, self := smallGraph(t), os.Args[0]
-	code, out, diagnostics := nodemask(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5", "--backends", "go",
+	code, out, diagnostics := nodemask(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
+		"--backends", "go",
 		"--peers", self+"=pyg,"+self+"=dgl", "--peers-script", "works", "--rounds", "2", "--epochs", "3", "--threads", "1", "--json")
 	require.Zero(t, code, diagnostics)
 	var got []string
@@ -119,7 +125,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 
 func TestAContenderOfOursAnswersEachQuestion(t *testing.T) {
 	t.Setenv(contenderLog, filepath.Join(t.TempDir(), "log"))
-	command := exec.Command(os.Args[0], "bench", "contender", "--backend", "go", "--data", smallGraph(t), "--model", "gin", "--keep-rate", "0.5")
+	command := exec.Command(os.Args[0], "bench", "contender", "--backend", "go", "--data", smallGraph(t), "--model", "gin",
+		"--keep-rate", "0.5")
 	command.Stdin = strings.NewReader("train 2\nvalidate 1\ntrain 1\n")
 	out, err := command.Output()
 	require.NoError(t, err)
@@ -172,7 +179,9 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		require.NoError(t, err)
 		split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 10, Seed: 1})
 		require.NoError(t, err)
-		folder, err := exportForPeers(t.Context(), data)
+		_, view, err := benchView(t.Context(), data)
+		require.NoError(t, err)
+		folder, err := race.Export(g, view)
 		require.NoError(t, err)
 		t.Cleanup(func() { os.RemoveAll(folder) })
 
@@ -181,8 +190,9 @@ func TestWhatPeersReadIsTheGraphTheFeaturesAndTheSplit(t *testing.T) {
 		var meta map[string]any
 		require.NoError(t, json.Unmarshal(b, &meta), "%s", b)
 		x := g.Features.RowNormalized()
-		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()), "features": float64(x.Width),
-			"classes": float64(g.NumClasses()), "sparse": x.IsSparse()}, meta)
+		assert.Equal(t, map[string]any{"nodes": float64(g.NumNodes()), "edges": float64(g.Edges.NumEdges()),
+			"features": float64(x.Width),
+			"classes":  float64(g.NumClasses()), "sparse": x.IsSparse()}, meta)
 		assert.Equal(t, g.Edges.Offsets, raw[int64](t, folder, "offsets.i64"))
 		assert.Equal(t, g.Edges.Indices, raw[int32](t, folder, "targets.i32"))
 		assert.Equal(t, g.Labels, raw[int32](t, folder, "labels.i32"))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ func (f dataFlags) options() datasets.OpenOptions { return openOptions(f.dir) }
 
 // newDataCommand is 'nodemask data': what data sets there are, where they live, and how to get them.
 func newDataCommand() *cobra.Command {
-	var flags dataFlags
+	var f dataFlags
 	data := &cobra.Command{
 		Use:   "data",
 		Short: "List, describe, fetch and verify data sets",
@@ -42,94 +41,54 @@ NAME is one of those that 'nodemask data list' shows, or the path of a graph of 
   a .graphml file, or a .json file of node-link data, as NetworkX writes them
   a .pt file of PyTorch Geometric: Data, (data, slices) or a dictionary of tensors; nothing of it is run
 
-A node's attribute or column label, class or y is its class; train_mask, val_mask and test_mask are the graph's own split
-('train --split own'); other numbers are features. CSV is UTF-8. What is left out, such as weights of edges, is said. Files
-are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and 64 times its bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of the program,
-and are read from files only where --data-dir names their folder.`,
-		Args: misuseArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+A node's attribute or column label, class or y is its class; train_mask, val_mask and test_mask are the graph's own
+split ('train --split own'); other numbers are features. CSV is UTF-8. What is left out, such as weights of edges, is
+said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and 64 times its
+bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
+the program, and are read from files only where --data-dir names their folder.`,
+		RunE: func(*cobra.Command, []string) error {
 			return misusef("data: expected list, info, describe, fetch or verify; see 'nodemask data --help'")
 		},
 	}
-	data.PersistentFlags().StringVar(&flags.dir, "data-dir", "", "folder of data sets, looked in first")
-	list := &cobra.Command{
-		Use:   "list",
-		Short: "List the known data sets and where they live",
-		Args:  misuseArgs(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return dataList(cmd.OutOrStdout(), flags) },
+	data.PersistentFlags().StringVar(&f.dir, "data-dir", "", "folder of data sets, looked in first")
+	add := func(use, short string, args cobra.PositionalArgs,
+		run func(c *cobra.Command, name string) error) *cobra.Command {
+		c := &cobra.Command{Use: use, Short: short, Args: args}
+		c.RunE = func(c *cobra.Command, args []string) error { return dataError(run(c, strings.Join(args, ""))) }
+		data.AddCommand(c)
+		return c
 	}
-	info := &cobra.Command{
-		Use:   "info NAME",
-		Short: "Read a data set and state its counts, classes, source and licence",
-		Args:  misuseArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return dataError(dataInfo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], flags))
-		},
+	withJSON := []*cobra.Command{
+		add("list", "List the known data sets and where they live", cobra.NoArgs, f.list),
+		add("info NAME", "Read a data set and state its counts, classes, source and licence", cobra.ExactArgs(1), f.info),
+		add("describe NAME", "Read a data set and describe it: "+
+			"what was understood, degrees, classes, homophily, and what may go wrong", cobra.ExactArgs(1), f.describe),
 	}
-	for _, c := range []*cobra.Command{list, info} {
-		c.Flags().BoolVar(&flags.json, "json", false, "write JSON")
+	for _, c := range withJSON {
+		c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	}
-	data.AddCommand(list, info, newDescribeCommand(&flags), newFetchCommand(&flags), &cobra.Command{
-		Use:   "verify NAME",
-		Short: "Hold a data set's files against their checksums, and its counts against what is known",
-		Args:  misuseArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return dataError(dataVerify(cmd.Context(), cmd.OutOrStdout(), args[0], flags))
-		},
-	})
+	var o datasets.FetchOptions
+	fetch := add("fetch NAME", "Download a data set, or continue a download, and check its SHA-256", cobra.ExactArgs(1),
+		func(c *cobra.Command, name string) error { return f.fetch(c, name, o) })
+	fetch.Flags().StringVar(&o.Mirror, "mirror", "", "https:// folder to fetch the same files from")
+	add("verify NAME", "Check a data set's files against their checksums, and its counts against what is known",
+		cobra.ExactArgs(1), f.verify)
 	return data
 }
 
-func newFetchCommand(flags *dataFlags) *cobra.Command {
-	var o datasets.FetchOptions
-	fetch := &cobra.Command{
-		Use:   "fetch NAME",
-		Short: "Download a data set, or continue a download, and check its SHA-256",
-		Args:  misuseArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Dir = flags.dir
-			note := cmd.ErrOrStderr()
-			o.Note = func(line string) { fmt.Fprintln(note, line) }
-			if term.IsTerminal(int(os.Stderr.Fd())) {
-				bars := &progress{w: os.Stderr}
-				o.Progress = bars.show
-				o.Note = func(line string) { bars.end(); fmt.Fprintln(note, line) }
-				defer bars.end()
-			}
-			dir, err := datasets.Fetch(cmd.Context(), args[0], o)
-			if err != nil {
-				return dataError(err)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), dir)
-			return nil
-		},
+func (f *dataFlags) fetch(c *cobra.Command, name string, o datasets.FetchOptions) error {
+	o.Dir = f.dir
+	note := c.ErrOrStderr()
+	o.Note = func(line string) { fmt.Fprintln(note, line) }
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		bars := &progress{w: os.Stderr}
+		o.Progress = bars.show
+		o.Note = func(line string) { bars.end(); fmt.Fprintln(note, line) }
+		defer bars.end()
 	}
-	fetch.Flags().StringVar(&o.Mirror, "mirror", "", "https:// folder to fetch the same files from")
-	return fetch
-}
-
-// misuseArgs makes a wrong number of arguments end with exit code 2.
-func misuseArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			if cmd.HasAvailableSubCommands() && len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return misusef("%s: %w", cmd.CommandPath(), err)
-		}
-		return nil
-	}
-}
-
-// dataError marks a name that cannot be as misuse.
-func dataError(err error) error {
-	var name *datasets.NameError
-	if errors.As(err, &name) {
-		var known []string
-		for _, info := range datasets.Catalogue() {
-			known = append(known, info.Name)
-		}
-		return misuse{didYouMean(err, name.Name, known)}
+	dir, err := datasets.Fetch(c.Context(), name, o)
+	if err == nil {
+		fmt.Fprintln(c.OutOrStdout(), dir)
 	}
 	return err
 }
@@ -164,11 +123,12 @@ type listed struct {
 	Where string `json:"where"`
 }
 
-func dataList(w io.Writer, flags dataFlags) error {
+func (f *dataFlags) list(c *cobra.Command, _ string) error {
+	w := c.OutOrStdout()
 	var all []listed
 	for _, info := range datasets.Catalogue() {
 		where := "to be fetched"
-		at, err := datasets.Locate(info.Name, flags.options())
+		at, err := datasets.Locate(info.Name, f.options())
 		var missing *datasets.NotFoundError
 		switch {
 		case err == nil:
@@ -178,15 +138,17 @@ func dataList(w io.Writer, flags dataFlags) error {
 		}
 		all = append(all, listed{info, where})
 	}
-	if flags.json {
+	if f.json {
 		return writeJSON(w, all)
 	}
-	t := plots.Table{ID: "data", Header: []string{"name", "where", "what", "nodes", "edges", "features", "classes"}, TextColumns: 3,
+	t := plots.Table{ID: "data", TextColumns: 3,
+		Header:  []string{"name", "where", "what", "nodes", "edges", "features", "classes"},
 		Caption: "To fetch one, for instance: nodemask data fetch reddit"}
 	for _, l := range all {
-		t.Rows = append(t.Rows, fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges), count(int64(l.Features)), count(int64(l.Classes))))
+		t.Rows = append(t.Rows, fields(l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
+			count(int64(l.Features)), count(int64(l.Classes))))
 	}
-	return printTable(w, t)
+	return printTable(w, t, false)
 }
 
 // count shows 0, which stands for "not fixed", as nothing.
@@ -217,30 +179,27 @@ type fileState struct {
 	State string `json:"state"`
 }
 
-func dataInfo(ctx context.Context, w, notes io.Writer, name string, flags dataFlags) error {
-	at, err := datasets.Locate(name, flags.options())
+func (f *dataFlags) info(c *cobra.Command, name string) error {
+	at, err := datasets.Locate(name, f.options())
 	if err != nil {
 		return err
 	}
-	g, err := openGraph(ctx, notes, name, flags.dir)
+	g, err := openGraph(c.Context(), c.ErrOrStderr(), name, f.dir)
 	if err != nil {
 		return err
 	}
-	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence, Homepage: at.Info.Homepage}
-	checks, err := datasets.Verify(ctx, name, flags.options())
+	d := described{Description: datasets.Describe(g), What: at.Info.Description, Licence: at.Info.Licence,
+		Homepage: at.Info.Homepage}
+	checks, err := datasets.Verify(c.Context(), name, f.options())
 	if err != nil {
 		return err
 	}
-	for _, c := range checks {
-		d.Files = append(d.Files, fileState{c, stateOf(c)})
+	for _, check := range checks {
+		d.Files = append(d.Files, fileState{check, stateOf(check)})
 	}
-	if flags.json {
-		return writeJSON(w, d)
+	if f.json {
+		return writeJSON(c.OutOrStdout(), d)
 	}
-	return d.write(w)
-}
-
-func (d described) write(w io.Writer) error {
 	t := factsOf(d.Description)
 	add := func(name, value string) {
 		if value != "" {
@@ -258,7 +217,7 @@ func (d described) write(w io.Writer) error {
 	for _, f := range d.Files {
 		add("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State))
 	}
-	return printTable(w, t)
+	return printTable(c.OutOrStdout(), t, false)
 }
 
 func stateOf(c datasets.FileCheck) string {
@@ -273,25 +232,95 @@ func stateOf(c datasets.FileCheck) string {
 	return "ok (" + c.Origin + ")"
 }
 
-func dataVerify(ctx context.Context, w io.Writer, name string, flags dataFlags) error {
-	checks, err := datasets.Verify(ctx, name, flags.options())
+func (f *dataFlags) verify(c *cobra.Command, name string) error {
+	w := c.OutOrStdout()
+	checks, err := datasets.Verify(c.Context(), name, f.options())
 	if err != nil {
 		return err
 	}
 	bad := 0
-	for _, c := range checks {
-		fmt.Fprintf(w, "%s: %s\n", c.Path, stateOf(c))
-		if c.Bad() {
+	for _, check := range checks {
+		fmt.Fprintf(w, "%s: %s\n", check.Path, stateOf(check))
+		if check.Bad() {
 			bad++
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%s: %d of %d files are missing or damaged: run 'nodemask data fetch %s'", name, bad, len(checks), name)
+		return fmt.Errorf("%s: %d of %d files are missing or damaged: run 'nodemask data fetch %s'",
+			name, bad, len(checks), name)
 	}
-	g, err := datasets.Open(ctx, name, flags.options())
+	g, err := datasets.Open(c.Context(), name, f.options())
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(), g.Report, g.Features.Width, g.NumClasses())
+	_, err = fmt.Fprintf(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound\n", g.Name, g.Source, g.NumNodes(),
+		g.Report, g.Features.Width, g.NumClasses())
 	return err
+}
+
+// factsOf is what 'data info' and 'data describe' both say.
+func factsOf(d datasets.Description) plots.Table {
+	t := plots.Table{ID: "data", Header: []string{"name", d.Name}, TextColumns: 2,
+		Rows: [][]plots.Field{fields("source", d.Source)}}
+	for _, fact := range d.Facts() {
+		t.Rows = append(t.Rows, fields(fact[0], fact[1]))
+	}
+	return t
+}
+
+func (f *dataFlags) describe(c *cobra.Command, name string) error {
+	g, err := datasets.Open(c.Context(), name, f.options())
+	if err != nil {
+		return err
+	}
+	w, d := c.OutOrStdout(), datasets.Describe(g)
+	if f.json {
+		return writeJSON(w, d)
+	}
+	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
+	for _, c := range d.Degrees {
+		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
+	}
+	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%", "homophily (%)", "by chance"},
+		TextColumns: 2}
+	for i, c := range d.Classes {
+		if i == 50 {
+			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
+			break
+		}
+		row, homophily, chance := share(c.Name, c.Nodes, d.Nodes-d.Unlabelled), "–", "–"
+		if c.Homophily != nil {
+			homophily, chance = fmt.Sprintf("%.1f", 100**c.Homophily), fmt.Sprintf("%.1f", 100*c.Chance)
+		}
+		classes.Rows = append(classes.Rows, append(row, fields(homophily, chance)...))
+	}
+	for i, t := range []plots.Table{factsOf(d), degrees, classes} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := printTable(w, t, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span is a range of degrees.
+func span(from, to int) string {
+	if from >= to {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d–%d", from, to)
+}
+
+// share is a row of a distribution, with a bar.
+func share(name string, n, of int) []plots.Field {
+	percent := 0.0
+	if of > 0 {
+		percent = 100 * float64(n) / float64(of)
+	}
+	return fields(name, strings.Repeat("█", int(percent/2.5+0.5)), fmt.Sprint(n), fmt.Sprintf("%.1f", percent))
 }

@@ -51,15 +51,18 @@ func written(t *testing.T, f *os.File) string {
 func ownGraph(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "mine")
 	require.NoError(t, os.Mkdir(dir, 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,ann\ncy,cy\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"),
+		[]byte("id,label,x,y\nann,cat,1,0\nbob,,0,0\ncy,ant,0.5,-2e-1\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\nann,bob\nbob,ann\ncy,cy\n"),
+		0o666))
 	return dir
 }
 
 func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 	code, out, _ := nodemask(t, "data", "list")
 	assert.Zero(t, code)
-	for _, name := range []string{"cora", "citeseer", "pubmed", "reddit", "reddit-like", "sbm", "embedded", "nodemask data fetch reddit"} {
+	for _, name := range []string{"cora", "citeseer", "pubmed", "reddit", "reddit-like", "sbm", "embedded",
+		"nodemask data fetch reddit"} {
 		assert.Contains(t, out, name)
 	}
 	code, out, _ = nodemask(t, "data", "list", "--json")
@@ -74,7 +77,9 @@ func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 func TestDataInfoStatesTheCountsOfAUsersOwnGraph(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "info", ownGraph(t))
 	assert.Zero(t, code, stderr)
-	for _, line := range []string{"3 (1 isolated, 1 unlabelled)", "1 (3 pairs listed, 1 self-loops and 1 duplicates dropped)", "2 (3 nonzeros, dense; 0 the same on all nodes)", "ant: 1, cat: 1"} {
+	for _, line := range []string{"3 (1 isolated, 1 unlabelled)",
+		"1 (3 pairs listed, 1 self-loops and 1 duplicates dropped)", "2 (3 nonzeros, dense; 0 the same on all " +
+			"nodes)", "ant: 1, cat: 1"} {
 		assert.Contains(t, out, line)
 	}
 	code, out, stderr = nodemask(t, "data", "info", "--json", ownGraph(t))
@@ -100,7 +105,8 @@ func TestDataVerifyFindsADamagedFile(t *testing.T) {
 func TestDataVerifyAcceptsAUsersOwnGraph(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "verify", ownGraph(t))
 	assert.Zero(t, code, stderr)
-	assert.Contains(t, out, "3 nodes, 1 edges (3 pairs listed, 1 self-loops and 1 duplicates dropped), 2 features, 2 classes")
+	assert.Contains(t, out, "3 nodes, 1 edges (3 pairs listed, 1 self-loops and 1 duplicates dropped), 2 features, 2 "+
+		"classes")
 }
 
 func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.T) {
@@ -121,7 +127,8 @@ func TestDataEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{2, "data fetch sbm", "nothing to fetch"},
 		{2, "data list extra", "data list"},
 		{2, "data list --nonsense", "unknown flag"},
-		{2, "data info " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder with nodes.csv and edges.csv, a folder with raw/edge.csv.gz, or a folder with nodes.parquet and edges.parquet"},
+		{2, "data info " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder " +
+			"with nodes.csv and edges.csv, a folder with raw/edge.csv.gz, or a folder with nodes.parquet and edges.parquet"},
 		{1, "data info reddit", "nodemask data fetch reddit"},
 		{1, "data info nowhere.npz", "nowhere.npz: no such file or folder"},
 		{1, "data info " + broken, "edges.csv: line 2"},
@@ -153,7 +160,8 @@ func TestProgressDrawsABarForEachFileAndClearsIt(t *testing.T) {
 
 func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte("id,label,x\na,\x1b[2Jgone\x07,1\nb,\u202eevil,0\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"),
+		[]byte("id,label,x\na,\x1b[2Jgone\x07,1\nb,\u202eevil,0\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "edges.csv"), []byte("source,target\na,b\n"), 0o666))
 	code, out, diagnostics := nodemask(t, "data", "info", dir)
 	require.Zero(t, code, diagnostics)
@@ -167,9 +175,14 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 	file := filepath.Join("..", "..", "datasets", "testdata", "formats", "directed.graphml")
 	code, out, stderr := nodemask(t, "data", "describe", file)
 	require.Zero(t, code, stderr)
-	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)", "7, directed in the source or listed in one direction, and taken both ways (8 pairs listed, 1 self-loops", "mean 1.75, median 2, most 3",
-		"0.000 of the edges between labelled nodes", "2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train --split own)", `GraphML key "nick" of type string: left out`,
-		"1 self-loops and 0 repeated edges are dropped", "│ 2–3    │ ██████████████████████████████ │     6 │ 75.0 │", "│ ant   │ ████████████████████ │     3 │ 50.0 │"} {
+	for _, says := range []string{"GraphML", "8 (1 isolated, 2 unlabelled)",
+		"7, directed in the source or listed in one direction, and taken both ways (8 pairs listed, 1 self-loops", "mean " +
+			"1.75, median 2, most 3",
+		"0.000 of the edges between labelled nodes", "2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train " +
+			"--split own)", `GraphML key "nick" of type string: left out`,
+		"1 self-loops and 0 repeated edges are dropped", "│ 2–3    │ " +
+			"██████████████████████████████ │     6 │ 75.0 " +
+			"│", "│ ant   │ ████████████████████ │     3 │ 50.0 │"} {
 		assert.Contains(t, out, says)
 	}
 	assert.NotContains(t, out, "WARNING")
@@ -177,7 +190,8 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 
 	code, out, stderr = nodemask(t, "data", "describe", ownGraph(t))
 	require.Zero(t, code, stderr)
-	assert.Contains(t, out, "2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: ant (1), cat (1)")
+	assert.Contains(t, out, "2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: "+
+		"ant (1), cat (1)")
 
 	code, out, stderr = nodemask(t, "data", "describe", "--json", file)
 	require.Zero(t, code, stderr)
@@ -190,9 +204,11 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 func TestADirectedGraphIsNotMadeUndirectedInSilence(t *testing.T) {
 	code, out, stderr := nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "ogb"))
 	require.Zero(t, code, stderr)
-	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all are listed in both: each is taken both ways, as the models need\nogb: \"raw/node_year.csv.gz\": left out\n", stderr)
+	assert.Equal(t, "ogb: 1 self-loops and 0 repeated edges are dropped\nogb: its edges have a direction, or not all "+
+		"are listed in both: each is taken both ways, as the models need\nogb: \"raw/node_year.csv.gz\": left out\n", stderr)
 	assert.Contains(t, out, "7, directed in the source or listed in one direction, and taken both ways")
-	code, out, stderr = nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats", "parquet"))
+	code, out, stderr = nodemask(t, "data", "info", filepath.Join("..", "..", "datasets", "testdata", "formats",
+		"parquet"))
 	require.Zero(t, code, stderr)
 	assert.Contains(t, out, "Parquet")
 }
@@ -209,10 +225,13 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 	}
 	code, out, stderr = nodemask(t, append(quick, "--split", "own", "--setting", "transductive")...)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN, no node masking")
+	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN, no node "+
+		"masking")
 	for _, c := range [][]string{
-		{"--split own: the data say which nodes are which: leave out --train", "train", "--data", file, "--split", "own", "--train", "10"},
-		{"leave out --train, --validation, --split-seed and --resplit", "train", "--data", file, "--split", "own", "--resplit"},
+		{"--split own: the data say which nodes are which: leave out --train", "train", "--data", file, "--split", "own",
+			"--train", "10"},
+		{"leave out --train, --validation, --split-seed and --resplit", "train", "--data", file, "--split", "own",
+			"--resplit"},
 		{"--split own: cora has no train, validation and test nodes of its own", "train", "--data", "cora", "--split", "own"},
 		{`"half": expected "stratified" or "own"`, "train", "--split", "half"},
 	} {

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
 	"nodemask/internal/tidy"
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
@@ -32,28 +26,27 @@ func newEmbedCommand() *cobra.Command {
 		Short: "Write what a saved model makes of every node of a graph: its representation, and the class that it predicts",
 		Long: `Write what a saved model makes of every node of a graph: its representation, and the class that it predicts.
 
-A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives it, and the numbers
-of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another than the one that the model was trained
-on, if its nodes have as many features. The summary has MAD, the mean cosine distance of representations: the lower, the smoother.`,
+A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives
+it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another
+than the one that the model was trained on, if its nodes have as many features. The summary has MAD, the mean cosine
+distance of representations: the lower, the smoother.`,
 		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors
   nodemask embed --model cora.safetensors --data cora --output cora.parquet
   nodemask embed --model cora.safetensors --data my-graph --layer logits > nodes.csv`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.model, "model", "", "model that 'nodemask train --save-model' wrote")
-	flags.StringVar(&f.data, "data", "cora", dataHelp)
-	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
-	flags.StringVar(&f.layer, "layer", "hidden", "whose output: hidden (the last one before the logits), logits, or a number from 1 on")
-	flags.StringVarP(&f.output, "output", "o", "", "file, .csv or .parquet (default: CSV on standard output)")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	addSavedModel(flags, &f.model)
+	addData(flags, &f.data, &f.dataDir)
+	flags.StringVar(&f.layer, "layer", "hidden",
+		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
+	addTableOutput(flags, &f.output)
+	addBackend(flags, &f.backend, "")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.model == "" {
 			return misusef("--model is missing: expected a file")
 		}
-		if extension := strings.ToLower(filepath.Ext(f.output)); f.output != "" && extension != ".csv" && extension != ".parquet" {
-			return misusef("--output %s: expected a name that ends in .csv or .parquet", f.output)
+		if err := checkTableFile(f.output); err != nil {
+			return err
 		}
 		return f.run(c)
 	}
@@ -67,12 +60,14 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	}
 	g, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
-		return dataError(err)
+		return err
 	}
 	if g.Features.Width != m.Features {
-		return misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)", f.data, g.Features.Width, m.Features, m.Data)
+		return misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)",
+			f.data, g.Features.Width, m.Features, m.Data)
 	}
-	if g.Features, err = match(m, graphFeatureNames(f.data, f.dataDir, m.Features), g.Features, f.data, c.ErrOrStderr()); err != nil {
+	names := graphFeatureNames(f.data, f.dataDir, m.Features)
+	if g.Features, err = match(m, names, g.Features, f.data, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
@@ -98,21 +93,15 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	table := embedded(g, m.Classes, all[len(all)-1], h)
-	if f.output == "" {
-		w := bufio.NewWriter(c.OutOrStdout())
-		err = errors.Join(table.CSV(w), w.Flush())
-	} else {
-		err = writeFile(f.output, func(w io.Writer) error { return tidyfile.Write(w, table, f.output) })
-	}
-	if err != nil {
+	if err := writeTable(c, embedded(g, m.Classes, all[len(all)-1], h), f.output); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d numbers each, MAD %.4f\n", h.Rows, h.Width, mad)
 	return err
 }
 
-// layerOf returns which of a model's outputs --layer means. There is one a layer, and with a readout the logits are behind them.
+// layerOf returns which of a model's outputs --layer means. There is one a layer, and with a readout the logits are
+// behind them.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":
@@ -143,7 +132,8 @@ func embedded(g *datasets.Graph, classes []string, logits, h infer.Representatio
 		}
 		predicted[v], probability[v] = classes[class], shortest(p.Row(v)[class])
 	}
-	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known}, {Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
+	t := tidy.Table{{Name: "id", Texts: ids}, {Name: "class", Texts: labels, Known: known},
+		{Name: "predicted", Texts: predicted}, {Name: "probability", Numbers: probability}}
 	for k := range h.Width {
 		column := tidy.Column{Name: fmt.Sprintf("h%d", k), Numbers: make([]float64, n)}
 		for v := range n {

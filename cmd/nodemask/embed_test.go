@@ -13,10 +13,12 @@ import (
 
 func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "small.safetensors")
-	code, _, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8", "--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
+	code, _, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=90,classes=3", "--backend", "go", "--hidden", "8",
+		"--max-epochs", "5", "--trials", "1", "--readout", "all", "--save-model", model)
 	require.Zero(t, code, diagnostics)
 	read := func(arguments ...string) [][]string {
-		code, out, diagnostics := nodemask(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go"}, arguments...)...)
+		code, out, diagnostics := nodemask(t, append([]string{"embed", "--model", model, "--data", "sbm:nodes=90,classes=3",
+			"--backend", "go"}, arguments...)...)
 		require.Zero(t, code, diagnostics)
 		require.Regexp(t, `\n90 nodes, [38] numbers each, MAD 0\.\d{4}\n$`, "\n"+diagnostics)
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
@@ -40,7 +42,8 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 		require.Equal(t, strconv.Itoa(at), row[2], "the class with the greatest logit is predicted")
 	}
 	output := filepath.Join(t.TempDir(), "nodes.parquet")
-	code, out, diagnostics := nodemask(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go", "-o", output)
+	code, out, diagnostics := nodemask(t, "embed", "--model", model, "--data", "sbm:nodes=90,classes=3", "--backend", "go",
+		"-o", output)
 	require.Zero(t, code, diagnostics)
 	require.Empty(t, out)
 	content, err := os.ReadFile(output)
@@ -48,8 +51,9 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	require.Equal(t, "PAR1", string(content[:4]))
 
 	for want, arguments := range map[string][]string{
-		"--model is missing":                                {"--data", "cora"},
-		"--layer 3: expected hidden, logits, or 1 to 2":     {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer", "3"},
+		"--model is missing": {"--data", "cora"},
+		"--layer 3: expected hidden, logits, or 1 to 2": {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer",
+			"3"},
 		"--output x.txt: expected a name that ends in .csv": {"--model", model, "-o", "x.txt"},
 		"--data cora: 1433 features a node: expected ":      {"--model", model},
 	} {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,15 +23,16 @@ func newExportCommand() *cobra.Command {
 		Short: "Write a saved model as an ONNX file, for other programs and languages to run",
 		Long: `Write a saved model as an ONNX file, for other programs and languages to run: ONNX Runtime and others.
 
-MODEL is a file that 'nodemask train --save-model' wrote. The ONNX file computes logits [nodes, classes] of any graph, from
-features x [nodes, features] and edge_index [2, edges]: sources above, targets below, an undirected edge in both
-directions. Nothing is masked or dropped. Features go in as the data set has them: if the model was trained on rows divided by
-their sums, the file divides them. Class names and settings are in its metadata. docs/ONNX.md has an example.`,
+MODEL is a file that 'nodemask train --save-model' wrote. The ONNX file computes logits [nodes, classes] of any graph,
+from features x [nodes, features] and edge_index [2, edges]: sources above, targets below, an undirected edge in both
+directions. Nothing is masked or dropped. Features go in as the data set has them: if the model was trained on rows
+divided by their sums, the file divides them. Class names and settings are in its metadata. docs/ONNX.md has an
+example.`,
 		Example: `  nodemask train --data cora --setting transductive --train 50 --keep-rate 0.5 --save-model cora.model
   nodemask export cora.model -o cora.onnx`,
-		Args: misuseArgs(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX file (default: the model's name with .onnx)")
+	addOutput(c.Flags(), &output, "", "the ONNX file (default: the model's name with .onnx)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("output") && output == "" {
 			return misusef("--output is empty: expected a file")
@@ -52,25 +51,16 @@ their sums, the file divides them. Class names and settings are in its metadata.
 func exportModel(model, output string) (worker.Exported, error) {
 	m, err := cached.LoadModel(model)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) && path.Path == model {
-			err = fmt.Errorf("%s: %w", model, path.Err)
-		}
-		return worker.Exported{}, err
+		return worker.Exported{}, fileError("", model, err)
 	}
 	if output == "" {
 		output = strings.TrimSuffix(model, filepath.Ext(model)) + ".onnx"
 	}
-	if info, err := os.Stat(filepath.Dir(output)); err != nil || !info.IsDir() {
-		return worker.Exported{}, misusef("--output %s: there is no folder %s", output, filepath.Dir(output))
+	if wholefile.Replaces(output, model) != "" {
+		return worker.Exported{}, misusef("--output %s: this is the model itself: expected another file", output)
 	}
-	if to, err := os.Stat(output); err == nil {
-		if wholefile.Replaces(output, model) != "" {
-			return worker.Exported{}, misusef("--output %s: this is the model itself: expected another file", output)
-		}
-		if to.IsDir() {
-			return worker.Exported{}, misusef("--output %s: this is a folder: expected a file", output)
-		}
+	if err := checkWritable("output", output); err != nil {
+		return worker.Exported{}, err
 	}
 	if err := onnx.Save(output, m, onnx.Options{Version: record.Version()}); err != nil {
 		return worker.Exported{}, err
@@ -79,5 +69,6 @@ func exportModel(model, output string) (worker.Exported, error) {
 	if err != nil {
 		return worker.Exported{}, err
 	}
-	return worker.Exported{File: output, Bytes: info.Size(), Model: hyper.Title(m.Settings.Model), Features: m.Features, Classes: len(m.Classes)}, nil
+	return worker.Exported{File: output, Bytes: info.Size(), Model: hyper.Title(m.Settings.Model), Features: m.Features,
+		Classes: len(m.Classes)}, nil
 }

@@ -17,7 +17,8 @@ import (
 // savedModel trains a model for a few epochs and saves it.
 func savedModel(t *testing.T, path string, more ...string) {
 	t.Helper()
-	code, _, diagnostics := nodemask(t, quickTrain(smallGraph(t), append(more, "--trials", "1", "--save-model", path)...)...)
+	code, _, diagnostics := nodemask(t, quickTrain(smallGraph(t),
+		append(more, "--trials", "1", "--save-model", path)...)...)
 	require.Zero(t, code, diagnostics)
 }
 
@@ -49,7 +50,8 @@ func TestExportWritesASavedModelBesideItUnlessAFileIsNamed(t *testing.T) {
 	require.NoError(t, os.Remove(beside))
 	events := served(t, worker.Request{Export: &worker.Export{Model: model}})
 	require.Len(t, events, 1)
-	require.Equal(t, worker.Exported{File: beside, Bytes: int64(len(want)), Model: "GAT", Features: 2, Classes: 2}, *events[0].Exported)
+	require.Equal(t, worker.Exported{File: beside, Bytes: int64(len(want)), Model: "GAT", Features: 2, Classes: 2},
+		*events[0].Exported)
 	have, err = os.ReadFile(beside)
 	require.NoError(t, err)
 	require.Equal(t, want, have)

@@ -33,7 +33,8 @@ func TestUnderALimitOnAddressesTrainingWorksOrSaysWhyInOneLine(t *testing.T) {
 	require.NoError(t, err, string(built))
 	// Below some 1.3 GB Go's own start fails, before any of the program runs.
 	for _, megabytes := range []int{1500, 1750, 1800, 2000, 2500, 3000, 3500, 5000} {
-		limited := fmt.Sprintf("ulimit -v %d; exec %q train --data cora --trials 1 --max-epochs 3 --hidden 4", megabytes<<10, program)
+		limited := fmt.Sprintf("ulimit -v %d; exec %q train --data cora --trials 1 --max-epochs 3 --hidden 4", megabytes<<10,
+			program)
 		for range 3 {
 			var diagnostics strings.Builder
 			c := exec.Command("sh", "-c", limited)

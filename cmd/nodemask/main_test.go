@@ -18,13 +18,16 @@ func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
 	folder, cell := someResults(t)
 	graph := smallGraph(t)
 	for _, command := range [][]string{
-		{"--help"}, {"help", "train"}, {"train", "--help"}, {"tree", "--help"}, {"results"}, {"--version"}, {"completion", "bash"},
-		{"results", "list", "--results", folder}, {"results", "show", cell.Key(), "--results", folder}, {"results", "verify", "--results", folder},
+		{"--help"}, {"help", "train"}, {"train", "--help"}, {"tree", "--help"}, {"results"}, {"--version"}, {"completion",
+			"bash"},
+		{"results", "list", "--results", folder}, {"results", "show", cell.Key(), "--results", folder}, {"results", "verify",
+			"--results", folder},
 		{"results", "export", "--results", folder}, {"results", "merge", folder, "--results", t.TempDir()},
 		{"report", "--format", "text", "--results", folder}, {"reproduce", "--list"},
 		{"multiverse", "--list"}, {"multiverse", "--status", "--results", t.TempDir()},
 		{"data", "list"}, {"data", "info", graph}, {"data", "describe", graph}, {"data", "verify", graph},
-		{"tree", "--data", graph, "--root", "0"}, {"tree", "--data", graph, "--root", "0", "--count"}, {"tree", "--data", graph, "--root", "0", "--format", "json"},
+		{"tree", "--data", graph, "--root", "0"}, {"tree", "--data", graph, "--root", "0", "--count"}, {"tree", "--data",
+			graph, "--root", "0", "--format", "json"},
 		quickTrain(graph), quickTrain(graph, "--json"),
 	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

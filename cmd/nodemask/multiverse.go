@@ -2,20 +2,17 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/paper/cited"
@@ -27,15 +24,15 @@ import (
 
 // multiverseFlags are the flags of multiverse.
 type multiverseFlags struct {
-	part, data, model      string
-	sizes                  []int
-	splits, jobs, batch    int
-	backend, shard, folder string
-	dataDir                string
-	list, status, summary  bool
-	again                  int
-	memory                 string
+	runFlags
+	part, data, model     string
+	sizes                 []int
+	splits, batch, again  int
+	list, status, summary bool
 }
+
+// otherParts are those that PROTOCOL.md has beside readings.
+var otherParts = []string{"depth", "tuned"}
 
 func newMultiverseCommand() *cobra.Command {
 	var f multiverseFlags
@@ -44,9 +41,10 @@ func newMultiverseCommand() *cobra.Command {
 		Short: "Train every reading of the paper, or what is missing of them",
 		Long: `Train every reading of the paper, or what is missing of them.
 
-With --part cited, departures, stated and scale: the reading that the paper and the works that it cites describe, and those around it, by the
-rules of paper/PROTOCOL-2.md. Otherwise all combinations that the paper's text alone allows, by those of paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped, and
-several may share a folder.`,
+With --part cited, departures, stated and scale: the reading that the paper and the works that it cites describe, and
+those around it, by the rules of paper/PROTOCOL-2.md. Otherwise all combinations that the paper's text alone allows,
+by those of paper/PROTOCOL.md. Each trial is kept in the folder of results as it ends, so an interrupted run goes on
+where it stopped, and several may share a folder.`,
 		Example: `  nodemask multiverse --part cited --data all --model all --summary
   nodemask multiverse --part cited --data cora --model gin --jobs 2
   nodemask multiverse --list
@@ -56,35 +54,45 @@ several may share a folder.`,
   nodemask multiverse --part tuned --model gcn --jobs 2
   nodemask multiverse --part tuned --data all --model all --summary
   nodemask multiverse --again 20`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: what it leaves open varies; scale: normalisation and rescaling; tables: the cited reading at the other sizes of the paper's tables; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
-	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: every one of the parts of PROTOCOL-2.md and of --part tuned")
-	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, which has "+strings.Join(multiverse.TunedModels(), ", "))
+	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: "+
+		"what it leaves open varies; scale: normalisation and rescaling; tables: the cited reading at the other sizes of "+
+		"the paper's tables; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the "+
+		"same budget for every arm")
+	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: "+
+		"every one of the parts of PROTOCOL-2.md and of --part tuned")
+	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
+		"which has "+strings.Join(multiverse.TunedModels(), ", "))
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent; 20,33,75 of the part tables")
-	flags.IntVar(&f.splits, "splits", multiverse.Splits, "splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
-	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
+	flags.IntVar(&f.splits, "splits", multiverse.Splits,
+		"splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
-	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the readings")
-	flags.StringVar(&f.folder, "results", "results/multiverse", "folder of results; of the parts of PROTOCOL-2.md: results/cited")
-	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	f.add(flags, "readings", "results/multiverse", "; of the parts of PROTOCOL-2.md: results/cited")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
 	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
 	flags.BoolVar(&f.summary, "summary", false, "say what is found so far, and run nothing")
-	flags.IntVar(&f.again, "again", 0, "run as many trials again, chosen by chance among those that are there, and compare")
-	flags.StringVar(&f.memory, "memory", "2GiB", againMemoryHelp)
+	flags.IntVar(&f.again, "again", 0, "rerun this many recorded trials, chosen at random, and compare")
+	f.addMemory(flags)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
 }
 
+// multiverseRun is a run of the command: its flags, and where what it trains is kept, under which protocol.
+type multiverseRun struct {
+	*multiverseFlags
+	*cobra.Command
+	store         *record.Trajectories
+	protocol      string
+	shard, shards int
+}
+
 func (f *multiverseFlags) run(c *cobra.Command) error {
 	ofCited := slices.Contains(cited.Parts(), cited.Part(f.part))
-	mostSplits, protocol := multiverse.Splits, paper.ProtocolHash()
+	r := multiverseRun{multiverseFlags: f, Command: c, protocol: paper.ProtocolHash()}
+	mostSplits := multiverse.Splits
 	if ofCited {
-		mostSplits, protocol = cited.Part(f.part).Splits(), paper.CitedProtocolHash()
+		mostSplits, r.protocol = cited.Part(f.part).Splits(), paper.CitedProtocolHash()
 		if !c.Flags().Changed("results") {
 			f.folder = filepath.Join("results", paper.CitedFolder)
 		}
@@ -92,14 +100,16 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 			f.splits = mostSplits
 		}
 	}
+	ofReadings := f.part == "readings"
 	switch {
-	case !ofCited && f.part != "readings" && f.part != "depth" && f.part != "tuned":
-		return misusef("--part %s: expected %s, readings, depth or tuned", f.part, strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
+	case !ofCited && !ofReadings && !slices.Contains(otherParts, f.part):
+		return misusef("--part %s: expected %s, readings, depth or tuned", f.part,
+			strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
-	case !ofCited && f.part != "readings" && f.list:
+	case !ofCited && !ofReadings && f.list:
 		return misusef("--list: --part %s has no readings to list", f.part)
-	case !ofCited && f.part != "readings" && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
+	case !ofCited && !ofReadings && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
 		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
 	case f.splits < 1 || f.splits > mostSplits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, mostSplits)
@@ -115,105 +125,90 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 			return misusef("--sizes: %d: expected 1 to 99 percent", size)
 		}
 	}
-	shard, shards, err := parseShard(f.shard)
-	if err != nil {
+	var err error
+	if r.shard, r.shards, err = f.share(); err != nil {
 		return err
 	}
-	store := record.OpenTrajectories(f.folder).Under(protocol)
+	r.store = record.OpenTrajectories(f.folder).Under(r.protocol)
 	switch {
 	case f.again > 0:
-		return f.runAgain(c, store)
+		return r.runAgain()
 	case ofCited:
-		return f.runCited(c, store, shard, shards)
+		return r.runCited()
 	case f.part == "tuned":
-		return f.runTuned(c, store, shard, shards)
+		return r.runTuned()
 	}
 	axes, err := multiverse.AxesOf(f.model)
-	if err != nil {
+	switch {
+	case err != nil:
 		return misusef("--model: %w", err)
+	case f.list:
+		return printAxes(c.OutOrStdout(), axes)
+	case f.part == "depth":
+		return r.runDepth()
 	}
-	if f.list {
-		return f.printAxes(c, axes)
-	}
-	if f.part == "depth" {
-		return f.runDepth(c, store, shard, shards)
-	}
-	results := readMultiverse(store)
+	return r.runReadings()
+}
+
+// runReadings trains all that the text allows, and says what came out.
+func (r multiverseRun) runReadings() error {
+	results := r.results()
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
-		q, err := paper.Ask(results, f.data, f.model, setting)
+		q, err := paper.Ask(results, r.data, r.model, setting)
 		if err != nil {
 			return err
 		}
 		if q.Among != nil && len(q.Among.Fits) == 0 {
-			return misusef("--data %s: it takes the readings that are calibrated on Cora, which %s does not have: run --data cora --model %s first", f.data, f.folder, f.model)
+			return misusef("--data %s: it takes the readings that are calibrated on Cora, which %s does not have: "+
+				"run --data cora --model %s first", r.data, r.folder, r.model)
 		}
-		q.Sizes = f.sizes
+		q.Sizes = r.sizes
 		questions = append(questions, q)
 	}
 	cells, err := multiverse.Cells(questions)
-	if err != nil {
-		return err
-	}
+	seeds := multiverse.Seeds(multiverse.FirstSplit, r.splits)
 	switch {
-	case f.status:
-		return f.printStatus(c, results, cells)
-	case f.summary:
-		return f.printSummary(c, results, questions)
+	case err != nil:
+		return err
+	case r.status:
+		return r.printStatus(r.data+", "+r.model, results, cells, seeds)
+	case r.summary:
+		return r.printSummary(results, questions)
 	}
-	return f.train(c, store, multiverse.Batch{Cells: cells, Seeds: multiverse.Seeds(multiverse.FirstSplit, f.splits)}, paper.ProtocolHash(), shard, shards)
+	return r.train(multiverse.Batch{Cells: cells, Seeds: seeds})
 }
 
+// results are the trajectories of the folder, which are read when they are asked for.
+func (r multiverseRun) results() *multiverse.Results { return multiverse.LazyResults(r.store.OfPair, nil) }
+
 // train runs what a batch lacks.
-func (f *multiverseFlags) train(c *cobra.Command, store *record.Trajectories, batch multiverse.Batch, protocol string, shard, shards int) error {
-	all, err := store.Load()
+func (r multiverseRun) train(batch multiverse.Batch) error {
+	all, err := r.store.Load()
 	if err != nil {
 		return err
 	}
 	if _, err := multiverse.NewResults(all); err != nil {
 		return err
 	}
-	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	w := r.ErrOrStderr()
+	b, err := openBackend(w, r.backend)
 	if err != nil {
 		return err
 	}
-	w := c.ErrOrStderr()
-	var last time.Time
-	err = measure.MissingTrajectories(c.Context(), b, store, batch.Cells, measure.TrajectoryOptions{
-		Seeds: batch.Seeds, Batch: f.batch, Jobs: f.jobs, Shard: shard - 1, Shards: shards, Open: f.open, Unopened: sayUnopened(w), Protocol: protocol,
+	say := progressOf(w)
+	return goesOn(measure.MissingTrajectories(r.Context(), b, r.store, batch.Cells, measure.TrajectoryOptions{
+		Seeds: batch.Seeds, Batch: r.batch, Jobs: r.jobs, Shard: r.shard, Shards: r.shards, Open: r.open,
+		Unopened: sayUnopened(w), Protocol: r.protocol,
 		Progress: func(s measure.TrajectoryState) {
-			if time.Since(last) < 10*time.Second && s.Done < s.Total {
-				return
-			}
-			last = time.Now()
-			left := ""
-			if s.Left > 0 {
-				left = fmt.Sprintf(", about %v left", s.Left)
-			}
-			fmt.Fprintf(w, "%d of %d trials%s; last: %s, %s, %d%%, split %d, %d epochs in %.2f s\n", s.Done, s.Total, left, s.Last.Model, s.Last.Setting, s.Last.TrainPercent, s.Last.Seed, s.Last.Epochs, s.Last.Seconds)
+			say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s",
+				s.Last.Model, s.Last.Setting, s.Last.TrainPercent, s.Last.Seed, s.Last.Epochs, s.Last.Seconds))
 		},
-	})
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
-	}
-	return err
+	}))
 }
 
-// parseShard reads "i/n".
-func parseShard(text string) (shard, shards int, err error) {
-	if n, err := fmt.Sscanf(text, "%d/%d", &shard, &shards); n != 2 || err != nil || shard < 1 || shard > shards || text != fmt.Sprintf("%d/%d", shard, shards) {
-		return 0, 0, misusef("--shard %s: expected i/n with i from 1 to n", text)
-	}
-	return shard, shards, nil
-}
-
-func (f *multiverseFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
-	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
-	return g, dataError(err)
-}
-
-func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) error {
-	w := bufio.NewWriter(c.OutOrStdout())
+func printAxes(out io.Writer, axes []multiverse.Axis) error {
+	w := bufio.NewWriter(out)
 	for _, axis := range axes {
 		where := ""
 		switch {
@@ -232,7 +227,8 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 		for i, option := range axis.Options {
 			names[i] = option.Name
 		}
-		fmt.Fprintf(w, "%s (%s%s)\n    %s\n    the paper: %s\n", axis.Title, axis.Name, where, strings.Join(names, " | "), axis.Paper)
+		fmt.Fprintf(w, "%s (%s%s)\n    %s\n    the paper: %s\n",
+			axis.Title, axis.Name, where, strings.Join(names, " | "), axis.Paper)
 	}
 	for _, setting := range datasets.Settings() {
 		fmt.Fprintf(w, "%s: %d readings\n", setting, len(multiverse.Readings(axes, setting)))
@@ -240,41 +236,25 @@ func (f *multiverseFlags) printAxes(c *cobra.Command, axes []multiverse.Axis) er
 	return w.Flush()
 }
 
-func (f *multiverseFlags) printStatus(c *cobra.Command, results *multiverse.Results, cells []record.Cell) error {
-	done, complete, err := results.Count(cells, multiverse.Seeds(multiverse.FirstSplit, f.splits))
+func (r multiverseRun) printStatus(of string, results *multiverse.Results, cells []record.Cell, seeds []uint64) error {
+	done, complete, err := results.Count(cells, seeds)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
+	_, err = fmt.Fprintf(r.OutOrStdout(), "%s: %d of %d trials; %d of %d trainings have all %d splits\n",
+		of, done, len(cells)*r.splits, complete, len(cells), r.splits)
 	return err
 }
 
 // printSummary says what masking does over all readings, and over the calibrated ones.
-func (f *multiverseFlags) printSummary(c *cobra.Command, results *multiverse.Results, questions []multiverse.Question) error {
-	w := bufio.NewWriter(c.OutOrStdout())
-	calibration, err := paper.Calibrate(results, f.model)
+func (r multiverseRun) printSummary(results *multiverse.Results, questions []multiverse.Question) error {
+	w := bufio.NewWriter(r.OutOrStdout())
+	calibration, err := paper.Calibrate(results, r.model)
 	if err != nil {
 		return err
 	}
-	passed := 0
-	for _, fit := range calibration.Fits {
-		if fit.Calibrated {
-			passed++
-		}
-	}
-	if len(calibration.Splits) > 1 {
-		fmt.Fprintf(w, "calibration on Cora, without masking, %d splits: %d of %d readings within %.1f points\n", len(calibration.Splits), passed, len(calibration.Fits), calibration.Limit)
-		axes, err := multiverse.AxesOf(f.model)
-		if err != nil {
-			return err
-		}
-		for _, fit := range calibration.Fits[:min(5, len(calibration.Fits))] {
-			mark := " "
-			if fit.Calibrated {
-				mark = "*"
-			}
-			fmt.Fprintf(w, "%s %.2f points (inductive %.2f, transductive %.2f), caching costs %.2f: %s\n", mark, fit.Both, fit.Inductive, fit.Transductive, fit.CacheCost, fit.Reading.Words(axes, datasets.Inductive))
-		}
+	if err := printCalibration(w, calibration, r.model); err != nil {
+		return err
 	}
 	for _, q := range questions {
 		effects, err := results.Effects(q)
@@ -285,64 +265,96 @@ func (f *multiverseFlags) printSummary(c *cobra.Command, results *multiverse.Res
 			fmt.Fprintf(w, "%s: not all readings have two splits yet\n", q.Setting)
 			continue
 		}
-		for _, which := range []struct {
-			name    string
-			effects *multiverse.Effects
-		}{{"all readings", effects}, {"calibrated readings", effects.Calibrated(calibration)}} {
-			if q.Among != nil && which.effects == effects {
-				continue // the calibrated ones are all there are
-			}
-			if len(which.effects.Effects) == 0 {
-				fmt.Fprintf(w, "%s, %s: none\n", q.Setting, which.name)
-				continue
-			}
-			joint, err := which.effects.Joint()
-			if err != nil {
+		if q.Among == nil { // otherwise the calibrated ones are all there are
+			if err := printEffects(w, fmt.Sprintf("%s, all readings", q.Setting), effects); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s, %s (%d, %d splits): median effect %+.2f points (joint p %s); significantly above zero %.0f %% (p %s), below %.0f %% (p %s)\n", q.Setting, which.name,
-				joint.Readings, joint.Splits, joint.Median, stats.ProbabilityText(joint.MedianP), 100*joint.Positive, stats.ProbabilityText(joint.PositiveP), 100*joint.Negative, stats.ProbabilityText(joint.NegativeP))
-			names, variance, err := which.effects.Explained()
-			if err != nil {
-				continue // a single reading varies in nothing
-			}
-			for i, axis := range variance.Axes {
-				fmt.Fprintf(w, "    %s explains %.0f %% alone, %.0f %% beyond the others\n", names[i], 100*axis.Alone, 100*axis.Lost)
-			}
+		}
+		name := fmt.Sprintf("%s, calibrated readings", q.Setting)
+		if err := printEffects(w, name, effects.Calibrated(calibration)); err != nil {
+			return err
 		}
 	}
 	return w.Flush()
 }
 
-// runAgain runs trials again that are there.
-func (f *multiverseFlags) runAgain(c *cobra.Command, store *record.Trajectories) error {
-	most, err := parseBytes(f.memory)
-	if err != nil {
-		return misusef("--memory %s: %w", f.memory, err)
+// printCalibration says which readings come near the paper without masking: how many, and the five best.
+func printCalibration(w io.Writer, calibration *multiverse.Calibration, model string) error {
+	if len(calibration.Splits) < 2 {
+		return nil
 	}
-	all, err := store.Load()
+	axes, err := multiverse.AxesOf(model)
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(t record.Trajectory) bool { return t.Data != f.data || t.Model != f.model })
-	if len(all) == 0 {
-		return misusef("--again: %s has no trials of %s on %s", f.folder, f.model, f.data)
-	}
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(os.Getpid())))
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	opened := map[string]*backend.Backend{}
-	differ, n := 0, min(f.again, len(all))
-	for _, old := range all[:n] {
-		b := opened[old.Backend]
-		if b == nil {
-			if b, err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
-				return err
-			}
-			opened[old.Backend] = b
+	passed := 0
+	var best strings.Builder
+	for i, fit := range calibration.Fits {
+		mark := " "
+		if fit.Calibrated {
+			passed++
+			mark = "*"
 		}
-		_, differences, err := measure.TrajectoryAgain(c.Context(), b, f.open, old, most)
+		if i < 5 {
+			fmt.Fprintf(&best, "%s %.2f points (inductive %.2f, transductive %.2f), caching costs %.2f: %s\n", mark, fit.Both,
+				fit.Inductive, fit.Transductive, fit.CacheCost, fit.Reading.Words(axes, datasets.Inductive))
+		}
+	}
+	_, err = fmt.Fprintf(w, "calibration on Cora, without masking, %d splits: %d of %d readings within %.1f points\n%s",
+		len(calibration.Splits), passed, len(calibration.Fits), calibration.Limit, best.String())
+	return err
+}
+
+// printEffects says what masking does over some readings together, and which axes explain how it differs.
+func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
+	if len(effects.Effects) == 0 {
+		_, err := fmt.Fprintf(w, "%s: none\n", name)
+		return err
+	}
+	joint, err := effects.Joint()
+	if err != nil {
+		return err
+	}
+	p := stats.ProbabilityText
+	fmt.Fprintf(w, "%s (%d, %d splits): median effect %+.2f points (joint p %s); significantly above zero %.0f %% (p "+
+		"%s), "+
+		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, joint.Median, p(joint.MedianP), 100*joint.Positive,
+		p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
+	names, variance, err := effects.Explained()
+	if err != nil {
+		return nil //nolint:nilerr // a single reading varies in nothing
+	}
+	for i, axis := range variance.Axes {
+		fmt.Fprintf(w, "    %s explains %.0f %% alone, %.0f %% beyond the others\n", names[i], 100*axis.Alone, 100*axis.Lost)
+	}
+	return nil
+}
+
+// runAgain reruns recorded trials.
+func (r multiverseRun) runAgain() error {
+	most, err := r.most()
+	if err != nil {
+		return err
+	}
+	all, err := r.store.Load()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(t record.Trajectory) bool { return t.Data != r.data || t.Model != r.model })
+	if len(all) == 0 {
+		return misusef("--again: %s has no trials of %s on %s", r.folder, r.model, r.data)
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	backends := openOnce(r.ErrOrStderr())
+	differ, n := 0, min(r.again, len(all))
+	for _, old := range all[:n] {
+		b, err := backends(old.Backend)
+		if err != nil {
+			return err
+		}
+		_, differences, err := measure.TrajectoryAgain(r.Context(), b, r.open, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
-			return fmt.Errorf("%s: split %d: %w: --memory allows more", f.folder, old.Seed, err)
+			return fmt.Errorf("%s: split %d: %w: --memory allows more", r.folder, old.Seed, err)
 		}
 		if err != nil {
 			return err
@@ -356,7 +368,7 @@ func (f *multiverseFlags) runAgain(c *cobra.Command, store *record.Trajectories)
 			differ++
 			said = "DIFFERS: " + strings.Join(differences, "; ")
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s, split %d: %s\n", cell.Key(), old.Seed, said)
+		fmt.Fprintf(r.OutOrStdout(), "%s, split %d: %s\n", cell.Key(), old.Seed, said)
 	}
 	if differ > 0 {
 		return fmt.Errorf("%d of %d trials came out otherwise, as another processor or version may have it", differ, n)

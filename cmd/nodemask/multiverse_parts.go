@@ -7,94 +7,79 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"nodemask/datasets"
-	"nodemask/paper"
 	"nodemask/paper/cited"
 	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
 )
 
-// readMultiverse returns the trajectories of a folder, which are read when they are asked for.
-func readMultiverse(store *record.Trajectories) *multiverse.Results {
-	return multiverse.LazyResults(store.OfPair, nil)
+// oneOrAll returns the value of a flag as a list: all that are known for "all".
+func oneOrAll(flag, value string, known []string) ([]string, error) {
+	if value == "all" {
+		return known, nil
+	}
+	if !slices.Contains(known, value) {
+		return nil, misusef("--%s %s: expected all or one of %s", flag, value, strings.Join(known, ", "))
+	}
+	return []string{value}, nil
 }
 
 // runCited trains what a part of the second protocol asks for, and says what came out.
-func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
-	all := func(name, value string, known []string) ([]string, error) {
-		if value == "all" {
-			return known, nil
-		}
-		if !slices.Contains(known, value) {
-			return nil, misusef("--%s %s: expected all or one of %s", name, value, strings.Join(known, ", "))
-		}
-		return []string{value}, nil
-	}
-	data, err := all("data", f.data, cited.Data())
+func (r multiverseRun) runCited() error {
+	data, err := oneOrAll("data", r.data, cited.Data())
 	if err != nil {
 		return err
 	}
-	models, err := all("model", f.model, cited.Models())
+	models, err := oneOrAll("model", r.model, cited.Models())
 	if err != nil {
 		return err
 	}
-	if f.list {
+	if r.list {
 		for _, model := range models {
 			axes, err := cited.Axes(model)
 			if err != nil {
 				return err
 			}
-			if err := f.printAxes(c, axes); err != nil {
+			if err := printAxes(r.OutOrStdout(), axes); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	results := readMultiverse(store)
-	var questions []multiverse.Question
+	results := r.results()
+	var questions, first []multiverse.Question
 	for _, on := range data {
 		for _, model := range models {
 			for _, setting := range datasets.Settings() {
-				q, err := cited.Question(cited.Part(f.part), on, model, setting)
+				q, err := cited.Question(cited.Part(r.part), on, model, setting)
 				if err != nil {
 					return err
 				}
-				if c.Flags().Changed("sizes") {
-					q.Sizes = f.sizes
+				if r.Flags().Changed("sizes") {
+					q.Sizes = r.sizes
 				}
-				questions = append(questions, q)
+				questions, first = append(questions, q), append(first, cited.First(q))
 			}
 		}
 	}
-	if f.summary {
-		return f.printCited(c, results, questions)
+	if r.summary {
+		return r.printCited(results, questions)
 	}
 	cells, err := multiverse.Cells(questions)
 	if err != nil {
 		return err
 	}
-	seeds := multiverse.Seeds(cited.FirstSplit, f.splits)
-	if f.status {
-		done, complete, err := results.Count(cells, seeds)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s: %d of %d trials; %d of %d trainings have all %d splits\n", f.part, f.data, f.model, done, len(cells)*f.splits, complete, len(cells), f.splits)
-		return err
-	}
-	first := slices.Clone(questions)
-	for i, q := range first {
-		first[i] = cited.First(q)
+	seeds := multiverse.Seeds(cited.FirstSplit, r.splits)
+	if r.status {
+		return r.printStatus(r.part+", "+r.data+", "+r.model, results, cells, seeds)
 	}
 	early, err := multiverse.Cells(first)
 	if err != nil {
 		return err
 	}
 	for _, some := range [][]record.Cell{early, cells} {
-		if err := f.train(c, store, multiverse.Batch{Cells: some, Seeds: seeds}, paper.CitedProtocolHash(), shard, shards); err != nil {
+		if err := r.train(multiverse.Batch{Cells: some, Seeds: seeds}); err != nil {
 			return err
 		}
 	}
@@ -102,10 +87,10 @@ func (f *multiverseFlags) runCited(c *cobra.Command, store *record.Trajectories,
 }
 
 // printCited says what masking does in each reading that is asked about, over the sizes and at each.
-func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Results, questions []multiverse.Question) error {
-	w := bufio.NewWriter(c.OutOrStdout())
+func (r multiverseRun) printCited(results *multiverse.Results, questions []multiverse.Question) error {
+	w := bufio.NewWriter(r.OutOrStdout())
 	for _, q := range questions {
-		answers, err := cited.Each(results, cited.Part(f.part), q)
+		answers, err := cited.Each(results, cited.Part(r.part), q)
 		if err != nil {
 			return err
 		}
@@ -113,13 +98,12 @@ func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Resul
 		for _, a := range answers {
 			reading := cited.Departure(q.Axes, a.Reading)
 			if a.Effect == nil {
-				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, f.splits)
+				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, r.splits)
 				continue
 			}
-			e := a.Effect
-			fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f, p %s) over %d splits", reading, e.Pooled.MeanDifference, e.Pooled.Low, e.Pooled.High, stats.ProbabilityText(e.Pooled.P), a.Splits)
+			fmt.Fprintf(w, "    %s: %s over %d splits", reading, pointsOf(a.Effect.Pooled), a.Splits)
 			for i, size := range q.Sizes {
-				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, e.Plain[i], e.Masked[i])
+				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, a.Effect.Plain[i], a.Effect.Masked[i])
 			}
 			fmt.Fprintln(w)
 		}
@@ -127,39 +111,32 @@ func (f *multiverseFlags) printCited(c *cobra.Command, results *multiverse.Resul
 	return w.Flush()
 }
 
+// pointsOf is a difference in points, with its interval and p.
+func pointsOf(t stats.TTest) string {
+	return fmt.Sprintf("%+.2f points (95 %% interval %+.2f to %+.2f, p %s)",
+		t.MeanDifference, t.Low, t.High, stats.ProbabilityText(t.P))
+}
+
 // runDepth chooses a body, trains it at all depths and keep rates, and says what came out.
-func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
-	load := func() (*multiverse.Results, multiverse.Depth, error) {
-		results := readMultiverse(store)
-		depth, err := results.Depth(f.data)
-		return results, depth, err
+func (r multiverseRun) runDepth() error {
+	var results *multiverse.Results
+	var depth multiverse.Depth
+	ask := func() (next multiverse.Batch, err error) {
+		results = r.results()
+		depth, err = results.Depth(r.data)
+		return depth.Next, err
 	}
-	results, depth, err := load()
-	if err != nil {
+	w := r.OutOrStdout()
+	done, err := r.stepwise("depth", ask, func() string { return depth.Chosen })
+	if done || err != nil {
 		return err
-	}
-	w := c.OutOrStdout()
-	if f.status {
-		_, err := fmt.Fprintf(w, "%s, depth: %d trainings left to look at on %d splits\n", f.data, len(depth.Next.Cells), len(depth.Next.Seeds))
-		return err
-	}
-	for !f.summary && len(depth.Next.Cells) > 0 {
-		chosen := depth.Chosen
-		if err := f.train(c, store, depth.Next, paper.ProtocolHash(), shard, shards); err != nil {
-			return err
-		}
-		if results, depth, err = load(); err != nil {
-			return err
-		}
-		if depth.Chosen == chosen {
-			break // the rest is other shards'
-		}
 	}
 	if depth.Chosen == "" {
 		_, err := fmt.Fprintln(w, "no body is chosen yet: run without --summary")
 		return err
 	}
-	fmt.Fprintf(w, "chosen at 16 layers without masking: %s (validation macro F1 %.1f)\n", depth.Chosen, depth.Scores[depth.Chosen])
+	fmt.Fprintf(w, "chosen at 16 layers without masking: %s (validation macro F1 %.1f)\n",
+		depth.Chosen, depth.Scores[depth.Chosen])
 	for _, setting := range datasets.Settings() {
 		scores, complete, err := results.DepthScores(depth, setting)
 		if err != nil {
@@ -167,7 +144,8 @@ func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories,
 		}
 		for _, s := range scores {
 			if len(s.F1) > 0 {
-				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n", setting, s.Layers, s.KeepRate, stats.Summarize(s.F1).Text(2), len(s.F1))
+				fmt.Fprintf(w, "%s, %2d layers, keep rate %.1f: macro F1 %s over %d splits\n",
+					setting, s.Layers, s.KeepRate, stats.Summarize(s.F1).Text(2), len(s.F1))
 			}
 		}
 		if !complete {
@@ -177,32 +155,59 @@ func (f *multiverseFlags) runDepth(c *cobra.Command, store *record.Trajectories,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n", setting, slope.MeanDifference, slope.Low, slope.High)
+		fmt.Fprintf(w, "%s: each time the depth doubles, the best keep rate moves by %+.3f (95 %% interval %+.3f to %+.3f)\n",
+			setting, slope.MeanDifference, slope.Low, slope.High)
 	}
 	return nil
 }
 
-// runTuned gives every arm its budget, and compares what each has found on fresh splits.
-func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories, shard, shards int) error {
-	models := multiverse.TunedModels()
-	if f.model != "all" {
-		if !slices.Contains(models, f.model) {
-			return misusef("--model %s: expected all or one of %s", f.model, strings.Join(models, ", "))
-		}
-		models = []string{f.model}
+// stepwise trains one batch after the other, as ask says which is next, until nothing is left or the stage, which the
+// trained batch should have moved on, is still what it was: the rest is other shards'. With --status it says how much
+// is left, and is done; with --summary it trains nothing.
+func (r multiverseRun) stepwise(part string, ask func() (multiverse.Batch, error), stage func() string) (done bool,
+	err error) {
+	next, err := ask()
+	if err != nil {
+		return false, err
 	}
-	data := []string{f.data}
-	if f.data == "all" {
-		data = nil
+	if r.status {
+		_, err := fmt.Fprintf(r.OutOrStdout(), "%s, %s: %d trainings left to look at on %d splits\n",
+			r.data, part, len(next.Cells), len(next.Seeds))
+		return true, err
+	}
+	for !r.summary && len(next.Cells) > 0 {
+		before := stage()
+		if err := r.train(next); err != nil {
+			return false, err
+		}
+		if next, err = ask(); err != nil || stage() == before {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// runTuned gives every arm its budget, and compares what each has found on fresh splits.
+func (r multiverseRun) runTuned() error {
+	models, err := oneOrAll("model", r.model, multiverse.TunedModels())
+	if err != nil {
+		return err
+	}
+	var data []string
+	if r.data != "all" {
+		data = []string{r.data}
 	}
 	questions := multiverse.TunedQuestions(data, models)
-	// answers asks again what is known and what comes next: tuning first, for all questions at once.
-	answers := func() (all []multiverse.Tuned, next multiverse.Batch, err error) {
-		results := readMultiverse(store)
+	var all []multiverse.Tuned
+	var next multiverse.Batch
+	// What comes next is tuning first, for all questions at once.
+	ask := func() (multiverse.Batch, error) {
+		all, next = nil, multiverse.Batch{}
+		results := r.results()
 		for _, q := range questions {
 			t, err := results.Tuned(q)
 			if err != nil {
-				return nil, next, err
+				return next, err
 			}
 			all = append(all, t)
 			switch {
@@ -213,29 +218,18 @@ func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories,
 				next.Cells = append(next.Cells, t.Next.Cells...)
 			}
 		}
-		return all, next, nil
+		return next, nil
 	}
-	all, next, err := answers()
-	if err != nil {
+	done, err := r.stepwise("tuned", ask, func() string {
+		if len(next.Cells) == 0 {
+			return ""
+		}
+		return fmt.Sprint(next.Seeds[0])
+	})
+	if done || err != nil {
 		return err
 	}
-	if f.status {
-		_, err := fmt.Fprintf(c.OutOrStdout(), "%s, tuned: %d trainings left to look at on %d splits\n", f.data, len(next.Cells), len(next.Seeds))
-		return err
-	}
-	for !f.summary && len(next.Cells) > 0 {
-		before := next
-		if err := f.train(c, store, next, paper.ProtocolHash(), shard, shards); err != nil {
-			return err
-		}
-		if all, next, err = answers(); err != nil {
-			return err
-		}
-		if len(next.Cells) > 0 && next.Seeds[0] == before.Seeds[0] {
-			break // the rest is other shards'
-		}
-	}
-	w := bufio.NewWriter(c.OutOrStdout())
+	w := bufio.NewWriter(r.OutOrStdout())
 	for _, t := range all {
 		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, t.Model, t.Setting, t.TrainPercent)
 		for _, arm := range t.Arms {
@@ -253,7 +247,7 @@ func (f *multiverseFlags) runTuned(c *cobra.Command, store *record.Trajectories,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, ", %+.2f points (95 %% interval %+.2f to %+.2f, p %s) from plain", test.MeanDifference, test.Low, test.High, stats.ProbabilityText(test.P))
+				fmt.Fprintf(w, ", %s from plain", pointsOf(test))
 			}
 			fmt.Fprintf(w, "; %s\n", arm.Words())
 		}
@@ -289,7 +283,8 @@ func printPooled(w io.Writer, all []multiverse.Tuned, models []string) error {
 					fmt.Fprintf(w, "%s, over the %d cells above that have every arm\n", strings.Join(group, ", "), cells)
 					said = true
 				}
-				fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f) from %s\n", arm, effect.MeanDifference, effect.Low, effect.High, against)
+				fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f) from %s\n",
+					arm, effect.MeanDifference, effect.Low, effect.High, against)
 			}
 		}
 	}

@@ -24,7 +24,8 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	require.Contains(t, out, "inductive: 768 readings\ntransductive: 512 readings\n")
 
 	folder := filepath.Join(t.TempDir(), "readings")
-	few := []string{"multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes", "50", "--results", folder}
+	few := []string{"multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes",
+		"50", "--results", folder}
 	status := func() string {
 		code, out, errs := nodemask(t, append(few, "--status")...)
 		require.Zero(t, code, errs)
@@ -53,7 +54,8 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 
 	code, out, errs = nodemask(t, append(few, "--summary")...)
 	require.Zero(t, code, errs)
-	require.Equal(t, "inductive: not all readings have two splits yet\ntransductive: not all readings have two splits yet\n", out)
+	require.Equal(t, "inductive: not all readings have two splits yet\ntransductive: not all readings have two splits "+
+		"yet\n", out)
 	code, _, errs = nodemask(t, append(few, "--splits", "2")...)
 	require.Zero(t, code, errs)
 	code, out, errs = nodemask(t, append(few, "--summary")...)
@@ -71,9 +73,11 @@ func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
 		if a.Verdict == cited.NotRun {
 			continue
 		}
-		code, out, errs := nodemask(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data, "--model", a.Model, "--summary")
+		code, out, errs := nodemask(t, "multiverse", "--results", "../../results/cited", "--part", "cited", "--data", a.Data,
+			"--model", a.Model, "--summary")
 		require.Zero(t, code, errs)
-		require.Contains(t, out, fmt.Sprintf("the cited reading: %+.2f points", a.Effect.Pooled.MeanDifference), "whatever else of the part is still missing")
+		require.Contains(t, out, fmt.Sprintf("the cited reading: %+.2f points", a.Effect.Pooled.MeanDifference),
+			"whatever else of the part is still missing")
 	}
 }
 
@@ -89,10 +93,12 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--part width: expected cited, departures, stated, scale, readings, depth or tuned": {"--part", "width"},
 		"--data all: expected one data set":                                                 {"--data", "all"},
 		"has no trials of gin on cora":                                                      {"--again", "1"},
-		"has no trials of gcn on pubmed":                                                    {"--again", "1", "--part", "tuned", "--data", "pubmed", "--model", "gcn"},
-		"--list: --part tuned has no readings to list":                                      {"--list", "--part", "tuned"},
-		"its sizes and splits are the protocol's":                                           {"--part", "depth", "--splits", "3"},
-		"unknown command \"cora\"":                                                          {"cora"},
+		"has no trials of gcn on pubmed": {"--again", "1", "--part",
+			"tuned", "--data", "pubmed", "--model", "gcn"},
+		"--list: --part tuned has no readings to list": {"--list", "--part", "tuned"},
+		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
+			"3"},
+		"unknown command \"cora\"": {"cora"},
 	} {
 		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
 		require.Equal(t, 2, code, errs)
@@ -107,13 +113,15 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 }
 
 func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
-	code, out, errs := nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results", t.TempDir(), "--summary")
+	code, out, errs := nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
+		t.TempDir(), "--summary")
 	require.Zero(t, code, errs)
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
 
 	evidence := paper.OpenEvidence("../../results")
-	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results", "../../results/multiverse", "--summary")
+	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
+		"../../results/multiverse", "--summary")
 	require.Zero(t, code, errs)
 	number := strings.NewReplacer("+", "", "−", "-")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
@@ -132,7 +140,8 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 }
 
 func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T) {
-	code, _, errs := nodemask(t, "multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10", "--splits", "2", "--results", t.TempDir())
+	code, _, errs := nodemask(t, "multiverse", "--backend", "go", "--data", "citeseer", "--model", "sgat", "--sizes", "10",
+		"--splits", "2", "--results", t.TempDir())
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "\nnodemask: cannot run 20 trials on citeseer: ind.citeseer.x is not there (looked in ")
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")

@@ -25,19 +25,21 @@ func newPageCommand() *cobra.Command {
 		Short: "Write a page that trains in a browser, without a network and with nothing installed",
 		Long: `Write a page that trains in a browser, without a network and with nothing installed.
 
-The page holds this program, compiled to WebAssembly, and with --data a graph of your own: one file to send to somebody. It is
-compiled from the source, so the command runs in the project's folder and takes a minute the first time.`,
+The page holds this program, compiled to WebAssembly, and with --data a graph of your own: one file to send to
+somebody. It is compiled from the source, so the command runs in the project's folder and takes a minute the first
+time.`,
 		Example: `  nodemask page -o page.html
   nodemask page --data my-graph -o page.html
   nodemask page --site reports`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&output, "output", "o", "page.html", "the page")
-	flags.StringVar(&data, "data", "", "a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz, .graphml, .json or .pt file")
-	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed; CiteSeer too, if it is at hand")
-	flags.StringVar(&folder, "results", "results", "folder of results to compare with")
+	addOutput(flags, &output, "page.html", "the page")
+	flags.StringVar(&data, "data", "",
+		"a graph to put into it: a folder with nodes.csv and edges.csv, or an .npz, .graphml, .json or .pt file")
+	flags.StringVar(&site, "site", "", "write playground.html into this folder instead, and beside it nodemask.js, the "+
+		"program, and front.js, by which other pages use it; a server streams it from nodemask.wasm.packed; CiteSeer too, "+
+		"if it is at hand")
+	addResults(flags, &folder, "results", " to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		o := page.Options{}
 		var err error
@@ -62,20 +64,17 @@ compiled from the source, so the command runs in the project's folder and takes 
 			if err := os.MkdirAll(site, 0o777); err != nil {
 				return err
 			}
-			if err := writeFile(filepath.Join(site, o.Beside), func(w io.Writer) error { return page.WriteModule(w, o.Module) }); err != nil {
+			module := func(w io.Writer) error { return page.WriteModule(w, o.Module) }
+			if err := writeFile(filepath.Join(site, o.Beside), module); err != nil {
 				return err
 			}
-			for _, f := range page.Served(o.Module) {
-				if err := writeFile(filepath.Join(site, f.Name), func(w io.Writer) error { _, err := w.Write(f.Bytes); return err }); err != nil {
+			served := append(page.Served(o.Module), page.File{Name: "front.js", Bytes: []byte(page.Front)})
+			for _, f := range served {
+				if err := writeBytes(filepath.Join(site, f.Name), f.Bytes); err != nil {
 					return err
 				}
 			}
-			beside, err := besideOf(c.Context(), site, "citeseer")
-			if err != nil {
-				return err
-			}
-			o.Data = beside
-			if err := writeFile(filepath.Join(site, "front.js"), func(w io.Writer) error { _, err := io.WriteString(w, page.Front); return err }); err != nil {
+			if o.Data, err = besideOf(c.Context(), site, "citeseer"); err != nil {
 				return err
 			}
 		}
@@ -88,8 +87,8 @@ compiled from the source, so the command runs in the project's folder and takes 
 	return c
 }
 
-// besideOf writes scripts with data sets that the program does not hold into a site's folder, and returns the names of those that
-// are at hand. Scripts of others are removed.
+// besideOf writes scripts with data sets that the program does not hold into a site's folder, and returns the names of
+// those that are at hand. Scripts of others are removed.
 func besideOf(ctx context.Context, site string, names ...string) (beside []string, err error) {
 	for _, name := range names {
 		at, err := datasets.Locate(name, openOptions(""))
@@ -117,7 +116,7 @@ func besideOf(ctx context.Context, site string, names ...string) (beside []strin
 		if err != nil {
 			return nil, err
 		}
-		if err := writeFile(filepath.Join(site, page.DataScriptName(name)), func(w io.Writer) error { _, err := w.Write(script); return err }); err != nil {
+		if err := writeBytes(filepath.Join(site, page.DataScriptName(name)), script); err != nil {
 			return nil, err
 		}
 		beside = append(beside, name)

@@ -52,7 +52,8 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	site := filepath.Join(folder, "site")
 	code, _, diagnostics = nodemask(t, "page", "--site", site)
 	require.Zero(t, code, diagnostics)
-	for _, name := range []string{"playground.html", "nodemask.js", "front.js", "nodemask-exec.js", "nodemask.wasm.packed"} {
+	for _, name := range []string{"playground.html", "nodemask.js", "front.js", "nodemask-exec.js",
+		"nodemask.wasm.packed"} {
 		require.FileExists(t, filepath.Join(site, name))
 	}
 	require.NoFileExists(t, filepath.Join(site, "data-citeseer.js"), "the data set is not at hand")
@@ -64,7 +65,9 @@ func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {
 	session := page.NewSession(b)
 	defer session.Close()
 	var saved string
-	session.Handle(t.Context(), page.Request{Kind: "train", Seed: 1, Cell: page.Cell{Data: "sbm:nodes=100,classes=2", Model: "gin", Setting: "inductive", TrainPercent: 30, Choices: map[string]string{"hidden": "4", "epochs": "3"}}}, func(e page.Event) {
+	session.Handle(t.Context(), page.Request{Kind: "train", Seed: 1,
+		Cell: page.Cell{Data: "sbm:nodes=100,classes=2", Model: "gin", Setting: "inductive", TrainPercent: 30,
+			Choices: map[string]string{"hidden": "4", "epochs": "3"}}}, func(e page.Event) {
 		if e.Trained != nil {
 			saved += e.Trained.Record + "\n"
 		}

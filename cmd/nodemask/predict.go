@@ -23,23 +23,23 @@ func newPredictCommand() *cobra.Command {
 A new node is computed from its own features, from what the cache keeps of the train nodes next to it, and from the new
 nodes next to it as they are computed; the graph is not needed any more. With --apart each new node is computed as if it
 arrived alone: edges among new nodes are left out. Both files are CSV with a header: nodes have an id and the features
-that the model was trained with, in their order or under the names that they had in nodes.csv; edges have a source and a target, ids in either order. Each line of JSON
-has the id, the class and its probability, and how many train nodes ("neighbours") and new nodes ("arrivals") it was
-computed from.
+that the model was trained with, in their order or under the names that they had in nodes.csv; edges have a source and a
+target, ids in either order. Each line of JSON has the id, the class and its probability, and how many train nodes
+("neighbours") and new nodes ("arrivals") it was computed from.
 
 The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.`,
-		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors --save-cache cora-cache.safetensors
-  nodemask predict --model cora.safetensors --cache cora-cache.safetensors --nodes new-nodes.csv --edges new-edges.csv`,
-		Args: misuseArgs(cobra.NoArgs),
+		Example: "  nodemask train --data cora --train 50 --keep-rate 0.5 " +
+			"--save-model cora.safetensors --save-cache cora-cache.safetensors\n" +
+			"  nodemask predict --model cora.safetensors --cache cora-cache.safetensors " +
+			"--nodes new-nodes.csv --edges new-edges.csv",
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&model, "model", "", "model that 'nodemask train --save-model' wrote")
+	addSavedModel(flags, &model)
 	flags.StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
 	flags.StringVar(&nodes, "nodes", "", "CSV file of the new nodes")
 	flags.StringVar(&edges, "edges", "", "CSV file of their edges")
 	flags.BoolVar(&apart, "apart", false, "leave out edges among new nodes")
-	flags.StringVar(&backendID, "backend", "", backendHelp)
+	addBackend(flags, &backendID, "")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		for _, name := range []string{"model", "cache", "nodes", "edges"} {
 			if !flags.Changed(name) {
@@ -80,7 +80,8 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 	if err != nil {
 		return fileError("nodes", nodesFile, fileError("edges", edgesFile, err))
 	}
-	if newcomers.Features, err = match(m, cached.FeatureNames(header, m.Features), newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
+	names := cached.FeatureNames(header, m.Features)
+	if newcomers.Features, err = match(m, names, newcomers.Features, nodesFile, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	if apart {
@@ -100,7 +101,8 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		if apart {
 			among = "among new nodes, "
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: %samong nodes that the model knew, or of a node with itself\n", newcomers.Ignored, among)
+		fmt.Fprintf(c.ErrOrStderr(), "%d edges left out: %samong nodes that the model knew, or of a node with itself\n",
+			newcomers.Ignored, among)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s in %.2f s\n", newcomers, time.Since(begin).Seconds())
 	return nil

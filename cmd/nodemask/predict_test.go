@@ -65,11 +65,14 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 	}
 	best, err := backend.Open("")
 	require.NoError(t, err)
-	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"}, {best.ID, "gin --mlp-layers 2 --norm both --readout all"}} {
+	for _, run := range [][2]string{{"go", "gin"}, {best.ID, "gin"}, {best.ID, "gat"},
+		{best.ID, "gin --mlp-layers 2 --norm both --readout all"}} {
 		id, model, dir := run[0], run[1], t.TempDir()
-		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"}, strings.Fields(model)...)
+		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"},
+			strings.Fields(model)...)
 		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
-		code, out, errs := nodemask(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model", saved, "--save-cache", cache)...)
+		code, out, errs := nodemask(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model",
+			saved, "--save-cache", cache)...)
 		require.Zero(t, code, errs)
 		var trial record.Record
 		require.NoError(t, json.Unmarshal([]byte(out), &trial))
@@ -83,7 +86,8 @@ func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t 
 			leftOut   bool
 			arguments []string
 		}{{*trial.MacroF1Together, false, nil}, {*trial.MacroF1Apart, true, []string{"--apart"}}} {
-			code, out, errs = nodemask(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache, "--nodes", nodes, "--edges", edges}, how.arguments...)...)
+			code, out, errs = nodemask(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache,
+				"--nodes", nodes, "--edges", edges}, how.arguments...)...)
 			require.Zero(t, code, errs)
 			require.Equal(t, how.leftOut, strings.Contains(errs, "edges left out: among new nodes, "), errs)
 			var predictions, labels []int32
@@ -130,30 +134,36 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	file("graph/nodes.csv", nodes.String())
 	file("graph/edges.csv", edges.String())
 	model, cache := filepath.Join(dir, "m"), filepath.Join(dir, "c")
-	code, _, errs := nodemask(t, "train", "--backend", "go", "--data", graph, "--train", "50", "--trials", "1", "--max-epochs", "3", "--save-model", model, "--save-cache", cache)
+	code, _, errs := nodemask(t, "train", "--backend", "go", "--data", graph, "--train", "50", "--trials", "1",
+		"--max-epochs", "3", "--save-model", model, "--save-cache", cache)
 	require.Zero(t, code, errs)
 
 	predict := func(nodes, edges string) (int, string, string) {
-		return nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges", edges)
+		return nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges",
+			edges)
 	}
 	good, none := file("good.csv", "id,x,y\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
 	code, out, errs := predict(good, none)
 	require.Zero(t, code, errs)
-	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`), "nodes without a neighbour are predicted from themselves")
+	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`),
+		"nodes without a neighbour are predicted from themselves")
 
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	kept, err := cached.LoadCache(cache, m)
 	require.NoError(t, err)
-	linked := file("linked.csv", fmt.Sprintf("source,target\nnew,lonely\nnew,%[1]s\n%[1]s,%[2]s\n", kept.IDs[0], kept.IDs[1]))
+	linked := file("linked.csv", fmt.Sprintf("source,target\nnew,lonely\nnew,%[1]s\n%[1]s,%[2]s\n", kept.IDs[0],
+		kept.IDs[1]))
 	code, out, errs = predict(good, linked)
 	require.Zero(t, code, errs)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":1`), "they see each other")
 	require.Contains(t, errs, "1 edges left out: among nodes that the model knew, or of a node with itself\n")
-	code, out, errs = nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", good, "--edges", linked, "--apart")
+	code, out, errs = nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", good,
+		"--edges", linked, "--apart")
 	require.Zero(t, code, errs)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":0`))
-	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with itself\n")
+	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with "+
+		"itself\n")
 	for _, c := range []struct{ nodes, edges, says string }{
 		{file("narrow.csv", "id,x\nnew,1\n"), none, "narrow.csv: features that the model was trained on are missing: \"y\""},
 		{file("twice.csv", "id,x,y\nnew,1,1\nnew,1,1\n"), none, "twice.csv: line 3: the id \"new\" is there already"},
@@ -168,13 +178,16 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	}
 	all, err := os.ReadFile(cache)
 	require.NoError(t, err)
-	for name, broken := range map[string][]byte{"cut": all[:len(all)/2], "flipped": append(append([]byte{}, all[:100]...), append([]byte{all[100] ^ 4}, all[101:]...)...), "empty": {}} {
+	for name, broken := range map[string][]byte{"cut": all[:len(all)/2],
+		"flipped": append(append([]byte{}, all[:100]...), append([]byte{all[100] ^ 4}, all[101:]...)...), "empty": {}} {
 		path := file(name, string(broken))
-		code, _, errs := nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", path, "--nodes", good, "--edges", none)
+		code, _, errs := nodemask(t, "predict", "--backend", "go", "--model", model, "--cache", path, "--nodes", good,
+			"--edges", none)
 		require.Equal(t, 1, code)
 		require.Contains(t, errs, path+": byte ")
 	}
-	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good, "--edges", none)
+	code, _, errs = nodemask(t, "predict", "--backend", "go", "--model", cache, "--cache", cache, "--nodes", good,
+		"--edges", none)
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "this is a cache: expected a model")
 	code, _, errs = nodemask(t, "predict", "--model", model)

@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nodemask/internal/wholefile"
 	"nodemask/paper"
 	"nodemask/plots"
 )
@@ -28,14 +26,14 @@ table, or drawn with --format svg).`,
   nodemask report table-gat --format markdown
   nodemask report summary
   nodemask report answers`,
-		Args: misuseArgs(cobra.ArbitraryArgs),
+		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&output, "output", "o", "", "file to write (default: report.html for html, else the terminal)")
+	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
 	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (answers, summary: svg too)")
-	flags.StringVar(&folder, "results", "results", "folder of results")
-	flags.BoolVar(&holm, "holm", false, "correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
+	addResults(flags, &folder, "results", "")
+	flags.BoolVar(&holm, "holm", false,
+		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		overview := ""
 		if len(ids) == 1 && (ids[0] == paper.SummaryID || ids[0] == paper.AnswersID) {
@@ -52,8 +50,9 @@ table, or drawn with --format svg).`,
 		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return misusef("--results %s: no folder of results there: run it in the folder of the project, or name its results", folder)
+		if !isFolder(folder) {
+			return misusef("--results %s: no folder of results there: "+
+				"run it in the folder of the project, or name its results", folder)
 		}
 		evidence := paper.OpenEvidence(folder)
 		if format == string(plots.FormatHTML) && overview == "" {
@@ -68,21 +67,11 @@ table, or drawn with --format svg).`,
 			fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", output)
 			return nil
 		}
-		var text string
-		switch {
-		case svg:
-			var drawing []byte
-			drawing, err = drawOverview(overview, artifacts, evidence)
-			text = string(drawing)
-		case overview == paper.SummaryID:
-			text, err = paper.Summary(artifacts, evidence).Render(plots.Format(format))
-		case overview == paper.AnswersID:
-			var t plots.Table
-			if t, err = evidence.AnswersTable(); err == nil {
-				text, err = t.Render(plots.Format(format))
-			}
-		default:
-			text, err = renderAll(artifacts, evidence, plots.Format(format), holm)
+		var text []byte
+		if svg {
+			text, err = drawOverview(overview, artifacts, evidence)
+		} else {
+			text, err = renderAll(overview, artifacts, evidence, plots.Format(format), holm)
 		}
 		if unread := evidence.Err(); unread != nil {
 			return unread
@@ -91,9 +80,9 @@ table, or drawn with --format svg).`,
 			return err
 		}
 		if output != "" {
-			return writeFile(output, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+			return writeBytes(output, text)
 		}
-		_, err = io.WriteString(c.OutOrStdout(), text)
+		_, err = c.OutOrStdout().Write(text)
 		return err
 	}
 	return c
@@ -111,8 +100,8 @@ func drawOverview(id string, artifacts []paper.Artifact, e *paper.Evidence) ([]b
 	return gains.SVG()
 }
 
-// artifactError marks an ID that there is not as misuse, with the one that may be meant: an artifact's, or another name that
-// the command takes.
+// artifactError marks an unknown ID as misuse, with the one that may be meant: an artifact's, or another name that the
+// command takes.
 func artifactError(err error, ids []string, others ...string) error {
 	known := others
 	for _, a := range paper.Artifacts() {
@@ -126,27 +115,32 @@ func artifactError(err error, ids []string, others ...string) error {
 	return misuse{err}
 }
 
-// renderAll writes artifacts one below the other; charts are the numbers that they draw.
-func renderAll(artifacts []paper.Artifact, e *paper.Evidence, format plots.Format, holm bool) (string, error) {
+// renderAll writes an overview, or artifacts one below the other; charts are the numbers that they draw.
+func renderAll(overview string, artifacts []paper.Artifact, e *paper.Evidence, format plots.Format, holm bool) ([]byte,
+	error) {
+	switch overview {
+	case paper.SummaryID:
+		text, err := paper.Summary(artifacts, e).Render(format)
+		return []byte(text), err
+	case paper.AnswersID:
+		t, err := e.AnswersTable()
+		if err != nil {
+			return nil, err
+		}
+		text, err := t.Render(format)
+		return []byte(text), err
+	}
 	var parts []string
 	for _, a := range artifacts {
 		t, err := e.Table(a, paper.TableOptions{Holm: holm})
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", a.ID, err)
+			return nil, fmt.Errorf("%s: %w", a.ID, err)
 		}
 		text, err := t.Render(format)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", a.ID, err)
+			return nil, fmt.Errorf("%s: %w", a.ID, err)
 		}
 		parts = append(parts, strings.TrimRight(text, "\n")+"\n")
 	}
-	return strings.Join(parts, "\n"), nil
-}
-
-// writeFile writes a file as a whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	if err := wholefile.Write(path, 0o644, write); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
+	return []byte(strings.Join(parts, "\n")), nil
 }

@@ -9,12 +9,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
 	"nodemask/record"
@@ -23,12 +21,11 @@ import (
 
 // reproduceFlags are the flags of reproduce.
 type reproduceFlags struct {
-	trials, jobs           int
-	backend, shard, folder string
-	dataDir                string
-	scale                  float64
-	list                   bool
-	again, memory          string
+	runFlags
+	trials int
+	scale  float64
+	list   bool
+	again  string
 }
 
 func newReproduceCommand() *cobra.Command {
@@ -39,25 +36,23 @@ func newReproduceCommand() *cobra.Command {
 		Long: `Compute the paper's tables and figures, or what is missing of them.
 
 Each trial is kept in the folder of results as it ends, so an interrupted run goes on where it stopped. Without IDs
-everything is computed but Reddit, whose data are to be fetched first ('nodemask data fetch reddit'). If another data set is
-not there (CiteSeer: 'nodemask data fetch citeseer'), that is said first, all other trials run, and the exit code is 1.`,
+everything is computed but Reddit, whose data are to be fetched first ('nodemask data fetch reddit'). If another data
+set is not there (CiteSeer: 'nodemask data fetch citeseer'), that is said first, all other trials run, and the exit
+code is 1.`,
 		Example: `  nodemask reproduce --list
   nodemask reproduce table-mad --trials 1
   nodemask reproduce --jobs 2 --shard 1/4`,
-		Args: misuseArgs(cobra.ArbitraryArgs),
+		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.IntVar(&f.trials, "trials", 10, "trials of each cell")
-	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
-	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the cells")
-	flags.StringVar(&f.folder, "results", "results", "folder of results")
-	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
-	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's: 0.02 to 10")
+	f.add(flags, "cells", "results", "")
+	flags.Float64Var(&f.scale, "reddit-like-scale", 0.02, "size of the reddit-like data, as a share of Reddit's: 0.02 "+
+		"to 10")
 	flags.BoolVar(&f.list, "list", false, "list the artifacts and how many cells they have, and run nothing")
-	flags.StringVar(&f.again, "again", "", "file with records (- is standard input): run their trials again, on their backends, and compare")
-	flags.StringVar(&f.memory, "memory", "2GiB", againMemoryHelp)
+	flags.StringVar(&f.again, "again", "",
+		"file with records (- is standard input): run their trials again, on their backends, and compare")
+	f.addMemory(flags)
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		if f.again != "" {
 			if len(ids) > 0 {
@@ -75,7 +70,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return artifactError(err, ids)
 	}
-	shard, shards, err := parseShard(f.shard)
+	shard, shards, err := f.share()
 	if err != nil {
 		return err
 	}
@@ -106,26 +101,17 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return err
 	}
 	w := c.ErrOrStderr()
-	var last time.Time
-	err = measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
-		Trials: f.trials, Jobs: f.jobs, Shard: shard - 1, Shards: shards,
+	say := progressOf(w)
+	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
+		Trials: f.trials, Jobs: f.jobs, Shard: shard, Shards: shards,
 		Open: f.open, Unopened: sayUnopened(w), Also: paper.CellsOf(paper.Artifacts()),
 		Progress: func(s measure.State) {
-			if s.Last == nil || (time.Since(last) < 10*time.Second && s.Done < s.Total) {
-				return
+			if s.Last != nil {
+				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",
+					s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " ")))
 			}
-			last = time.Now()
-			left := ""
-			if s.Left > 0 {
-				left = fmt.Sprintf(", about %v left", s.Left)
-			}
-			fmt.Fprintf(w, "%d of %d trials%s; last: %s, seed %d, macro F1 %.2f; running: %s\n", s.Done, s.Total, left, s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " "))
 		},
-	})
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
-	}
-	return err
+	}))
 }
 
 // sayUnopened says on w what cannot run, before all else does. What no download can mend ends the command at once.
@@ -148,18 +134,14 @@ func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph
 	if data == "reddit-like" {
 		data = fmt.Sprintf("reddit-like:scale=%v", f.scale)
 	}
-	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
-	return g, dataError(err)
+	return f.runFlags.open(ctx, data)
 }
-
-// againMemoryHelp is what --memory says of commands that run records again.
-const againMemoryHelp = "with --again: most memory that a trial may take, as records may ask for more than anybody wants"
 
 // runAgain runs the trials of records again. What differs more than another processor explains is an error.
 func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
-	most, err := parseBytes(f.memory)
+	most, err := f.most()
 	if err != nil {
-		return misusef("--memory %s: %w", f.memory, err)
+		return err
 	}
 	in := c.InOrStdin()
 	if f.again != "-" {
@@ -173,20 +155,21 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	count, far, left := 0, 0, 0
-	opened := map[string]*backend.Backend{}
+	backends := openOnce(c.ErrOrStderr())
 	unopened := map[string]bool{} // data sets
-	var read struct {             // that of the record before
-		data  string
-		graph *datasets.Graph
-	}
+	var last *datasets.Graph      // of the record before
+	lastName := ""
 	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
-		if read.graph == nil || data != read.data {
+		if last == nil || data != lastName {
 			if g, err = f.open(ctx, data); err != nil {
 				return nil, err
 			}
-			read.data, read.graph = data, g
+			last, lastName = g, data
 		}
-		return read.graph, nil
+		return last, nil
+	}
+	tooLarge := func(err error) error {
+		return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
 	}
 	for lines.Scan() {
 		count++
@@ -195,17 +178,15 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 			return misusef("%s: line %d: %w", f.again, count, err)
 		}
 		if err := measure.CheckData(old.Data, most); err != nil {
-			return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
+			return tooLarge(err)
 		}
-		b := opened[old.Backend]
-		if b == nil {
-			if b, err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
-				return err
-			}
-			opened[old.Backend] = b
+		b, err := backends(old.Backend)
+		if err != nil {
+			return err
 		}
 		if !unopened[old.Data] {
-			if _, err := open(c.Context(), old.Data); errors.Is(err, context.Canceled) || errors.As(err, new(misuse)) {
+			_, err := open(c.Context(), old.Data)
+			if errors.Is(err, context.Canceled) || errors.As(err, new(misuse)) {
 				return err
 			} else if err != nil {
 				sayLeft(c.ErrOrStderr(), err)
@@ -218,22 +199,22 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 		}
 		again, differences, err := measure.Again(c.Context(), b, open, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
-			return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
+			return tooLarge(err)
 		}
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%s, seed %d", old.Cell, old.Seed)
-		switch elsewhere := old.Device != again.Device || old.Version != again.Version || old.Kernels != again.Kernels; {
+		said := "the same to the last digit"
+		elsewhere := old.Device != again.Device || old.Version != again.Version || old.Kernels != again.Kernels
+		switch differ := strings.Join(differences, "; "); {
 		case len(differences) == 0:
-			fmt.Fprintf(c.OutOrStdout(), "%s: the same to the last digit\n", name)
-			continue
 		case elsewhere && measure.Near(old, again):
-			fmt.Fprintf(c.OutOrStdout(), "%s: within %v points, as another processor or version may have it: %s\n", name, measure.Tolerance, strings.Join(differences, "; "))
-			continue
+			said = fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ)
+		default:
+			far++
+			said = "DIFFERS: " + differ
 		}
-		far++
-		fmt.Fprintf(c.OutOrStdout(), "%s: DIFFERS: %s\n", name, strings.Join(differences, "; "))
+		fmt.Fprintf(c.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
 	}
 	switch {
 	case lines.Err() != nil:

@@ -27,7 +27,8 @@ func someResults(t *testing.T) (folder string, cell record.Cell) {
 	for _, c := range []record.Cell{cell, cell.Masked(0.5)} {
 		for seed := range uint64(2) {
 			f1 := 78.5 + float64(seed) + 10*(1-c.Parameters.KeepRate.Probability())
-			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
+				Setting: c.Setting, TrainPercent: c.TrainPercent,
 				Parameters: c.Parameters, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
 		}
 	}
@@ -106,12 +107,14 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	folder, cell := someResults(t)
 	other := filepath.Join(t.TempDir(), "other")
-	require.NoError(t, record.OpenStore(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded", Setting: cell.Setting, TrainPercent: cell.TrainPercent,
+	require.NoError(t, record.OpenStore(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded",
+		Setting: cell.Setting, TrainPercent: cell.TrainPercent,
 		Parameters: cell.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: 99, MicroF1: 99, Accuracy: 99, Backend: "go", Device: "d", Version: "v"}))
 	code, out, errs := nodemask(t, "results", "merge", other, "--results", folder)
 	require.Equal(t, 1, code)
 	require.Equal(t, "0 records added\n", out)
-	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: 78.5, now 99")
+	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: "+
+		"78.5, now 99")
 	text, err := os.ReadFile(filepath.Join(other, "cora-gin.jsonl"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "merged-by-hand.jsonl"), text, 0o666))
@@ -122,7 +125,8 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 
 	folder = filepath.Join(t.TempDir(), "results")
 	readings := filepath.Join(folder, paper.MultiverseFolder)
-	code, _, errs = nodemask(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat", "--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
+	code, _, errs = nodemask(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat",
+		"--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
 	require.Zero(t, code, errs)
 	code, out, errs = nodemask(t, "results", "verify", "--results", folder)
 	require.Zero(t, code, errs)
@@ -130,9 +134,11 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, paper.CitedFolder)))
 	code, _, errs = nodemask(t, "results", "verify", "--results", folder)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+paper.CitedProtocolHash())
+	require.Contains(t, errs, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+
+		""+paper.CitedProtocolHash())
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
-		code, out, errs = nodemask(t, "multiverse", "--part", "cited", what, "--backend", "go", "--results", filepath.Join(folder, paper.CitedFolder))
+		code, out, errs = nodemask(t, "multiverse", "--part", "cited", what, "--backend", "go", "--results",
+			filepath.Join(folder, paper.CitedFolder))
 		require.Equal(t, 1, code, what)
 		require.Contains(t, errs, "line 1: a trajectory under protocol", what)
 		require.Empty(t, out)
@@ -146,7 +152,8 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 	require.Contains(t, out, "12 cells")
 	require.Contains(t, out, "table-gin-reddit ")
 
-	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
+	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30",
+		"--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
 	require.Zero(t, code, diagnostics)
 	var trial record.Record
 	require.NoError(t, json.Unmarshal([]byte(out), &trial))
@@ -188,7 +195,8 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	t.Setenv("NODEMASK_DATA", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30", "--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
+	code, out, diagnostics := nodemask(t, "train", "--data", "sbm:nodes=100,classes=2", "--backend", "go", "--train", "30",
+		"--trials", "1", "--max-epochs", "3", "--hidden", "4", "--json")
 	require.Zero(t, code, diagnostics)
 	var trial record.Record
 	require.NoError(t, json.Unmarshal([]byte(out), &trial))
@@ -214,7 +222,8 @@ func TestReproducingOneTableMeasuresWhatTheOthersNeedOfItsTrials(t *testing.T) {
 		t.Skip("skipped: trains on Cora for seconds")
 	}
 	folder := t.TempDir()
-	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "35/100", "--backend", "go", "--results", folder)
+	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "35/100", "--backend",
+		"go", "--results", folder)
 	require.Zero(t, code, diagnostics)
 	records, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
@@ -230,14 +239,17 @@ func TestReproduceRunsAllElseIfADataSetIsNotThereAndSaysSoFirstAndInTheEnd(t *te
 		t.Skip("skipped: trains on Cora for seconds")
 	}
 	folder := t.TempDir()
-	arguments := []string{"reproduce", "table-models", "table-gin-citeseer", "--trials", "1", "--shard", "14/68", "--backend", "go", "--results", folder}
+	arguments := []string{"reproduce", "table-models", "table-gin-citeseer", "--trials", "1", "--shard", "14/68",
+		"--backend", "go", "--results", folder}
 	code, _, diagnostics := nodemask(t, arguments...)
 	require.Equal(t, 1, code, diagnostics)
 	said := "cannot run 2 trials on citeseer: ind.citeseer.x is not there (looked in "
-	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; last: cora/gcn/")
+	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; "+
+		"last: cora/gcn/")
 	require.True(t, found, diagnostics)
 	require.Contains(t, first, said)
-	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or NODEMASK_DATA")
+	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by --data-dir or "+
+		"NODEMASK_DATA")
 	require.Contains(t, rest, "\nnodemask: "+said)
 	records, err := record.OpenStore(folder).Load()
 	require.NoError(t, err)
@@ -259,7 +271,8 @@ func TestReproduceOpensRedditLikeDataOfTheUsualSizeAndRefusesOthersAtOnce(t *tes
 	require.NoError(t, err)
 	_, err = (&reproduceFlags{scale: scale}).open(t.Context(), "reddit-like")
 	require.NoError(t, err)
-	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-reddit-like", "table-gin-cora", "--reddit-like-scale", "0.01", "--backend", "go", "--results", t.TempDir())
+	code, _, diagnostics := nodemask(t, "reproduce", "table-gin-reddit-like", "table-gin-cora", "--reddit-like-scale",
+		"0.01", "--backend", "go", "--results", t.TempDir())
 	require.Equal(t, 2, code)
 	require.Contains(t, diagnostics, "expected a number from 0.02 to 10")
 	require.NotContains(t, diagnostics, "all other trials")

@@ -1,87 +1,87 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"nodemask/internal/tidy/tidyfile"
 	"nodemask/paper"
 	"nodemask/record"
 )
 
 func newResultsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "results", Short: "List, show, check, export and merge the results that there are", Args: misuseArgs(cobra.NoArgs),
+	c := &cobra.Command{Use: "results", Short: "List, show, check, export and merge the results that there are",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var folder string
-	c.PersistentFlags().StringVar(&folder, "results", "results", "folder of results")
-	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the cells, and how many trials each has", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
+	addResults(c.PersistentFlags(), &folder, "results", "")
+	add := func(use, short string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error) {
+		c.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: run})
+	}
+	add("list", "List the cells, and how many trials each has", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		records, err := record.OpenStore(folder).Load()
+		if err != nil {
+			return err
+		}
+		counts, order := map[string]int{}, []string(nil)
+		for _, r := range records {
+			name := r.Backend + " " + r.Cell
+			if counts[name]++; counts[name] == 1 {
+				order = append(order, name)
+			}
+		}
+		for _, name := range order {
+			fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
+		}
+		return nil
+	})
+	add("show CELL", "Print a cell's records, a line of JSON each", cobra.ExactArgs(1),
+		func(c *cobra.Command, args []string) error {
 			records, err := record.OpenStore(folder).Load()
 			if err != nil {
 				return err
 			}
-			counts, order := map[string]int{}, []string(nil)
-			for _, r := range records {
-				name := r.Backend + " " + r.Cell
-				if counts[name]++; counts[name] == 1 {
-					order = append(order, name)
-				}
-			}
-			for _, name := range order {
-				fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", counts[name], name)
-			}
-			return nil
-		}},
-		&cobra.Command{Use: "show CELL", Short: "Print a cell's records, a line of JSON each", Args: misuseArgs(cobra.ExactArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			records, err := record.OpenStore(folder).Load()
-			if err != nil {
-				return err
-			}
-			found := false
-			for _, r := range records {
-				if r.Cell == args[0] {
-					found = true
-					line, err := r.Line()
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(c.OutOrStdout(), "%s\n", line)
-				}
-			}
-			if !found {
+			records = slices.DeleteFunc(records, func(r record.Record) bool { return r.Cell != args[0] })
+			if len(records) == 0 {
 				return misusef("no results of cell %q: 'nodemask results list' names those that there are", args[0])
 			}
+			for _, r := range records {
+				line, err := r.Line()
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s\n", line)
+			}
 			return nil
-		}},
-		&cobra.Command{Use: "verify", Short: "Check every record: that it can be read, that it says what its cell says, and that no two contradict each other", Args: misuseArgs(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error {
-			records, err := record.OpenStore(folder).Verify()
-			trajectories := 0
-			for _, part := range []struct{ folder, protocol string }{{paper.MultiverseFolder, paper.ProtocolHash()}, {paper.CitedFolder, paper.CitedProtocolHash()}} {
-				n, more := record.OpenTrajectories(filepath.Join(folder, part.folder)).Under(part.protocol).Verify()
-				trajectories, err = trajectories+n, errors.Join(err, more)
-			}
-			if err != nil {
-				return err
-			}
-			if records+trajectories == 0 {
-				return fmt.Errorf("%s has no records: expected a folder of results", folder)
-			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trajectories in order\n", records, trajectories)
+		})
+	add("verify", "Check every record: that it can be read, that it says what its cell says, and that no two contradict "+
+		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		records, err := record.OpenStore(folder).Verify()
+		trajectories := 0
+		for _, part := range [][2]string{{paper.MultiverseFolder, paper.ProtocolHash()},
+			{paper.CitedFolder, paper.CitedProtocolHash()}} {
+			n, more := record.OpenTrajectories(filepath.Join(folder, part[0])).Under(part[1]).Verify()
+			trajectories, err = trajectories+n, errors.Join(err, more)
+		}
+		if err != nil {
 			return err
-		}},
-		newExportResultsCommand(&folder),
-		&cobra.Command{Use: "merge FOLDER…", Short: "Add what is in other folders of results; records that contradict those that are there are left out, and named", Args: misuseArgs(cobra.MinimumNArgs(1)), RunE: func(c *cobra.Command, args []string) error {
-			added, err := record.OpenStore(folder).Merge(args...)
-			fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
-			return err
-		}},
-	)
+		}
+		if records+trajectories == 0 {
+			return fmt.Errorf("%s has no records: expected a folder of results", folder)
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%d records and %d trajectories in order\n", records, trajectories)
+		return err
+	})
+	c.AddCommand(newExportResultsCommand(&folder))
+	add("merge FOLDER…", "Add what is in other folders of results; records that contradict those that are there are "+
+		"left "+
+		"out, and named", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		added, err := record.OpenStore(folder).Merge(args...)
+		fmt.Fprintf(c.OutOrStdout(), "%d records added\n", added)
+		return err
+	})
 	return c
 }
 
@@ -94,19 +94,17 @@ func newExportResultsCommand(folder *string) *cobra.Command {
 		Short: "Write all trials as one table, for pandas, R and others",
 		Long: `Write all trials as one table, for pandas, R and others: CSV, or Parquet with --output NAME.parquet.
 
-A row is a trial, and a column is what its name says: F1 and accuracy in percent, seconds, seeds, and a column for each flag of
-'nodemask train' that says how it was trained. A field is empty (null, NA) where a trial does not have it.`,
+A row is a trial, and a column is what its name says: F1 and accuracy in percent, seconds, seeds, and a column for each
+flag of 'nodemask train' that says how it was trained. A field is empty (null, NA) where a trial does not have it.`,
 		Example: `  nodemask results export > trials.csv
   nodemask results export --readings --output trials.parquet`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
-	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&output, "output", "o", "", "file, .csv or .parquet (default: CSV on standard output)")
-	flags.BoolVar(&readings, "readings", false, "also what 'nodemask multiverse' trained, a row for each way to stop and to arrive")
+	addTableOutput(c.Flags(), &output)
+	c.Flags().BoolVar(&readings, "readings", false,
+		"also what 'nodemask multiverse' trained, a row for each way to stop and to arrive")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if extension := strings.ToLower(filepath.Ext(output)); output != "" && extension != ".csv" && extension != ".parquet" {
-			return misusef("--output %s: expected a name that ends in .csv or .parquet", output)
+		if err := checkTableFile(output); err != nil {
+			return err
 		}
 		records, err := record.OpenStore(*folder).Load()
 		if err != nil {
@@ -128,12 +126,7 @@ A row is a trial, and a column is what its name says: F1 and accuracy in percent
 		if len(records) == 0 {
 			return fmt.Errorf("%s has no trials: expected a folder of results", *folder)
 		}
-		table := record.Tidy(records)
-		if output == "" {
-			w := bufio.NewWriter(c.OutOrStdout())
-			return errors.Join(table.CSV(w), w.Flush())
-		}
-		if err := writeFile(output, func(w io.Writer) error { return tidyfile.Write(w, table, output) }); err != nil {
+		if err := writeTable(c, record.Tidy(records), output); err != nil || output == "" {
 			return err
 		}
 		_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %d trials to %s\n", len(records), output)

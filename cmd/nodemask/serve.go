@@ -23,7 +23,6 @@ func newServeCommand() *cobra.Command {
 		Use:    worker.Subcommand,
 		Short:  "Do what a notebook's cell asks for on standard input",
 		Hidden: true,
-		Args:   misuseArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return serve(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		},
@@ -79,24 +78,28 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 		return err
 	}
 	send(worker.Event{Backend: b.Summary()})
-	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells, measure.Options{Trials: t.Trials, FirstSeed: t.FirstSeed,
-		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
-			return datasets.Open(ctx, data, openOptions(""))
-		},
-		Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) {
-			send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss), ValidationLoss: worker.Number(e.ValidationLoss)}})
-		},
-		Progress: func(s measure.State) {
-			send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
-		}})
+	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells,
+		measure.Options{Trials: t.Trials, FirstSeed: t.FirstSeed,
+			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
+				return datasets.Open(ctx, data, openOptions(""))
+			},
+			Epoch: func(c record.Cell, seed uint64, _ int, e train.Epoch) {
+				send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss),
+					ValidationLoss: worker.Number(e.ValidationLoss)}})
+			},
+			Progress: func(s measure.State) {
+				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
+			}})
 }
 
 func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) error {
 	if c.Graph == nil || c.Graph.Edges == nil {
 		return misusef("the request has no graph")
 	}
-	return checkModels(ctx, c.Graph, c.Root, c.Hops, 1, theorem.Options{Mask: c.Mask}, func(name string, check theorem.Result) error {
-		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(), Difference: worker.Number(check.Difference)}})
+	o := theorem.Options{Mask: c.Mask}
+	return theorem.CheckModels(ctx, c.Graph, c.Root, c.Hops, 1, o, func(name string, check theorem.Result) error {
+		send(worker.Event{Theorem: &worker.Theorem{Model: name, Holds: check.Holds(),
+			Difference: worker.Number(check.Difference)}})
 		return nil
 	})
 }

@@ -37,7 +37,8 @@ func served(t *testing.T, r worker.Request) (events []worker.Event) {
 }
 
 func quickCell() record.Cell {
-	return record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
+	return record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
+		20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
 }
 
 func TestServedTrainingTellsOfEveryEpochAndTrial(t *testing.T) {
@@ -79,9 +80,11 @@ func TestServedChecksTellOfEveryModel(t *testing.T) {
 
 func TestServingEndsWithItsInput(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
-	request, err := json.Marshal(worker.Request{Train: &worker.Training{Cells: []record.Cell{quickCell()}, Trials: 100_000, Store: t.TempDir()}})
+	request, err := json.Marshal(worker.Request{Train: &worker.Training{Cells: []record.Cell{quickCell()}, Trials: 100_000,
+		Store: t.TempDir()}})
 	require.NoError(t, err)
-	assert.EqualError(t, serve(context.Background(), bytes.NewReader(request), io.Discard), "interrupted: finished trials are kept")
+	assert.EqualError(t, serve(context.Background(), bytes.NewReader(request), io.Discard),
+		"interrupted: finished trials are kept")
 }
 
 func TestRequestsThatCannotBeAreMisuse(t *testing.T) {

@@ -86,9 +86,13 @@ func (p *progressLine) clear() {
 	}
 }
 
-// printTable writes a table for the terminal.
-func printTable(w io.Writer, t plots.Table) error {
-	text, err := t.Render(plots.FormatText)
+// printTable writes a table for the terminal, or as Markdown.
+func printTable(w io.Writer, t plots.Table, markdown bool) error {
+	format := plots.FormatText
+	if markdown {
+		format = plots.FormatMarkdown
+	}
+	text, err := t.Render(format)
 	if err != nil {
 		return err
 	}
@@ -96,8 +100,8 @@ func printTable(w io.Writer, t plots.Table) error {
 	return err
 }
 
-// plainJSON writes JSON, a value at a time, for terminals too: control characters, and controls of the direction of writing, as \u and
-// four digits, which mean the same.
+// plainJSON writes JSON, a value at a time, for terminals too: control characters, and controls of the direction of
+// writing, as \u and four digits, which mean the same.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {
@@ -137,20 +141,23 @@ func trialTable(results []*train.Result) plots.Table {
 	if results[0].Cached != nil {
 		columns = slices.Insert(columns, 1, columns[0], columns[0])
 		columns[1].name, columns[1].score = "cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }
-		columns[2].name, columns[2].score = "cached, apart: macro F1 %", func(r *train.Result) float64 { return r.Apart.MacroF1 }
+		columns[2].name, columns[2].score = "cached, apart: macro F1 %",
+			func(r *train.Result) float64 { return r.Apart.MacroF1 }
 	}
 	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: fields("mean ± std")}
 	for _, c := range columns {
 		t.Header = append(t.Header, c.name)
 		t.Footer = append(t.Footer, plots.Field{Text: scores(results, c.score).Text(2)})
 	}
-	t.Header, t.Footer = append(t.Header, "best epoch", "epochs", "seconds"), append(t.Footer, plots.Field{}, plots.Field{}, plots.Field{})
+	t.Header, t.Footer = append(t.Header, "best epoch", "epochs", "seconds"), append(t.Footer, plots.Field{},
+		plots.Field{}, plots.Field{})
 	for _, r := range results {
 		row := fields(fmt.Sprint(r.Seed))
 		for _, c := range columns {
 			row = append(row, plots.Field{Text: fmt.Sprintf("%.2f", 100*c.score(r))})
 		}
-		t.Rows = append(t.Rows, append(row, fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)), fmt.Sprintf("%.1f", r.Seconds))...))
+		t.Rows = append(t.Rows, append(row, fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)),
+			fmt.Sprintf("%.1f", r.Seconds))...))
 	}
 	return t
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,25 +24,35 @@ import (
 	"nodemask/stats"
 )
 
+// trainGroups are the flags of train by what they are about.
+var trainGroups = []flagGroup{
+	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation",
+		"split-seed",
+		"resplit", "raw-features"}},
+	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser",
+		"dropout", "dropout-on", "attention-dropout"}},
+	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm",
+		"readout", "residual", "heads"}},
+	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
+	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
+	{"Graphs larger than memory", []string{"batches", "memory", "sample", "checkpoint", "batch-dir"}},
+	{"Where it runs", []string{"backend", "jobs"}},
+}
+
 // trainFlags are the flags of train: a cell, and how to run it.
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
-	trainPercent                          int
-	trials                                int
+	saveModel, saveCache, backend         string
+	trainPercent, trials, jobs            int
 	seed, splitSeed                       uint64
 	axes                                  []*axisFlag
-	cacheInference                        bool
-	saveModel                             string
-	saveCache                             string
-	backend                               string
-	jobs                                  int
-	json                                  bool
+	cacheInference, json                  bool
 	batched                               batchFlags
 }
 
 func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
 
-// trainCommand is the command that fills f and runs it.
+// trainCommand returns the command that fills f and runs it.
 func trainCommand(f *trainFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
@@ -52,33 +60,49 @@ func trainCommand(f *trainFlags) *cobra.Command {
 		Long: `Train a model on a graph, a number of times, and report its macro F1: the F1 of each class, averaged.
 
 Without --keep-rate nothing is masked. All trials share one split and differ in first weights, masks and dropout
-(--resplit draws a split for each; --split own takes the one that the data come with). The same seed gives the same numbers to the last digit on the same backend.`,
+(--resplit draws a split for each; --split own takes the one that the data come with). The same seed gives the same
+numbers to the last digit on the same backend.`,
 		Example: `  nodemask train --data cora --setting transductive --train 10 --keep-rate 0.5
   nodemask train --data pubmed --setting inductive --train 50 --keep-rate 1 --trials 3 --json`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.data, "data", "cora", dataHelp)
-	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	addData(flags, &f.data, &f.dataDir)
 	flags.StringVar(&f.model, "model", "gin", "model: "+strings.Join(hyper.Models(), ", "))
-	flags.StringVar(&f.setting, "setting", string(datasets.Inductive), "inductive (train on the train nodes and the edges among them) or transductive (all nodes and edges are there)")
+	flags.StringVar(&f.setting, "setting", string(datasets.Inductive), "inductive (train on the train nodes and "+
+		"the edges among them) or transductive (all nodes and edges are there)")
 	flags.IntVar(&f.trainPercent, "train", 10, "size of the train set, in percent of the nodes")
 	flags.IntVar(&f.trials, "trials", 10, "number of trials")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
-	flags.StringVar(&f.preset, "preset", "", "hyperparameters that other flags change: "+strings.Join(hyper.Presets(), ", ")+" (default: gat for gat, sgat and gatv2, standard for the others)")
+	flags.StringVar(&f.preset, "preset", "", presetHelp())
 	f.axes = addAxes(flags)
-	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached representations of the train nodes, together (they see one another) and apart (they do not)")
-	flags.StringVar(&f.saveModel, "save-model", "", "safetensors file for the trained model of the trial with the best validation score")
-	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: safetensors file for what 'nodemask predict' needs of the train nodes, for the model that --save-model saves")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached "+
+		"representations of the train nodes, together (they see one another) and apart (they do not)")
+	flags.StringVar(&f.saveModel, "save-model", "",
+		"safetensors file for the trained model of the trial with the best validation score")
+	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: safetensors file for what 'nodemask predict' needs of "+
+		"the train nodes, for the model that --save-model saves")
+	addBackend(flags, &f.backend, "")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	f.batched.add(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	groupFlags(c, trainGroups)
 	return c
+}
+
+// presetHelp is what --preset says: which presets there are, and which model starts from which.
+func presetHelp() string {
+	presets := hyper.Presets()
+	from := ""
+	for _, preset := range presets[1:] {
+		of := slices.DeleteFunc(hyper.Models(), func(model string) bool { return hyper.TraitsOf(model).Preset != preset })
+		if len(of) > 0 {
+			from += preset + " for " + strings.Join(of, ", ") + "; "
+		}
+	}
+	return fmt.Sprintf("hyperparameters that other flags change: %s (default: %s%s for the others)",
+		strings.Join(presets, ", "), from, presets[0])
 }
 
 // cell is what the flags describe: the preset, changed by every axis whose flag was given.
@@ -119,34 +143,42 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
-	case cell.OwnSplit && (c.Flags().Changed("train") || c.Flags().Changed("validation") || c.Flags().Changed("split-seed") || cell.Resplit):
-		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and --resplit")
+	case cell.OwnSplit && (slices.ContainsFunc([]string{"train", "validation", "split-seed"}, c.Flags().Changed) ||
+		cell.Resplit):
+		return misusef("--split own: the data say which nodes are which: " +
+			"leave out --train, --validation, --split-seed and --resplit")
 	case f.trials < 1 || f.trials > 1_000_000:
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	if err := f.checkFiles(); err != nil { // before all is trained
-		return err
+	for _, flag := range []string{"save-model", "save-cache"} {
+		if file := c.Flags().Lookup(flag).Value.String(); file != "" {
+			if err := checkWritable(flag, file); err != nil { // before all is trained
+				return err
+			}
+		}
 	}
 	if err := f.checkBatches(c, cell.Parameters); err != nil {
 		return err
 	}
 	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
-		return dataError(err)
+		return err
 	}
 	if err := f.checkText(graph); err != nil { // before all is trained, likewise
 		return err
 	}
 	if cell.OwnSplit {
 		if graph.OwnSplit == nil {
-			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'", f.data)
+			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'",
+				f.data)
 		}
 		cell.TrainPercent = graph.OwnSplit.TrainPercent
 	}
 	if graph.NumClasses() < 2 {
-		return fmt.Errorf("%s has %d classes: expected at least two to tell apart; see 'nodemask data describe'", f.data, graph.NumClasses())
+		return fmt.Errorf("%s has %d classes: expected at least two to tell apart; see 'nodemask data describe'", f.data,
+			graph.NumClasses())
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
@@ -168,20 +200,21 @@ func (f *trainFlags) run(c *cobra.Command) error {
 			return encoder.Encode(measure.Record(x, b, r))
 		}
 	}
-	run := runFunc(x.Run)
+	run := x.Run
 	if f.batched.on {
 		if run, err = f.batched.runner(c, x); err != nil {
 			return err
 		}
 	}
-	results, err := runTrialsBy(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
+	results, err := runTrials(c, b, x, train.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, title(x))
-		if err := printTable(out, trialTable(results)); err != nil {
+		if err := printTable(out, trialTable(results), false); err != nil {
 			return err
 		}
 		if n := results[0].Nodes; n != nil {
-			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; %d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
+			fmt.Fprintf(out, "Nodes needed to predict the test nodes: %d reached in %d hops, of %d in all; "+
+				"%d with cached train nodes.\n", n.Reached, x.Parameters.Layers, n.All, n.Cached)
 		}
 	}
 	if note := collapsed(x, results); err == nil && note != "" {
@@ -193,7 +226,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// collapsed names the trials that learnt nothing to speak of, and what to try; "" if there is none.
+// collapsed names the trials that learnt nothing, and what to try; "" if there is none.
 func collapsed(x train.Experiment, results []*train.Result) string {
 	var seeds, try []string
 	best, constant := 0.0, 0.0
@@ -221,31 +254,9 @@ func collapsed(x train.Experiment, results []*train.Result) string {
 	if len(seeds) > 1 {
 		which = "seeds"
 	}
-	return fmt.Sprintf("%s %s collapsed: macro F1 on validation is at most %.1f %%, and one class for every node has %.1f %%: try %s",
+	return fmt.Sprintf("%s %s collapsed: macro F1 on validation is at most %.1f %%, and one class for every node has "+
+		"%.1f %%: try %s",
 		which, strings.Join(seeds, ", "), 100*best, 100*constant, strings.Join(try, ", or "))
-}
-
-// checkFiles returns an error unless model and cache can be saved, as far as can be told before.
-func (f *trainFlags) checkFiles() error {
-	for _, to := range []struct{ flag, file string }{{"save-model", f.saveModel}, {"save-cache", f.saveCache}} {
-		if to.file == "" {
-			continue
-		}
-		if info, err := os.Stat(filepath.Dir(to.file)); err != nil || !info.IsDir() {
-			return misusef("--%s %s: there is no folder %s", to.flag, to.file, filepath.Dir(to.file))
-		}
-		if info, err := os.Stat(to.file); err == nil && info.IsDir() {
-			return misusef("--%s %s: this is a folder: expected a file", to.flag, to.file)
-		}
-		probe, err := os.CreateTemp(filepath.Dir(to.file), ".nodemask-*")
-		if err != nil {
-			return fmt.Errorf("--%s %s: nothing can be written there: %w", to.flag, to.file, err)
-		}
-		if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-			return fmt.Errorf("--%s %s: %w", to.flag, to.file, err)
-		}
-	}
-	return nil
 }
 
 // checkText returns an error unless the names in a graph can be saved.
@@ -253,7 +264,8 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 	if f.saveModel == "" {
 		return nil
 	}
-	err := errors.Join(cached.CheckText("class", g.Classes), cached.CheckText("feature", graphFeatureNames(f.data, f.dataDir, g.Features.Width)))
+	err := errors.Join(cached.CheckText("class", g.Classes),
+		cached.CheckText("feature", graphFeatureNames(f.data, f.dataDir, g.Features.Width)))
 	if f.saveCache != "" {
 		err = errors.Join(err, cached.CheckText("node", g.NodeIDs))
 	}
@@ -304,23 +316,21 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 	return nil
 }
 
-// runTrials runs an experiment with a progress line on w, and calls emit, if not nil, once a trial in the order of the
-// seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the error.
-func runTrials(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error) ([]*train.Result, error) {
-	return runTrialsBy(ctx, w, b, x, seeds, jobs, emit, x.Run)
-}
+// runFunc is [train.Experiment.Run], or another way to run trials.
+type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runFunc is [train.Experiment.Run], or what does the same otherwise.
-type runFunc func(ctx context.Context, b *backend.Backend, seeds []uint64, o train.RunOptions) ([]*train.Result, error)
-
-func runTrialsBy(ctx context.Context, w io.Writer, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int, emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
+// runTrials runs an experiment with a progress line, and calls emit, if not nil, once a trial in the order of the
+// seeds. Only the best result keeps its weights and cache. When it is interrupted, the results so far come with the
+// error.
+func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
+	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
 		if b.Plugin == "" {
 			jobs = runtime.NumCPU()
 		}
 	}
-	line := newProgressLine(w, x, len(seeds))
+	line := newProgressLine(c.ErrOrStderr(), x, len(seeds))
 	defer line.clear()
 	finished := make([]*train.Result, len(seeds))
 	emitted := 0
@@ -335,22 +345,18 @@ func runTrialsBy(ctx context.Context, w io.Writer, b *backend.Backend, x train.E
 			}
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: func(i int, r *train.Result) {
+	done := func(i int, r *train.Result) {
 		finished[i] = r
 		line.trial()
 		if flush(false); broken != nil {
 			cancel()
 		}
-	}})
-	flush(true)
-	var results []*train.Result
-	for _, r := range finished {
-		if r != nil {
-			results = append(results, r)
-		}
 	}
+	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true, Progress: line.epoch, Done: done})
+	flush(true)
+	results := slices.DeleteFunc(finished, func(r *train.Result) bool { return r == nil })
 	switch {
 	case broken != nil:
 		return results, fmt.Errorf("writing the result: %w", broken)
@@ -379,12 +385,11 @@ func title(x train.Experiment) string {
 	if x.Graph.Source != "embedded" { // another source may have the nodes in another order, and so split them otherwise
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
-	if x.OwnSplit {
-		s := x.Graph.OwnSplit
-		return fmt.Sprintf("%s%s, %s, its own split of %d, %d and %d nodes%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, len(s.Train), len(s.Validation), len(s.Test), joined,
-			x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)
+	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
+	if s := x.Graph.OwnSplit; x.OwnSplit {
+		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
 	}
-	return fmt.Sprintf("%s%s, %s, %d%% to train on%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, x.TrainPercent, joined,
+	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s, %s", x.Graph.Name, from, x.Setting, split, joined,
 		x.Parameters.Layers, hyper.Title(x.Parameters.Model), masking)
 }
 
@@ -403,7 +408,6 @@ func newDemoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Train GIN on Cora with and without node masking, beside the paper's figures",
-		Args:  misuseArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if trials < 1 {
 				return misusef("--trials %d: expected at least 1", trials)
@@ -411,7 +415,7 @@ func newDemoCommand() *cobra.Command {
 			return demo(c, backendID, trials)
 		},
 	}
-	c.Flags().StringVar(&backendID, "backend", "", backendHelp)
+	addBackend(c.Flags(), &backendID, "")
 	c.Flags().IntVar(&trials, "trials", trials, "trials a cell")
 	return c
 }
@@ -444,8 +448,9 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		cells := fields(row.label)
 		for _, keepRate := range []hyper.KeepRate{1, paper.MaskedKeepRate} {
 			parameters.KeepRate = keepRate
-			x := train.Experiment{Graph: graph, Parameters: parameters, Setting: row.setting, Arrivals: row.arrivals, TrainPercent: trainPercent, SplitSeed: 1}
-			results, err := runTrials(c.Context(), c.ErrOrStderr(), b, x, train.Seeds(1, trials), 0, nil)
+			x := train.Experiment{Graph: graph, Parameters: parameters, Setting: row.setting, Arrivals: row.arrivals,
+				TrainPercent: trainPercent, SplitSeed: 1}
+			results, err := runTrials(c, b, x, train.Seeds(1, trials), 0, nil, x.Run)
 			if err != nil {
 				return err
 			}
@@ -456,12 +461,13 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		t.Rows = append(t.Rows, cells)
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials on one split:\n", trainPercent, trials)
-	if err := printTable(out, t); err != nil {
+	fmt.Fprintf(out, "Macro F1 in percent on Cora, %d %% to train on, mean ± standard deviation of %d trials on one "+
+		"split:\n", trainPercent, trials)
+	if err := printTable(out, t, false); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, strings.TrimSpace(`
-The paper does not say which edges nodes bring along when they arrive after training, so both readings are shown; at this
-size its inductive figures lie below both. 'nodemask train --help' lists what else can be chosen.`))
+The paper does not say which edges nodes bring along when they arrive after training, so both readings are shown; at
+this size its inductive figures lie below both. 'nodemask train --help' lists what else can be chosen.`))
 	return nil
 }

@@ -34,7 +34,8 @@ func smallGraph(t *testing.T) string {
 }
 
 func quickTrain(dir string, more ...string) []string {
-	return append([]string{"train", "--data", dir, "--backend", "go", "--train", "30", "--trials", "3", "--max-epochs", "5", "--hidden", "4"}, more...)
+	return append([]string{"train", "--data", dir, "--backend", "go", "--train", "30", "--trials", "3", "--max-epochs",
+		"5", "--hidden", "4"}, more...)
 }
 
 func jsonLines(t *testing.T, out string) (lines []map[string]any) {
@@ -59,12 +60,14 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 
 func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
 	dir := smallGraph(t)
-	code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers", "3")...)
+	code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers",
+		"3")...)
 	require.Zero(t, code, diagnostics)
 	lines := jsonLines(t, out)
 	require.Len(t, lines, 3)
 	for i, line := range lines {
-		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash", "macro_f1", "micro_f1", "accuracy",
+		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash",
+			"macro_f1", "micro_f1", "accuracy",
 			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate", "weight_decay", "stop_on"} {
 			assert.Contains(t, line, key)
 		}
@@ -130,10 +133,11 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		"dropout 1: expected":                                                    {"--dropout", "1"},
 		`early stopping on "luck"`:                                               {"--stop-on", "luck"},
 		"unknown flag: --kepe-rate":                                              {"--kepe-rate", "1"},
-		`invalid argument "ten" for "--trials" flag: expected a whole number` + "\n":         {"--trials", "ten"},
-		`invalid argument "-1" for "--seed" flag: expected a whole number from 0 up`:         {"--seed", "-1"},
-		`invalid argument "1e3" for "--train" flag: expected a whole number` + "\n":          {"--train", "1e3"},
-		`for "--seed" flag: expected a whole number from 0 up, and none so large`:            {"--seed", "99999999999999999999"},
+		`invalid argument "ten" for "--trials" flag: expected a whole number` + "\n": {"--trials", "ten"},
+		`invalid argument "-1" for "--seed" flag: expected a whole number from 0 up`: {"--seed", "-1"},
+		`invalid argument "1e3" for "--train" flag: expected a whole number` + "\n":  {"--train", "1e3"},
+		`for "--seed" flag: expected a whole number from 0 up, and none so large`: {"--seed",
+			"99999999999999999999"},
 		`invalid argument "maybe" for "--json" flag: expected true or false`:                 {"--json=maybe"},
 		`invalid argument "maybe" for "--resplit" flag: expected true or false`:              {"--resplit=maybe"},
 		`nodemask: --layers: "ten": expected a whole number`:                                 {"--layers", "ten"},
@@ -182,7 +186,8 @@ func TestTrainSaysThatNothingIsMaskedUnlessToldWhatToDo(t *testing.T) {
 		false: {{"--keep-rate", "1"}, {"--keep-rate", "0.5"}, {"--regulariser", "dropedge:0.5"}},
 	} {
 		for _, more := range args {
-			args := []string{"train", "--data", dir, "--model", "gcn", "--train", "50", "--trials", "1", "--max-epochs", "1", "--backend", "go"}
+			args := []string{"train", "--data", dir, "--model", "gcn", "--train", "50", "--trials", "1", "--max-epochs", "1",
+				"--backend", "go"}
 			code, _, diagnostics := nodemask(t, append(args, more...)...)
 			require.Zero(t, code, diagnostics)
 			assert.Equal(t, want, strings.Contains(diagnostics, "nothing is masked: --keep-rate is 1"), more)
@@ -198,15 +203,21 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 		want string
 	}{
 		{[]string{"tree", "--edges", "none", "--root", "a"}, 1, "nodemask: --edges none: no such file or directory\n"},
-		{[]string{"predict", "--model", "none", "--cache", "c", "--nodes", "n", "--edges", "e"}, 1, "nodemask: --model none: no such file or directory\n"},
+		{[]string{"predict", "--model", "none", "--cache", "c", "--nodes", "n", "--edges", "e"}, 1,
+			"nodemask: --model none: no such file or directory\n"},
 		{[]string{"train", "--data", "./none"}, 1, "nodemask: ./none: no such file or folder\n"},
 		{quickTrain(dir, "--save-model", "none/m"), 2, "nodemask: --save-model none/m: there is no folder none\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "none/c"), 2, "nodemask: --save-cache none/c: there is no folder none\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "."), 2, "nodemask: --save-cache .: this is a folder: expected a file\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "m"), 2, "nodemask: --save-cache m: --save-model names the same file: expected another\n"},
-		{quickTrain(dir, "--save-model", filepath.Join(dir, "m"), "--save-cache", filepath.Join(dir, "..", "small", ".", "m")), 2,
+		{quickTrain(dir, "--save-model", "m", "--save-cache", "none/c"), 2,
+			"nodemask: --save-cache none/c: there is no folder none\n"},
+		{quickTrain(dir, "--save-model", "m", "--save-cache", "."), 2,
+			"nodemask: --save-cache .: this is a folder: expected a file\n"},
+		{quickTrain(dir, "--save-model", "m", "--save-cache", "m"), 2,
+			"nodemask: --save-cache m: --save-model names the same file: expected another\n"},
+		{quickTrain(dir, "--save-model", filepath.Join(dir, "m"), "--save-cache",
+			filepath.Join(dir, "..", "small", ".", "m")), 2,
 			"nodemask: --save-cache " + filepath.Join(dir, "m") + ": --save-model names the same file: expected another\n"},
-		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1, "nodemask: writing none/tree.svg: no such file or directory\n"},
+		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1,
+			"nodemask: writing none/tree.svg: no such file or directory\n"},
 	} {
 		code, out, diagnostics := nodemask(t, c.args...)
 		assert.Equal(t, c.code, code, c.args)
@@ -223,11 +234,13 @@ func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 	assert.Equal(t, 1, errorLines(diagnostics), diagnostics)
 }
 
-// errorLines counts the lines of diagnostics that are not about what is run, on which backend, and what was dropped of the data called small.
+// errorLines counts the lines of diagnostics that are not about what is run, on which backend, and what was dropped of
+// the data called small.
 func errorLines(diagnostics string) int {
 	n := 0
 	for line := range strings.Lines(diagnostics) {
-		if !strings.HasPrefix(line, "backend: ") && !strings.HasPrefix(line, "nothing is masked: ") && !strings.HasPrefix(line, "small: ") {
+		if !strings.HasPrefix(line, "backend: ") && !strings.HasPrefix(line,
+			"nothing is masked: ") && !strings.HasPrefix(line, "small: ") {
 			n++
 		}
 	}
@@ -275,14 +288,17 @@ func TestATrialThatCollapsesIsNamedWithWhatToTry(t *testing.T) {
 		more []string
 		want string
 	}{
-		{[]string{"--learning-rate", "1e-30", "--trials", "2", "--resplit"}, `(?m)^seeds? \d(, 2)? collapsed: macro F1 on validation is at most [\d.]+ %, and one class for every node has [\d.]+ %: try --norm both, or --raw-features, or a --learning-rate below 1e-30$`},
-		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"}, `(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
+		{[]string{"--learning-rate", "1e-30", "--trials", "2", "--resplit"},
+			`(?m)^seeds? \d(, 2)? collapsed: macro F1 on validation is at most [\d.]+ %, and one class for every node has [\d.]+ %: try --norm both, or --raw-features, or a --learning-rate below 1e-30$`},
+		{[]string{"--learning-rate", "1e-30", "--model", "gcn", "--raw-features", "--json"},
+			`(?m)^seeds 1, 2, 3 collapsed: .*: try features that are divided by their sums \(without --raw-features\), or a --learning-rate below`},
 	} {
 		code, _, diagnostics := nodemask(t, quickTrain(dir, x.more...)...)
 		require.Zero(t, code, diagnostics)
 		require.Regexp(t, x.want, diagnostics)
 	}
-	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1", "--max-epochs", "60", "--backend", "go")
+	_, _, diagnostics := nodemask(t, "train", "--data", "cora", "--setting", "transductive", "--trials", "1",
+		"--max-epochs", "60", "--backend", "go")
 	require.NotContains(t, diagnostics, "collapsed")
 }
 
@@ -290,7 +306,8 @@ func TestWhatWasSavedIsReadBackAndCompared(t *testing.T) {
 	dir, to := smallGraph(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(to, name) }
 	for name, seed := range map[string]string{"a": "1", "b": "2"} {
-		code, _, diagnostics := nodemask(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name), "--save-cache", at(name+" cache"))...)
+		code, _, diagnostics := nodemask(t, quickTrain(dir, "--trials", "1", "--seed", seed, "--save-model", at(name),
+			"--save-cache", at(name+" cache"))...)
 		require.Zero(t, code, diagnostics)
 	}
 	saved, err := cached.LoadModel(at("a"))

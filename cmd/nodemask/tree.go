@@ -23,11 +23,8 @@ import (
 	"nodemask/aggtree/explorer"
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/memory"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/theorem"
 )
 
@@ -44,8 +41,8 @@ func newTreeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tree",
 		Short: "Draw, count or check the aggregation tree of a node",
-		Long: `Draw, count or check the aggregation tree of a node: what a graph neural network of so many layers sees of the graph
-from there.
+		Long: `Draw, count or check the aggregation tree of a node: what a graph neural network of so many layers sees of
+the graph from there.
 
 The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
 comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in part, but JSON has all
@@ -55,22 +52,20 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
   nodemask tree --data cora --root 5 --format html -o tree.html
   nodemask tree --data cora --root 5 --cached --train 50 --check
   nodemask tree --edges friends.txt --root ann --count --hops 9`,
-		Args: misuseArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.data, "data", "cora", dataHelp)
-	flags.StringVar(&f.dataDir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+	addData(flags, &f.data, &f.dataDir)
 	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
 	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, or its id with --edges")
 	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
 	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
 	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of --keep-rate, and of the networks of --check")
-	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after training")
+	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after "+
+		"training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
 	flags.StringVar(&f.format, "format", "text", "text, svg, html (interactive) or json")
-	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: the terminal)")
+	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
@@ -170,7 +165,7 @@ func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error
 	}
 	data, err := openGraph(ctx, notes, f.data, f.dataDir)
 	if err != nil {
-		return nil, dataError(err)
+		return nil, err
 	}
 	return &treeGraph{edges: data.Edges, data: data}, nil
 }
@@ -229,7 +224,8 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		o = o.ByClass(g.data.Labels, g.data.Classes)
 	}
 	if f.format == formatHTML {
-		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate, Seed: f.seed}
+		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: o.Mask, KeepRate: f.keepRate,
+			Seed: f.seed}
 		if f.keepRate == 1 {
 			h.KeepRate = 0.5 // the reader's epochs mask something
 		}
@@ -248,7 +244,8 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	}
 	var tooLarge *aggtree.TooLargeError
 	if errors.As(err, &tooLarge) {
-		return fmt.Errorf("the %d-aggregation tree of node %s has %s nodes, but the limit is %d: ask for fewer --hops, mask nodes, or raise --limit", f.hops, f.root, atLeast(tooLarge.Counts.Total), tooLarge.Limit)
+		return fmt.Errorf("the %d-aggregation tree of node %s has %s nodes, but the limit is %d: ask for fewer --hops, "+
+			"mask nodes, or raise --limit", f.hops, f.root, atLeast(tooLarge.Counts.Total), tooLarge.Limit)
 	}
 	if err != nil {
 		return err
@@ -266,7 +263,8 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 		return nil, err
 	}
 	if _, is := slices.BinarySearch(split.Train, g.root); is {
-		return nil, misusef("--root %d: it is a train node at --train %d, which the model knew: expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
+		return nil, misusef("--root %d: it is a train node at --train %d, which the model knew: "+
+			"expected a node that arrives later, for instance %d", g.root, f.train, split.Test[0])
 	}
 	return aggtree.BuildArrival(ctx, g.edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
 }
@@ -303,7 +301,8 @@ func atLeast(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph, mask []bool) error {
+func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph,
+	mask []bool) error {
 	statements, err := aggtree.Verify(ctx, graph, tree.Base[0], f.hops, tree.Arborescence(), mask)
 	if err != nil {
 		return err
@@ -313,7 +312,8 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 			return fmt.Errorf("%s does not hold: %w", s.Name, s.Counterexample)
 		}
 	}
-	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
+	if _, err := fmt.Fprintf(w, "the %d-aggregation tree of node %s is right: %d nodes; its paths are the graph's walks, "+
+		"and lemmas 1 and 2 hold\n", f.hops, f.root, tree.NumNodes()); err != nil {
 		return err
 	}
 	if f.cached || f.hops == 0 { // theorem 1 speaks of neither
@@ -329,9 +329,12 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 		data = &datasets.Graph{Name: f.edges, Edges: g.edges}
 	}
 	worst := 0.0
-	err := checkModels(ctx, data, g.root, f.hops, f.seed, theorem.Options{Mask: g.mask, Limit: f.limit}, func(name string, check theorem.Result) error {
+	o := theorem.Options{Mask: g.mask, Limit: f.limit}
+	err := theorem.CheckModels(ctx, data, g.root, f.hops, f.seed, o, func(name string, check theorem.Result) error {
 		if !check.Holds() {
-			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference, theorem.Tolerance)
+			return fmt.Errorf("theorem 1: %s with %d layers gives node %s %v on the graph and %v on its tree: "+
+				"they differ by %.2g, more than %g", name, f.hops, f.root, check.OnGraph, check.OnTree, check.Difference,
+				theorem.Tolerance)
 		}
 		worst = max(worst, check.Difference)
 		return nil
@@ -339,75 +342,11 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the graph, within %g\n", f.hops, strings.Join(hyper.Models(), ", "), f.root, max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
+	_, err = fmt.Fprintf(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as "+
+		"on "+
+		"the graph, within %g\n", f.hops, strings.Join(hyper.Models(), ", "), f.root,
+		max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
 	return err
-}
-
-// checkModels calls each with what theorem 1 comes to for an untrained network of each model. A graph without features gets
-// random ones, and without hops, of which the theorem does not speak, nothing is checked.
-func checkModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o theorem.Options, each func(model string, check theorem.Result) error) error {
-	if hops == 0 {
-		return nil
-	}
-	if g.Features.Width == 0 {
-		g = &datasets.Graph{Name: g.Name, Edges: g.Edges, Features: randomFeatures(g.Edges.NumNodes(), 16, seed)}
-	}
-	left, _ := memory.Get()
-	if err := checkFits(ctx, g, root, hops, left); err != nil {
-		return err
-	}
-	b, err := backend.Open("go") // one run each: not worth compiling
-	if err != nil {
-		return err
-	}
-	for _, name := range hyper.Models() {
-		p, err := hyper.For(name)
-		if err != nil {
-			return err
-		}
-		p.Layers = hops
-		m, err := infer.Untrained(b, nmgnn.Build(p, 2), g.Features.Width, seed)
-		if err != nil {
-			return err
-		}
-		check, err := theorem.Check(ctx, b, m, g, root, o)
-		if err != nil {
-			return fmt.Errorf("theorem 1 for %s: %w", hyper.Title(name), err)
-		}
-		if err := each(name, check); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkFits returns an error if running a network on a graph and on the tree of a root takes more memory than is left.
-func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, left memory.Left) error {
-	counts, err := aggtree.Count(ctx, g.Edges, root, hops, nil)
-	if err != nil {
-		return err
-	}
-	p, err := hyper.For(hyper.Models()[0])
-	if err != nil {
-		return err
-	}
-	p.Layers = hops
-	need := theorem.Memory(float64(g.Edges.NumNodes())+float64(counts.Total), g.Features.Width, p)
-	if need > float64(left.Bytes) {
-		return fmt.Errorf("theorem 1 takes about %s of memory on %d nodes and a tree of %s, and %v: ask for fewer --hops or a smaller graph",
-			memory.About(need), g.Edges.NumNodes(), atLeast(counts.Total), left)
-	}
-	return nil
-}
-
-// randomFeatures are for graphs that have none.
-func randomFeatures(nodes, width int, seed uint64) datasets.Features {
-	r := rand.New(rand.NewPCG(seed, 0))
-	x := datasets.Features{Rows: nodes, Width: width, Dense: make([]float32, nodes*width)}
-	for i := range x.Dense {
-		x.Dense[i] = r.Float32()
-	}
-	return x
 }
 
 // pipeColumns is how wide lines may be where no terminal says so.

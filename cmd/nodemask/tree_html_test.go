@@ -11,7 +11,8 @@ import (
 
 func TestTreeWritesAnInteractivePageWithTheWholeOfCora(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tree.html")
-	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.8", "--format", "html", "-o", file)
+	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "0", "--keep-rate", "0.8", "--format", "html",
+		"-o", file)
 	require.Zero(t, code, stderr)
 	assert.Empty(t, out)
 	page, err := os.ReadFile(file)
@@ -27,7 +28,8 @@ func TestTreeRefusesInteractivePagesThatCannotBe(t *testing.T) {
 		"--cached and --format html":                        {"--cached"},
 		"--hops 11: expected at most 10 with --format html": {"--hops", "11"},
 	} {
-		code, _, stderr := nodemask(t, append([]string{"tree", "--data", "cora", "--root", "0", "--format", "html"}, args...)...)
+		code, _, stderr := nodemask(t, append([]string{"tree", "--data", "cora", "--root", "0", "--format", "html"},
+			args...)...)
 		assert.Equal(t, 2, code)
 		assert.Contains(t, stderr, expected)
 	}

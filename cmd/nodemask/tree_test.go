@@ -9,10 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/csr"
-	"nodemask/datasets"
-	"nodemask/internal/memory"
 )
 
 // tailedTriangle is a file of edges: a triangle ann, bob, cy, and dot, who knows cy alone.
@@ -29,7 +25,8 @@ func TestTreeDrawsAUsersOwnGraphByItsNames(t *testing.T) {
 	assert.Equal(t, "dot\n└─ cy\n   ├─ ann\n   ├─ bob\n   └─ dot\n", out)
 	code, out, _ = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--mask", "dot,ann")
 	assert.Zero(t, code)
-	assert.Equal(t, "dot (masked, but the root)\n└─ cy\n   ├╌ ann (masked)\n   ├─ bob\n   └╌ dot (masked)\n", out)
+	assert.Equal(t, "dot (masked, but the root)\n└─ cy\n   ├╌ ann (masked)\n   ├─ bob\n   └╌ dot "+
+		"(masked)\n", out)
 }
 
 func TestTreeWritesJSONWithEveryNodeAndItsParent(t *testing.T) {
@@ -89,7 +86,8 @@ func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
 	assert.Contains(t, out, "in all   at least 18446744073709551615\n")
 	code, _, stderr = nodemask(t, "tree", "--edges", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9")
 	assert.Equal(t, 1, code)
-	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer --hops, mask nodes, or raise --limit\n", stderr)
+	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer "+
+		"--hops, mask nodes, or raise --limit\n", stderr)
 }
 
 func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
@@ -132,7 +130,8 @@ func TestTreeEndsWithTwoForMisuseAndOneForFailureAndSaysWhyInOneLine(t *testing.
 		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 2, "--hops -1"},
 		{[]string{"--data", "cora", "--root", "1", "--format", "png"}, 2, "--format png"},
 		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "--mask and --keep-rate"},
-		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2, "--keep-rate: keep rate 0: expected a probability"},
+		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2,
+			"--keep-rate: keep rate 0: expected a probability"},
 		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
 		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
 		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "--check and --count"},
@@ -163,17 +162,4 @@ func TestTextIsCutAtAHundredColumnsInAPipeAndWholeInAFile(t *testing.T) {
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "a\n└─ "+long+"\n", string(whole))
-}
-
-func TestATheoremThatDoesNotFitIntoMemoryIsNotChecked(t *testing.T) {
-	var edges []csr.Edge
-	for v := range int32(1000) {
-		edges = append(edges, csr.Edge{Node: 0, Neighbour: v + 1})
-	}
-	star, _, err := csr.FromEdges(1001, edges, csr.Options{})
-	require.NoError(t, err)
-	g := &datasets.Graph{Edges: star, Features: randomFeatures(1001, 16, 1)}
-	require.NoError(t, checkFits(t.Context(), g, 1, 2, memory.Left{Bytes: 1e9, Of: "this machine"}))
-	require.ErrorContains(t, checkFits(t.Context(), g, 0, 5, memory.Left{Bytes: 1e9, Of: "this machine"}),
-		"and a tree of 1002002001, and this machine leaves 1.0 GB: ask for fewer --hops")
 }

@@ -1,13 +1,146 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// misuse marks an error as the caller's: an invalid flag, argument or name. It ends the command with exit code 2; any
+// other error ends it with 1.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+
+// choices is a list as Go prints it.
+var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
+
+// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, with
+// commas in lists, and what was said twice once.
+func plain(text string) string {
+	var parts []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = choices.ReplaceAllStringFunc(line, func(list string) string {
+			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
+			if strings.Contains(names, `"`) { // a name may have spaces
+				return before + strings.ReplaceAll(names, `" "`, `", "`)
+			}
+			return before + strings.ReplaceAll(names, " ", ", ")
+		})
+		if !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fileError names the flag that gave a file which cannot be opened, in place of the system call. Without a flag, the
+// file was an argument.
+func fileError(flag, file string, err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) || path.Path != file {
+		return err
+	}
+	if flag == "" {
+		return fmt.Errorf("%s: %w", file, path.Err)
+	}
+	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
+}
+
+// flagError marks a flag's error as misuse, and names the flag that may be meant, or what was expected of its value, in
+// place of which of Go's functions could not read it.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return misuse{didYouMean(err, "--"+unknown.GetSpecifiedName(), known)}
+	}
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return misuse{err}
+	}
+	if f, is := invalid.GetFlag().Value.(*axisFlag); is && f.Switch == "" { // whose errors name the value
+		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
+	}
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return misuse{err}
+	}
+	expected := "a whole number"
+	switch number.Func {
+	case "ParseUint":
+		expected = "a whole number from 0 up"
+	case "ParseFloat":
+		expected = "a number"
+	case "ParseBool":
+		expected = "true or false"
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		expected += ", and none so large"
+	}
+	return misusef("invalid argument %q for \"--%s\" flag: expected %s",
+		invalid.GetValue(), invalid.GetFlag().Name, expected)
+}
+
+// didYouMean adds to an error about a misspelt word the known one that may be meant, if cobra suggests one: the
+// nearest.
+func didYouMean(err error, word string, known []string) error {
+	if word == "" || slices.Contains(known, word) {
+		return err
+	}
+	var words cobra.Command
+	for _, k := range known {
+		words.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
+	}
+	for distance := range 3 { // 2 is what cobra takes by itself
+		words.SuggestionsMinimumDistance = distance
+		if near := words.SuggestionsFor(word); len(near) > 0 {
+			return fmt.Errorf("%w. Did you mean %s?", err, near[0])
+		}
+	}
+	return err
+}
+
+// unknownCommand is the error for a word that is none of c's commands.
+func unknownCommand(c *cobra.Command, word string) error {
+	var known []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
+}
+
+// newHelpCommand is 'nodemask help', which cobra's own ends as a success for an unknown command.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(c *cobra.Command, args []string) error {
+			of := c.Root()
+			for _, word := range args {
+				next, _, err := of.Find([]string{word})
+				if err != nil || next == of {
+					return unknownCommand(of, word)
+				}
+				of = next
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
 
 // flagGroup is a part of a command's flags under a heading.
 type flagGroup struct {
@@ -15,19 +148,9 @@ type flagGroup struct {
 	flags   []string
 }
 
-// trainGroups are the flags of train by what they are about. What is in none of them comes last.
-var trainGroups = []flagGroup{
-	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "validation", "split-seed", "resplit", "raw-features"}},
-	{"Node masking, and what else regularises", []string{"keep-rate", "mask-over", "rescale", "self-term", "regulariser", "dropout", "dropout-on", "attention-dropout"}},
-	{"The model", []string{"model", "preset", "layers", "hidden", "mlp-layers", "epsilon", "learn-epsilon", "norm", "readout", "residual", "heads"}},
-	{"Training", []string{"trials", "seed", "learning-rate", "weight-decay", "max-epochs", "patience", "stop-on"}},
-	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
-	{"Graphs larger than memory", []string{"batches", "memory", "sample", "checkpoint", "batch-dir"}},
-	{"Where it runs", []string{"backend", "jobs"}},
-}
-
-// groupFlags has a command's help list its flags under headings.
+// groupFlags has a command's help list its flags under headings. What is in none of them comes last.
 func groupFlags(c *cobra.Command, groups []flagGroup) {
+	c.Flags().SortFlags = false
 	c.InitDefaultHelpFlag()
 	var text strings.Builder
 	listed := map[string]bool{}
@@ -52,90 +175,4 @@ func groupFlags(c *cobra.Command, groups []flagGroup) {
 		c.Printf("Usage:\n  %s\n\nExamples:\n%s\n\n%s", c.UseLine(), c.Example, text.String())
 		return nil
 	})
-}
-
-// didYouMean adds to an error about a misspelt word which of the known ones may be meant, if one is near.
-func didYouMean(err error, word string, known []string) error {
-	if near := nearest(word, known); near != "" {
-		return fmt.Errorf("%w. Did you mean %s?", err, near)
-	}
-	return err
-}
-
-// nearest returns the known word that is fewest slips from a misspelt one: letters left out, added, changed, or turned round
-// with the next. It is "" if more than a third of the word is wrong, and for a word that is known.
-func nearest(word string, known []string) string {
-	best, fewest := "", max(1, len(word)/3)+1
-	for _, k := range known {
-		switch n := slips(strings.ToLower(word), k); {
-		case n == 0 && word == k:
-			return ""
-		case n < fewest:
-			best, fewest = k, n
-		}
-	}
-	return best
-}
-
-// slips is the distance of Damerau and Levenshtein, where no letter is moved twice.
-func slips(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
-}
-
-// unknownFlag adds the flag that may be meant to an error about one that c does not have.
-func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
-	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-	return didYouMean(err, "--"+err.GetSpecifiedName(), known)
-}
-
-// unknownCommand is the error for a word that is none of c's commands.
-func unknownCommand(c *cobra.Command, word string) error {
-	var known []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			known = append(known, sub.Name())
-		}
-	}
-	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
-}
-
-// newHelpCommand is 'nodemask help', which cobra's own ends as a success for a command that there is not.
-func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		RunE: func(c *cobra.Command, args []string) error {
-			of := c.Root()
-			for _, word := range args {
-				next, _, err := of.Find([]string{word})
-				if err != nil || next == of {
-					return unknownCommand(of, word)
-				}
-				of = next
-			}
-			of.InitDefaultHelpFlag()
-			return of.Help()
-		},
-	}
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start starts a browser without a window for a test that may take as long as limit, or skips the test where none is installed.
+// Start starts a browser without a window for a test that may take as long as limit, or skips the test where none is
+// installed.
 func Start(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -28,7 +29,8 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+			chromedp.WSURLReadTimeout(time.Minute))
 		ctx, end := chromedp.NewExecAllocator(t.Context(), options...)
 		t.Cleanup(end)
 		ctx, end = context.WithTimeout(ctx, limit)
@@ -42,7 +44,8 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 	return nil
 }
 
-// Tab is a page in the browser. What goes wrong in it, what it says on the console, and what it asks of a network, fails the test.
+// Tab is a page in the browser. What goes wrong in it, what it says on the console, and what it asks of a network,
+// fails the test.
 type Tab struct {
 	*testing.T
 	ctx context.Context
@@ -76,7 +79,9 @@ func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, bef
 		case *page.EventJavascriptDialogOpening:
 			note("dialog: %s", e.Message)
 		case *traffic.EventRequestWillBeSent:
-			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Scheme != "blob" && (u.Scheme != address.Scheme || u.Host != address.Host) {
+			u, err := url.Parse(e.Request.URL)
+			inside := err == nil && (u.Scheme == "data" || u.Scheme == "blob")
+			if err != nil || !inside && (u.Scheme != address.Scheme || u.Host != address.Host) {
 				note("request: %s", e.Request.URL)
 			}
 		}

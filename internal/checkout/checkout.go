@@ -1,5 +1,5 @@
-// Package checkout finds the project's folder. What is run or loaded from there is code, so the working directory has no
-// say in it: only where the program was installed or built has.
+// Package checkout finds the project's folder. What is run or loaded from there is code, so the working directory has
+// no say in it: only where the program was installed or built has.
 package checkout
 
 import (
@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Root returns the clone of the project that this program is installed in, or else was built from. Tests and notebook cells
-// are built into temporary folders: their source says where they come from. Programs built with -trimpath say so by
-// their place alone.
+// Root returns the clone of the project that this program is installed in, or else was built from. Tests and notebook
+// cells are built into temporary folders: their source says where they come from. Programs built with -trimpath say so
+// by their place alone.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -23,12 +23,13 @@ func Root() (string, error) {
 			return folder, nil
 		}
 	}
-	return "", errors.New("this program is not in the bin/ of a clone of nodemask, and the one that it was built from is gone: " +
+	return "", errors.New("this program is not in the bin/ of a clone of nodemask, and the one that it was built from " +
+		"is gone: " +
 		"run 'make build' in a clone, and its bin/nodemask")
 }
 
-// Folders lists where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable, and that
-// of the source it was built from.
+// Folders lists where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable, and
+// that of the source it was built from.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {

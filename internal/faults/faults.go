@@ -1,5 +1,5 @@
-// Package faults has the system fail at each system call that a step of a test makes, and kills the step at each. It needs strace, on
-// Linux.
+// Package faults has the system fail at each system call that a step of a test makes, and kills the step at each. It
+// needs strace, on Linux.
 package faults
 
 import (
@@ -28,11 +28,14 @@ const (
 
 // calls are the system calls at which a step fails, with the error of each.
 var calls = []struct{ name, errno string }{
-	{"openat", "EACCES"}, {"write", "ENOSPC"}, {"pwrite64", "ENOSPC"}, {"fsync", "EIO"}, {"flock", "ENOLCK"}, {"ftruncate", "EIO"}, {"fchmod", "EPERM"},
-	{"renameat", "EIO"}, {"renameat2", "EIO"}, {"rename", "EIO"}, {"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
+	{"openat", "EACCES"}, {"write", "ENOSPC"}, {"pwrite64", "ENOSPC"}, {"fsync", "EIO"}, {"flock", "ENOLCK"}, {"ftruncate",
+		"EIO"}, {"fchmod", "EPERM"},
+	{"renameat", "EIO"}, {"renameat2", "EIO"}, {"rename", "EIO"}, {"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close",
+		"EIO"},
 }
 
-// Pin is for an init function of the test's: a step has to make its system calls by the first thread, which is the one that strace follows.
+// Pin is for an init function of the test's: a step has to make its system calls by the first thread, which is the one
+// that strace follows.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
@@ -68,8 +71,8 @@ type Test struct {
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step once for each call that it makes on its folder and for each way to fail: the call returns an error, or the process is
-// killed before it. Without the variable [Torture] it tries some of them.
+// Each runs the step once for each call that it makes on its folder and for each way to fail: the call returns an
+// error, or the process is killed before it. Without the variable [Torture] it tries some of them.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -115,7 +118,8 @@ type place struct {
 	when        int
 }
 
-// Under does the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns what it said and how it ended.
+// Under does the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns what it said and
+// how it ended.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -153,7 +157,8 @@ func (f Test) run(t *testing.T, folder, inject string) (log string, ended error)
 		names[i] = c.name
 	}
 	output := filepath.Join(t.TempDir(), "log")
-	args := []string{"-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=" + strings.Join(names, ","), "-o", output}
+	args := []string{"-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=" + strings.Join(names, ","), "-o",
+		output}
 	if inject != "" {
 		args = append(args, "-e", "inject="+inject)
 	}
@@ -168,7 +173,8 @@ func (f Test) run(t *testing.T, folder, inject string) (log string, ended error)
 	return string(written) + said.String(), ended
 }
 
-// Left lists the names of a folder's files, and requires that none of them is half a file under a name for the time being.
+// Left lists the names of a folder's files, and requires that none of them is half a file under a name for the time
+// being.
 func Left(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -17,7 +17,8 @@ import (
 // linked returns what packages are linked with of other modules, "path version" each.
 func linked(t *testing.T, root string, environment []string, packages ...string) []string {
 	t.Helper()
-	list := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"}, packages...)...)
+	list := exec.Command("go", append([]string{"list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"}, packages...)...)
 	list.Dir, list.Env, list.Stderr = root, append(os.Environ(), environment...), os.Stderr
 	output, err := list.Output()
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Program is what is to be built. scripts/build.sh does the same for make and set-up, and reads and writes the same notes.
+// Program is what is to be built. scripts/build does it for make and set-up.
 type Program struct {
 	Project     string   // its folder
 	Package     string   // "./cmd/nodemask"
@@ -26,10 +26,11 @@ type Program struct {
 	Environment []string // beside this process's
 }
 
-// Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the file and renames, so
-// that a build which ends early leaves the program that was there. Go takes a program for the right one by its first bytes alone: one
-// that has another size than when it was built is removed first. A second build of the same file waits for the first. No path of this machine is
-// in a program, so that builds in two folders are the same bytes.
+// Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the
+// file and renames, so that a build which ends early leaves the program that was there. Go takes a program for the
+// right one by its first bytes alone: one that has another size than when it was built is removed first. A second build
+// of the same file waits for the first. No path of this machine is in a program, so that builds in two folders are the
+// same bytes.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -52,7 +53,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh, p.Package)...)
+	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh,
+		p.Package)...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started
 	c.Env = append(os.Environ(), p.Environment...)
@@ -70,7 +72,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle puts a fresh program in its place. Whatever ends it in between, note and file do not fit, and the next build makes both.
+// settle puts a fresh program in its place. Whatever ends it in between, note and file do not fit, and the next build
+// makes both.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -14,33 +14,20 @@ import (
 	"nodemask/internal/checkout"
 )
 
-// builders are the two that read and write the same notes.
-func builders(t *testing.T) map[string]func(project, file string) (string, error) {
+// build builds a project's program.
+func build(t *testing.T, project, file string) (said string, err error) {
 	t.Helper()
-	root, err := checkout.Root()
-	require.NoError(t, err)
-	of := map[string]func(project, file string) (string, error){
-		"package": func(project, file string) (string, error) {
-			said, err := Build(t.Context(), Program{Project: project, Package: "./cmd", File: file, Environment: []string{"GOFLAGS=-buildvcs=false", "GOWORK=off"}})
-			return string(said), err
-		},
-	}
-	if _, err := exec.LookPath("bash"); err == nil {
-		of["script"] = func(project, file string) (string, error) {
-			c := exec.Command(filepath.Join(root, "scripts", "build.sh"), file, "./cmd")
-			c.Dir, c.Env = project, append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off")
-			said, err := c.CombinedOutput()
-			return string(said), err
-		}
-	}
-	return of
+	output, err := Build(t.Context(), Program{Project: project, Package: "./cmd", File: file,
+		Environment: []string{"GOFLAGS=-buildvcs=false", "GOWORK=off"}})
+	return string(output), err
 }
 
 func program(t *testing.T, project, body string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(project, "cmd"), 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "go.mod"), []byte("module program\n\ngo 1.24\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "main.go"), []byte("package main\n\nfunc main() { "+body+" }\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "main.go"),
+		[]byte("package main\n\nfunc main() { "+body+" }\n"), 0o666))
 }
 
 func says(t *testing.T, file string) string {
@@ -51,92 +38,76 @@ func says(t *testing.T, file string) string {
 }
 
 func TestAProgramThatLostItsEndIsBuiltAgain(t *testing.T) {
-	for name, build := range builders(t) {
-		t.Run(name, func(t *testing.T) {
-			project := filepath.Join(t.TempDir(), "ä project")
-			program(t, project, `print("whole")`)
-			file := filepath.Join(project, "bin", "program")
-			for range 2 { // once there is nothing, once there is half a program
-				said, err := build(project, file)
-				require.NoError(t, err, said)
-				require.Equal(t, "whole", says(t, file))
-				info, err := os.Stat(file)
-				require.NoError(t, err)
-				require.NoError(t, os.Truncate(file, info.Size()/2))
-			}
-		})
+	project := filepath.Join(t.TempDir(), "ä project")
+	program(t, project, `print("whole")`)
+	file := filepath.Join(project, "bin", "program")
+	for range 2 { // once there is nothing, once there is half a program
+		said, err := build(t, project, file)
+		require.NoError(t, err, said)
+		require.Equal(t, "whole", says(t, file))
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(file, info.Size()/2))
 	}
 }
 
 func TestAProgramIsBuiltOnceAndAgainForNewSources(t *testing.T) {
-	for name, build := range builders(t) {
-		t.Run(name, func(t *testing.T) {
-			project := t.TempDir()
-			file := filepath.Join(project, "bin", "program")
-			var last os.FileInfo
-			for n := range 2 {
-				program(t, project, fmt.Sprintf("print(%d)", n))
-				said, err := build(project, file)
-				require.NoError(t, err, said)
-				require.Equal(t, fmt.Sprint(n), says(t, file))
-				first, err := os.Stat(file)
-				require.NoError(t, err)
-				require.False(t, os.SameFile(last, first))
-				said, err = build(project, file)
-				require.NoError(t, err, said)
-				last, err = os.Stat(file)
-				require.NoError(t, err)
-				require.True(t, os.SameFile(first, last), "it was there")
-			}
-		})
+	project := t.TempDir()
+	file := filepath.Join(project, "bin", "program")
+	var last os.FileInfo
+	for n := range 2 {
+		program(t, project, fmt.Sprintf("print(%d)", n))
+		said, err := build(t, project, file)
+		require.NoError(t, err, said)
+		require.Equal(t, fmt.Sprint(n), says(t, file))
+		first, err := os.Stat(file)
+		require.NoError(t, err)
+		require.False(t, os.SameFile(last, first))
+		said, err = build(t, project, file)
+		require.NoError(t, err, said)
+		last, err = os.Stat(file)
+		require.NoError(t, err)
+		require.True(t, os.SameFile(first, last), "it was there")
 	}
 }
 
 func TestWhatCannotBeBuiltLeavesTheProgramThatWasThere(t *testing.T) {
-	for name, build := range builders(t) {
-		t.Run(name, func(t *testing.T) {
-			project := t.TempDir()
-			file := filepath.Join(project, "bin", "program")
-			program(t, project, `print("old")`)
-			said, err := build(project, file)
-			require.NoError(t, err, said)
-			program(t, project, "undefined()")
-			said, err = build(project, file)
-			require.Error(t, err)
-			assert.Contains(t, said, "undefined: undefined")
-			assert.Equal(t, "old", says(t, file))
-			left, err := os.ReadDir(filepath.Join(project, "bin"))
-			require.NoError(t, err)
-			var names []string
-			for _, e := range left {
-				names = append(names, e.Name())
-			}
-			assert.Equal(t, []string{".lock", ".program.size", "program"}, names)
-		})
+	project := t.TempDir()
+	file := filepath.Join(project, "bin", "program")
+	program(t, project, `print("old")`)
+	said, err := build(t, project, file)
+	require.NoError(t, err, said)
+	program(t, project, "undefined()")
+	said, err = build(t, project, file)
+	require.Error(t, err)
+	assert.Contains(t, said, "undefined: undefined")
+	assert.Equal(t, "old", says(t, file))
+	left, err := os.ReadDir(filepath.Join(project, "bin"))
+	require.NoError(t, err)
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
 	}
+	assert.Equal(t, []string{".lock", ".program.size", "program"}, names)
 }
 
 func TestBuildsInTwoFoldersAreTheSameBytes(t *testing.T) {
-	for name, build := range builders(t) {
-		t.Run(name, func(t *testing.T) {
-			var programs [2][]byte
-			for i := range programs {
-				project := filepath.Join(t.TempDir(), fmt.Sprintf("project %d", i))
-				program(t, project, `panic("where")`)
-				if _, err := exec.LookPath("gcc"); err == nil { // C has paths of its own
-					more := "package main\n\n// static int one(void) { return 1; }\nimport \"C\"\n\nvar _ = C.one()\n"
-					require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "c.go"), []byte(more), 0o666))
-				}
-				file := filepath.Join(project, "bin", "program")
-				said, err := build(project, file)
-				require.NoError(t, err, said)
-				programs[i], err = os.ReadFile(file)
-				require.NoError(t, err)
-				require.NotContains(t, string(programs[i]), project)
-			}
-			require.True(t, bytes.Equal(programs[0], programs[1]))
-		})
+	var programs [2][]byte
+	for i := range programs {
+		project := filepath.Join(t.TempDir(), fmt.Sprintf("project %d", i))
+		program(t, project, `panic("where")`)
+		if _, err := exec.LookPath("gcc"); err == nil { // C has paths of its own
+			more := "package main\n\n// static int one(void) { return 1; }\nimport \"C\"\n\nvar _ = C.one()\n"
+			require.NoError(t, os.WriteFile(filepath.Join(project, "cmd", "c.go"), []byte(more), 0o666))
+		}
+		file := filepath.Join(project, "bin", "program")
+		said, err := build(t, project, file)
+		require.NoError(t, err, said)
+		programs[i], err = os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(programs[i]), project)
 	}
+	require.True(t, bytes.Equal(programs[0], programs[1]))
 }
 
 func TestTheCommandIsTheSameBytesInTwoClones(t *testing.T) {
@@ -151,7 +122,8 @@ func TestTheCommandIsTheSameBytesInTwoClones(t *testing.T) {
 		said, err := exec.Command("git", "clone", "-q", root, clone).CombinedOutput()
 		require.NoError(t, err, string(said))
 		file := filepath.Join(clone, "bin", "nodemask")
-		said, err = Build(t.Context(), Program{Project: clone, Package: "./cmd/nodemask", File: file, Environment: []string{"GOWORK=off"}})
+		said, err = Build(t.Context(), Program{Project: clone, Package: "./cmd/nodemask", File: file,
+			Environment: []string{"GOWORK=off"}})
 		require.NoError(t, err, string(said))
 		programs[i], err = os.ReadFile(file)
 		require.NoError(t, err)

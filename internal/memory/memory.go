@@ -1,4 +1,5 @@
-// Package memory tells how much more memory this process may take, so that what needs more is refused before the system ends it.
+// Package memory tells how much more memory this process may take, so that what needs more is refused before the system
+// ends it.
 package memory
 
 import (
@@ -68,7 +69,8 @@ func groups(system fs.FS) (all []Left) {
 		}
 		root, limit, usage, idle := "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
 		if parts[1] != "" {
-			root, limit, usage, idle = "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+			root, limit = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+			usage, idle = "memory.usage_in_bytes", "total_inactive_file"
 			if !strings.Contains(","+parts[1]+",", ",memory,") {
 				continue
 			}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Get returns how much more memory this process may take: what is available on the machine, or what its control groups or its limit
-// on addresses leave, if that is less. Where the system does not say it is not found, and no limit.
+// Get returns how much more memory this process may take: what is available on the machine, or what its control groups
+// or its limit on addresses leave, if that is less. Where the system does not say it is not found, and no limit.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	all := append(machine(system), groups(system)...)

@@ -26,14 +26,18 @@ func TestWhatIsLeftIsTheLeastThatMachineAndGroupsLeave(t *testing.T) {
 		"no group": {map[string]string{"proc/meminfo": machineHas}, 20000000 << 10, "this machine"},
 		"version 2": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "0::/user/job\n",
 			"sys/fs/cgroup/user/job/memory.max": "max\n", "sys/fs/cgroup/user/memory.max": "4000\n",
-			"sys/fs/cgroup/user/memory.current": "3000\n", "sys/fs/cgroup/user/memory.stat": "anon 5\ninactive_file 500\n"}, 1500, "this process's control group (memory.max)"},
-		"version 1": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n",
+			"sys/fs/cgroup/user/memory.current": "3000\n", "sys/fs/cgroup/user/memory.stat": "anon 5\ninactive_file " +
+				"500\n"}, 1500, "this process's control group (memory.max)"},
+		"version 1": {map[string]string{"proc/meminfo": machineHas,
+			"proc/self/cgroup":                           "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "2000\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "700\n",
-			"sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 200\n"}, 1500, "this process's control group (memory.limit_in_bytes)"},
+			"sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 200\n"}, 1500, "this process's control " +
+			"group (memory.limit_in_bytes)"},
 		"version 1 without a limit": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 20000000 << 10, "this machine"},
 		"more used than allowed": {map[string]string{"proc/meminfo": machineHas, "proc/self/cgroup": "0::/\n",
-			"sys/fs/cgroup/memory.max": "100\n", "sys/fs/cgroup/memory.current": "300\n"}, 0, "this process's control group (memory.max)"},
+			"sys/fs/cgroup/memory.max": "100\n", "sys/fs/cgroup/memory.current": "300\n"}, 0, "this process's control group " +
+			"(memory.max)"},
 	} {
 		left, found := least(append(machine(files(c.texts)), groups(files(c.texts))...))
 		require.True(t, found, what)
@@ -57,5 +61,18 @@ func TestThisMachineSaysHowMuchIsLeft(t *testing.T) {
 func TestBytesAreWrittenForPeople(t *testing.T) {
 	for bytes, want := range map[int64]string{12: "12 bytes", 3e6: "3 MB", 1500e6: "1.5 GB", 2e13: "20000.0 GB"} {
 		require.Equal(t, want, Text(bytes))
+	}
+}
+
+func TestSizesOfMemoryHaveUnits(t *testing.T) {
+	for text, want := range map[string]int64{"2GiB": 2 << 30, "1.5 MB": 1_500_000, "100": 100, "1B": 1, "3TB": 3e12,
+		"4KiB": 4096, "1G": 1e9, "500M": 5e8, "2 K": 2000, "1T": 1e12} {
+		got, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "GiB", "0", "1e30", "2GiBs", "NaN", "2 Gi", "G"} {
+		_, err := Parse(text)
+		require.Error(t, err, text)
 	}
 }

@@ -30,9 +30,10 @@ type Lane struct {
 	FirstEpoch float64   `json:"first_epoch_s"` // compile included
 	Train      []float64 `json:"train_ms"`
 	Validate   []float64 `json:"validate_ms"`
-	TrainCPU   []float64 `json:"train_cpu_ms,omitempty"` // of all cores, an epoch, in each turn: of use where other programs run too
-	PeakMB     float64   `json:"peak_mb"`
-	Error      string    `json:"error,omitempty"`
+	// of all cores, an epoch, in each turn: of use where other programs run too
+	TrainCPU []float64 `json:"train_cpu_ms,omitempty"`
+	PeakMB   float64   `json:"peak_mb"`
+	Error    string    `json:"error,omitempty"`
 
 	Command []string    `json:"-"` // what starts it
 	Ready   func(*Lane) `json:"-"` // called once it is ready, if not nil
@@ -57,8 +58,8 @@ type answer struct {
 	Error      string    `json:"error"`
 }
 
-// Run starts the contenders and gives them turns. A contender that fails keeps its error and drops out; only a cancelled
-// context ends the race. No process outlives it.
+// Run starts the contenders and gives them turns. A contender that fails keeps its error and drops out; only a
+// cancelled context ends the race. No process outlives it.
 func Run(ctx context.Context, lanes []*Lane, rounds, epochs int, silence time.Duration) error {
 	defer func() {
 		for _, l := range lanes {
@@ -191,12 +192,14 @@ func (l *Lane) stop() {
 
 // Compete is a contender's side: it answers questions until they end. run trains for so many epochs, with or without
 // validation, and returns how long each took.
-func Compete(ctx context.Context, in io.Reader, out *json.Encoder, run func(ctx context.Context, epochs int, validate bool) ([]time.Duration, error)) error {
+func Compete(ctx context.Context, in io.Reader, out *json.Encoder,
+	run func(ctx context.Context, epochs int, validate bool) ([]time.Duration, error)) error {
 	questions := bufio.NewScanner(in)
 	for questions.Scan() {
 		var name string
 		var epochs int
-		if _, err := fmt.Sscan(questions.Text(), &name, &epochs); err != nil || (name != "train" && name != "validate") || epochs < 1 {
+		if _, err := fmt.Sscan(questions.Text(), &name, &epochs); err != nil || (name != "train" &&
+			name != "validate") || epochs < 1 {
 			return fmt.Errorf("question %.40q: expected 'train N' or 'validate N'", questions.Text())
 		}
 		before := usage()
@@ -209,7 +212,8 @@ func Compete(ctx context.Context, in io.Reader, out *json.Encoder, run func(ctx 
 		for i, lap := range laps {
 			ms[i] = float64(lap.Microseconds()) / 1000
 		}
-		if err := out.Encode(map[string]any{"ms": ms, "cpu_ms": (after.cpu - before.cpu).Seconds() * 1000 / float64(epochs), "rss_mb": after.peakMB}); err != nil {
+		if err := out.Encode(map[string]any{"ms": ms, "cpu_ms": (after.cpu - before.cpu).Seconds() * 1000 / float64(epochs),
+			"rss_mb": after.peakMB}); err != nil {
 			return err
 		}
 	}

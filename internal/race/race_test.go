@@ -69,10 +69,12 @@ func TestContendersTakeTurnsAndTheFirstTurnGoesRound(t *testing.T) {
 }
 
 func TestAContenderThatFailsDropsOutAndTheOthersGoOn(t *testing.T) {
-	lanes, _ := field(t, "works", "refuses", "babbles", "dies", "fails-to-validate", "works", "works", "is-not-ready", "answers-nothing")
+	lanes, _ := field(t, "works", "refuses", "babbles", "dies", "fails-to-validate", "works", "works", "is-not-ready",
+		"answers-nothing")
 	lanes[5].Command = []string{filepath.Join(t.TempDir(), "python"), "peers.py"}
 	require.NoError(t, Run(t.Context(), lanes, 3, 1, Silence))
-	for i, want := range []string{"", "no such library", `answered "Downloading 3 of 7"`, "ended without an answer: ImportError: no torch", "out of memory", "no such file", "",
+	for i, want := range []string{"", "no such library", `answered "Downloading 3 of 7"`,
+		"ended without an answer: ImportError: no torch", "out of memory", "no such file", "",
 		"did not say that it is ready", "answered 0 times for 1 epochs"} {
 		if want == "" {
 			assert.Empty(t, lanes[i].Error)

@@ -1,5 +1,5 @@
-// Package tidy holds tables of named, typed columns, a row an observation, and writes them as CSV: what pandas, R and others read
-// without being told how. Package tidyfile writes files, as Parquet too.
+// Package tidy holds tables of named, typed columns, a row an observation, and writes them as CSV: what pandas, R and
+// others read without being told how. Package tidyfile writes files, as Parquet too.
 package tidy
 
 import (
@@ -47,7 +47,8 @@ func (t Table) Check() error {
 		case kinds != 1:
 			return fmt.Errorf("tidy: column %q has %d kinds of values: expected one", c.Name, kinds)
 		case rows != t.Rows() || c.Known != nil && len(c.Known) != rows:
-			return fmt.Errorf("tidy: column %q has %d values, and %d that say which are known: expected %d", c.Name, rows, len(c.Known), t.Rows())
+			return fmt.Errorf("tidy: column %q has %d values, and %d that say which are known: expected %d", c.Name, rows,
+				len(c.Known), t.Rows())
 		}
 		names[c.Name] = true
 	}
@@ -62,8 +63,8 @@ func (t Table) Rows() int {
 	return t[0].Rows()
 }
 
-// CSV writes a line of names, then a line a row: numbers in as few digits as tell them apart, true or false, nothing where a value is
-// not known.
+// CSV writes a line of names, then a line a row: numbers in as few digits as tell them apart, true or false, nothing
+// where a value is not known.
 func (t Table) CSV(w io.Writer) error {
 	if err := t.Check(); err != nil {
 		return err

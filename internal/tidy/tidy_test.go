@@ -26,10 +26,12 @@ func TestCSVLeavesOutWhatIsNotKnown(t *testing.T) {
 
 func TestTablesThatAreNoneAreRefused(t *testing.T) {
 	for want, broken := range map[string]Table{
-		`column 2 is called "a": expected a name of its own`: {{Name: "a", Whole: []int64{1}}, {Name: "a", Whole: []int64{1}}},
-		`column "a" has 0 kinds of values`:                   {{Name: "a"}},
-		`column "a" has 2 kinds of values`:                   {{Name: "a", Whole: []int64{1}, Flags: []bool{true}}},
-		`column "b" has 1 values`:                            {{Name: "a", Whole: []int64{1, 2}}, {Name: "b", Whole: []int64{1}}},
+		`column 2 is called "a": expected a name of its own`: {{Name: "a", Whole: []int64{1}},
+			{Name: "a", Whole: []int64{1}}},
+		`column "a" has 0 kinds of values`: {{Name: "a"}},
+		`column "a" has 2 kinds of values`: {{Name: "a", Whole: []int64{1}, Flags: []bool{true}}},
+		`column "b" has 1 values`: {{Name: "a", Whole: []int64{1, 2}},
+			{Name: "b", Whole: []int64{1}}},
 	} {
 		require.ErrorContains(t, broken.CSV(io.Discard), want)
 	}

@@ -1,4 +1,5 @@
-// Package wholefile writes files as a whole or not at all, and removes what writers that were killed have left beside them.
+// Package wholefile writes files as a whole or not at all, and removes what writers that were killed have left beside
+// them.
 package wholefile
 
 import (
@@ -23,9 +24,10 @@ const (
 	tries       = 100
 )
 
-// Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there before, or
-// all that is new. First it removes the parts of path that writers left who were killed; those of others who write now stay. A device or
-// pipe is written to as it is. Errors of the file system are without the name of the file, which callers say.
+// Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there
+// before, or all that is new. First it removes the parts of path that writers left who were killed; those of others who
+// write now stay. A device or pipe is written to as it is. Errors of the file system are without the name of the file,
+// which callers say.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	p, err := Prepare(path, mode, write)
 	if err != nil {
@@ -40,7 +42,8 @@ type Pending struct {
 	held       *flock.Flock // nil: a device, which is written to already
 }
 
-// Prepare does what [Write] does but for the renaming, so that several files can be whole before the first takes its name.
+// Prepare does what [Write] does but for the renaming, so that several files can be whole before the first takes its
+// name.
 func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		return new(Pending), through(path, write) // /dev/stdout and the like are not to be replaced

@@ -21,8 +21,8 @@ const patience = 4 * time.Second
 // Run serves the request with a process of the project's command, in the working directory, and calls each with every
 // event, one at a time. It first builds the command if it is out of date.
 //
-// When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any other
-// error is the process's own, or says in one line why it could not be built.
+// When the context is cancelled the process ends, keeping finished trials, and Run returns the context's error. Any
+// other error is the process's own, or says in one line why it could not be built.
 func Run(ctx context.Context, project string, r Request, each func(Event)) error {
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -97,7 +97,8 @@ const (
 
 // build makes the command, unless it is what its sources would give.
 func build(ctx context.Context, project, path string) error {
-	output, err := gobuild.Build(ctx, gobuild.Program{Project: project, Package: "./cmd/nodemask", File: path, Environment: []string{goFlags, goWork}})
+	output, err := gobuild.Build(ctx, gobuild.Program{Project: project, Package: "./cmd/nodemask", File: path,
+		Environment: []string{goFlags, goWork}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -118,8 +119,8 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.cause }
 
-// reason returns the line of a failed command's output that says why it failed: what the command nodemask says of itself,
-// else the first that is no heading of the go command's.
+// reason returns the line of a failed command's output that says why it failed: what the command nodemask says of
+// itself, else the first that is no heading of the go command's.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

@@ -1,5 +1,5 @@
-// Package worker runs a process of the command nodemask that trains, checks and exports what a notebook's cell asks for. The
-// command is built once; a cell that linked GoMLX itself would be slower on every run.
+// Package worker runs a process of the command nodemask that trains, checks and exports what a notebook's cell asks
+// for. The command is built once; a cell that linked GoMLX itself would be slower on every run.
 package worker
 
 import (
@@ -58,7 +58,8 @@ type Exported struct {
 
 // String returns it in one line: "cora.onnx: GIN, 1433 features, 7 classes, 371 kB".
 func (e Exported) String() string {
-	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes, (e.Bytes+999)/1000)
+	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes,
+		(e.Bytes+999)/1000)
 }
 
 // Opening asks for a graph of a format that a cell does not link the reader of.

@@ -30,7 +30,8 @@ func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
 	for _, a := range paper.Artifacts() {
 		cells = append(cells, a.Cells()...)
 	}
-	odd := record.NewCell("./a folder, \"mine\"", "gat", datasets.Inductive, 33).Masked(1. / 3).With(func(p *hyper.Parameters) { p.LearningRate, p.KeepRate = 1e-300, 0 })
+	odd := record.NewCell("./a folder, \"mine\"", "gat", datasets.Inductive,
+		33).Masked(1. / 3).With(func(p *hyper.Parameters) { p.LearningRate, p.KeepRate = 1e-300, 0 })
 	odd.Arrivals, odd.Resplit, odd.Cached, odd.History = datasets.TrainEdges, true, true, true
 	cells = append(cells, odd)
 	cora, err := datasets.Open(t.Context(), "cora", datasets.OpenOptions{})
@@ -79,7 +80,9 @@ func program(t *testing.T, project, body string) {
 	folder := filepath.Join(project, "cmd", "nodemask")
 	require.NoError(t, os.MkdirAll(folder, 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "go.mod"), []byte("module nodemask\n\ngo 1.24\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\"fmt\"\n\"io\"\n\"os\"\n)\n\nfunc main() {\n"+body+"\n_, _, _ = fmt.Print, io.Copy, os.Exit\n}\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"),
+		[]byte("package main\n\nimport (\n\"fmt\"\n\"io\"\n\"os\"\n)\n\nfunc main() {\n"+body+"\n_, _, _ = fmt.Print, "+
+			"io.Copy, os.Exit\n}\n"), 0o666))
 }
 
 func TestTheCommandIsNeverOlderThanItsSources(t *testing.T) {
@@ -106,7 +109,8 @@ func TestSetupBuildsTheCommandWithTheFlagsOfACell(t *testing.T) {
 	flags, found := strings.CutPrefix(goFlags, "GOFLAGS=")
 	require.True(t, found)
 	// Other flags would have the first cell build everything anew.
-	require.Contains(t, string(script), fmt.Sprintf("    GOFLAGS=%q %s step \"nodemask cannot be built\" scripts/build.sh .nodemask/bin/nodemask ./cmd/nodemask\n", flags, goWork))
+	require.Contains(t, string(script), fmt.Sprintf("    GOFLAGS=%q %s step \"nodemask cannot be built\" "+
+		"go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask\n", flags, goWork))
 }
 
 func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
@@ -116,13 +120,15 @@ func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
 		`fmt.Fprintln(os.Stderr, "nodemask: no\nsuch thing"); os.Exit(1)`: "no",
 		`panic("oh")`: "panic: oh",
 		`os.Exit(3)`:  "exit status 3",
-		`fmt.Println("{}"); fmt.Println("hello")`: "nodemask serve-cells: unreadable answer: invalid character 'h' looking for beginning of value",
+		`fmt.Println("{}"); fmt.Println("hello")`: "nodemask serve-cells: unreadable answer: invalid character 'h' looking " +
+			"for beginning of value",
 	} {
 		program(t, project, body)
 		assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), want, body)
 	}
 	t.Setenv("PATH", "")
-	assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), "nodemask cannot be built: the go command was not found")
+	assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}),
+		"nodemask cannot be built: the go command was not found")
 }
 
 func TestCancellingEndsTheInputAndWaitsForTheProcess(t *testing.T) {
@@ -147,8 +153,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive, 20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
-	panic(Run(context.Background(), project, Request{Train: &Training{Cells: []record.Cell{cell}, Trials: 100_000, Store: folder}}, func(Event) {}))
+	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
+		20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
+	panic(Run(context.Background(), project, Request{Train: &Training{Cells: []record.Cell{cell}, Trials: 100_000,
+		Store: folder}}, func(Event) {}))
 }
 
 func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"nodemask/stats"
 )
 
-// Embedding trains one trial of each experiment and shows, side by side, where the nodes of its graph lie by their last hidden
-// representation: its first two principal components, a colour a class, with MAD, the mean cosine distance. Two experiments that differ
-// in masking alone show what masking does to representations.
+// Embedding trains one trial of each experiment and shows, side by side, where the nodes of its graph lie by their last
+// hidden representation: its first two principal components, a colour a class, with MAD, the mean cosine distance. Two
+// experiments that differ in masking alone show what masking does to representations.
 func Embedding(experiments ...train.Experiment) {
 	charts := make([]plots.Chart, len(experiments))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -45,7 +45,8 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 	if x.Parameters.KeepRate.Active() {
 		name += " + NM"
 	}
-	return EmbeddingChart(fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1), hidden, x.Graph)
+	return EmbeddingChart(fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1),
+		hidden, x.Graph)
 }
 
 // lastHidden returns the representation of all nodes before the logits.
@@ -60,15 +61,16 @@ func lastHidden(b *backend.Backend, x train.Experiment, r *train.Result) (infer.
 	return all[len(all)-2], nil
 }
 
-// EmbeddingChart returns a chart of a representation's first two principal components, with a colour for each class of the graph's
-// nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
+// EmbeddingChart returns a chart of a representation's first two principal components, with a colour for each class of
+// the graph's nodes; nodes whose class is not known are left out. It returns the error of [stats.PCA].
 func EmbeddingChart(title string, h infer.Representation, g *datasets.Graph) (plots.Chart, error) {
 	x, y, explained, err := stats.PCA(h.Values, h.Rows, h.Width)
 	if err != nil {
 		return plots.Chart{}, err
 	}
 	c := plots.Chart{ID: "embedding", Title: title, Width: 480, Height: 420,
-		XLabel: fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*explained[0]), YLabel: fmt.Sprintf("second (%.0f %%)", 100*explained[1])}
+		XLabel: fmt.Sprintf("first principal component (%.0f %% of the variance)",
+			100*explained[0]), YLabel: fmt.Sprintf("second (%.0f %%)", 100*explained[1])}
 	for class, name := range g.Classes {
 		s := plots.Series{Name: name, Scattered: true}
 		for v, label := range g.Labels {

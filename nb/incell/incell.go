@@ -1,5 +1,5 @@
-// Package incell trains what a notebook cell builds itself, such as a graph or a layer of its own. A cell that uses it links
-// GoMLX and XLA, which takes about a second more; [nb.Train] does without.
+// Package incell trains what a notebook cell builds itself, such as a graph or a layer of its own. A cell that uses it
+// links GoMLX and XLA, which takes about a second more; [nb.Train] does without.
 package incell
 
 import (
@@ -20,9 +20,9 @@ import (
 // Open one per cell: with XLA, each has threads of its own.
 func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
 
-// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in this
-// cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are none, it
-// ends the cell.
+// Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in
+// this cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are
+// none, it ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -17,7 +17,8 @@ func TestTrialsOfAnExperimentComeBack(t *testing.T) {
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
 	p.Hidden, p.MaxEpochs = 8, 3
-	results := Train(2, train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p, Setting: datasets.Transductive, TrainPercent: 20, SplitSeed: 1})
+	results := Train(2, train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p,
+		Setting: datasets.Transductive, TrainPercent: 20, SplitSeed: 1})
 	require.Len(t, results, 2)
 	for i, r := range results {
 		assert.EqualValues(t, i+1, r.Seed)
@@ -30,7 +31,8 @@ func TestAnEmbeddingHasEveryNodeInTheColourOfItsClass(t *testing.T) {
 	p, err := hyper.Preset("standard")
 	require.NoError(t, err)
 	p.Hidden, p.MaxEpochs = 8, 3
-	x := train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p.WithMasking(0.5), Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 20, SplitSeed: 1}
+	x := train.Experiment{Graph: nb.Data("sbm:nodes=90,classes=3"), Parameters: p.WithMasking(0.5),
+		Setting: datasets.Inductive, Arrivals: datasets.AllEdges, TrainPercent: 20, SplitSeed: 1}
 	b := Backend()
 	r, err := x.Run(t.Context(), b, train.Seeds(1, 1), train.RunOptions{})
 	require.NoError(t, err)
@@ -71,7 +73,9 @@ func TestAccuracyIsByTheNeighboursInTheTrainSet(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, table.Check())
 	require.Len(t, table.Rows, 5)
-	assert.Equal(t, []string{"0", "1", "2", "3 to 4", "5 and more"}, []string{table.Rows[0][0].Text, table.Rows[1][0].Text, table.Rows[2][0].Text, table.Rows[3][0].Text, table.Rows[4][0].Text})
+	assert.Equal(t, []string{"0", "1", "2", "3 to 4", "5 and more"},
+		[]string{table.Rows[0][0].Text, table.Rows[1][0].Text, table.Rows[2][0].Text, table.Rows[3][0].Text,
+			table.Rows[4][0].Text})
 	_, err = byTrainNeighbours(t.Context(), "sbm:nodes=90,classes=3", "gcn", datasets.Inductive, 20, 2)
 	require.ErrorContains(t, err, "gcn")
 }

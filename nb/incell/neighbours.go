@@ -23,20 +23,24 @@ func neighbourClasses() []int { return []int{0, 1, 2, 3, 5} }
 // classNames name them.
 func classNames() []string { return []string{"0", "1", "2", "3 to 4", "5 and more"} }
 
-// ByTrainNeighbours trains a model of the cited reading on splits of the protocol, without masking and with it, and shows what masking
-// adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the inductive setting these are all that a new
-// node hears from.
+// ByTrainNeighbours trains a model of the cited reading on splits of the protocol, without masking and with it, and
+// shows what masking adds to the accuracy of test nodes by how many of their neighbours are train nodes. In the
+// inductive setting these are all that a new node hears from.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	nb.Table(nb.Must1(byTrainNeighbours(ctx, data, model, setting, trainPercent, splits)))
 }
 
-func byTrainNeighbours(ctx context.Context, data, model string, setting datasets.Setting, trainPercent, splits int) (plots.Table, error) {
+func byTrainNeighbours(ctx context.Context, data, model string, setting datasets.Setting, trainPercent,
+	splits int) (plots.Table, error) {
 	names := classNames()
-	t := plots.Table{ID: "by-train-neighbours", Header: []string{"train neighbours", "test nodes", "plain", "masked", "change"}, TextColumns: 1,
-		Title:   fmt.Sprintf("What masking adds by the neighbours that a test node has in the train set: %s on %s, %s, %d %% to train on", hyper.Title(model), data, setting, trainPercent),
-		Caption: fmt.Sprintf("Accuracy in percent, mean over splits (%d); the change with its 95 %% interval over them.", splits)}
+	t := plots.Table{ID: "by-train-neighbours", Header: []string{"train neighbours", "test nodes", "plain", "masked",
+		"change"}, TextColumns: 1,
+		Title: fmt.Sprintf("What masking adds by the neighbours that a test node has in the train set: %s on %s, %s, %d "+
+			"%% to train on", hyper.Title(model), data, setting, trainPercent),
+		Caption: fmt.Sprintf("Accuracy in percent, mean over splits (%d); the change with its 95 %% interval over them.",
+			splits)}
 	plain, masked, err := cited.Arms(data, model, setting, trainPercent)
 	if err != nil {
 		return t, err
@@ -46,7 +50,8 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	runner := train.NewRunner(b)
 	defer runner.Close()
 	// accuracy [arm][class][split], and the mean number of nodes.
-	accuracy, nodes := [2][][]float64{make([][]float64, len(names)), make([][]float64, len(names))}, make([]float64, len(names))
+	accuracy, nodes := [2][][]float64{make([][]float64, len(names)), make([][]float64, len(names))}, make([]float64,
+		len(names))
 	for split := range splits {
 		seed := uint64(cited.FirstSplit + split)
 		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})

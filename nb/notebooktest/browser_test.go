@@ -43,8 +43,10 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 	if path == "" {
 		t.Skip("needs a browser: install chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update",
+			true), chromedp.WSURLReadTimeout(time.Minute))
 	allocator, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
@@ -114,7 +116,8 @@ func shoot(t *testing.T, ctx context.Context, name string, whole bool) {
 // eval evaluates JavaScript, which may be a promise.
 func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 	t.Helper()
-	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(script, &value, func(p *cdp.EvaluateParams) *cdp.EvaluateParams { return p.WithAwaitPromise(true) })), script)
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(script, &value,
+		func(p *cdp.EvaluateParams) *cdp.EvaluateParams { return p.WithAwaitPromise(true) })), script)
 	return value
 }
 
@@ -162,13 +165,15 @@ func TestPagesInABrowser(t *testing.T) {
 				name := strings.TrimSuffix(filepath.Base(page), ".html") + "-" + scheme + "-" + strconv.FormatInt(width, 10)
 				require.NoError(t, chromedp.Run(ctx,
 					chromedp.EmulateViewport(width, 900),
-					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+						Value: scheme}}),
 					chromedp.Navigate("file://"+page)))
 				assert.Equal(t, 1, eval[int](t, ctx, `document.querySelectorAll('h1').length`), name)
 				assert.Empty(t, eval[[]string](t, ctx, `(() => { let last = 0; return [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
 					.filter(h => { const level = +h.tagName[1], far = level > last + 1; last = level; return far }).map(h => h.textContent) })()`), "headings that skip a level: %s", name)
 				assert.Empty(t, eval[[]string](t, ctx, `[...document.images].filter(i => !i.alt && i.getAttribute('role') !== 'presentation' || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
-				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width), "wider than the window: %s", name)
+				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width),
+					"wider than the window: %s", name)
 				assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
 				assert.Equal(t, "16px", eval[string](t, ctx, `getComputedStyle(document.body).fontSize`), name)
 				assert.False(t, eval[bool](t, ctx, `(c => c && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
@@ -186,8 +191,8 @@ func TestPagesInABrowser(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// startLab starts JupyterLab in a folder, with files of its own, and returns its address. When the test has ended so has
-// JupyterLab, and all that it started.
+// startLab starts JupyterLab in a folder, with files of its own, and returns its address. When the test has ended so
+// has JupyterLab, and all that it started.
 func startLab(t *testing.T, folder string) (address, token string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -198,7 +203,8 @@ func startLab(t *testing.T, folder string) (address, token string) {
 	mark := "NODEMASK_TEST_RUN=" + rand.Text()
 	c := exec.Command(project+"/scripts/lab/start.sh", strconv.Itoa(port), "--no-browser", "--ServerApp.port_retries=0",
 		"--LabApp.expose_app_in_browser=True")
-	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token, "NODEMASK_SMALL=1", mark)
+	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token,
+		"NODEMASK_SMALL=1", mark)
 	said := filepath.Join(t.TempDir(), "log")
 	log, err := os.Create(said)
 	require.NoError(t, err)
@@ -216,7 +222,8 @@ func startLab(t *testing.T, folder string) (address, token string) {
 		}
 		_ = log.Close()
 		if runtime.GOOS == "linux" {
-			assert.Eventually(t, func() bool { return len(processesWith(mark)) == 0 }, 20*time.Second, 50*time.Millisecond, "processes that JupyterLab left behind")
+			assert.Eventually(t, func() bool { return len(processesWith(mark)) == 0 }, 20*time.Second, 50*time.Millisecond,
+				"processes that JupyterLab left behind")
 			for _, pid := range processesWith(mark) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -274,7 +281,8 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	folder, err = filepath.Abs(folder)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "notebooks"), 0o755))
-	for to, from := range map[string]string{"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"), "executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
+	for to, from := range map[string]string{"00-start-here.ipynb": filepath.Join(notebooks, "00-start-here.ipynb"),
+		"executed.ipynb": filepath.Join(results, "00-start-here.ipynb")} {
 		data, err := os.ReadFile(from)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", to), data, 0o644))
@@ -301,8 +309,10 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0)`)
 	assert.Equal(t, "Go (nodemask)", eval[string](t, ctx, `jupyterapp.shell.currentWidget.sessionContext.kernelDisplayName`))
-	assert.Equal(t, []string{"nodemask"}, eval[[]string](t, ctx, `Object.keys(jupyterapp.serviceManager.kernelspecs.specs.kernelspecs)`), "other kernels are offered")
-	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`), "something pops up")
+	assert.Equal(t, []string{"nodemask"}, eval[[]string](t, ctx,
+		`Object.keys(jupyterapp.serviceManager.kernelspecs.specs.kernelspecs)`), "other kernels are offered")
+	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`),
+		"something pops up")
 	shoot(t, ctx, "jupyterlab", false)
 	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before it is left
 

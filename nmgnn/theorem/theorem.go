@@ -9,9 +9,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/learn"
 )
 
 // Result is a check of the paper's theorem 1 at one node: h_v^(k), the root's representation by a k-layer model, is a
@@ -42,11 +40,6 @@ type Options struct {
 	Pruned bool
 	// Limit is the largest tree to build; 0: [aggtree.DefaultLimit].
 	Limit int
-}
-
-// Memory estimates how many bytes [Check] takes on a graph and a tree with so many nodes together.
-func Memory(nodes float64, features int, p hyper.Parameters) float64 {
-	return learn.Theorem(nodes, features, p)
 }
 
 // Check runs the model on a graph and on the k-aggregation tree of root, as a graph whose edges point to the parent,

@@ -34,13 +34,15 @@ func (m measured) row() string {
 	if m.estimate > 0 {
 		estimate = fmt.Sprintf("%.0f", m.estimate)
 	}
-	return fmt.Sprintf(" %d | %d | %d | %s | %.1f | %.0f | %d | %t |", m.kernels, m.scatters, m.wide, estimate, float64(m.bytes)/1e6, float64(m.bytes)/h100Bandwidth*1e6, m.peakMB(), m.spills)
+	return fmt.Sprintf(" %d | %d | %d | %s | %.1f | %.0f | %d | %t |", m.kernels, m.scatters, m.wide, estimate,
+		float64(m.bytes)/1e6, float64(m.bytes)/h100Bandwidth*1e6, m.peakMB(), m.spills)
 }
 
 var (
-	launchLine   = regexp.MustCompile(`(?m)^\s*\d+: (k(?:Custom)?Kernel)\b`)
-	computation  = regexp.MustCompile(`(?ms)^%(\S+) \(.*?\) -> .*? \{\n(.*?)^\}`)
-	instruction  = regexp.MustCompile(`^\s+(?:ROOT )?%\S+ = (.*?) (fusion|custom-call|copy|scatter|while|sort|gather|dot|reduce)\((.*)`)
+	launchLine  = regexp.MustCompile(`(?m)^\s*\d+: (k(?:Custom)?Kernel)\b`)
+	computation = regexp.MustCompile(`(?ms)^%(\S+) \(.*?\) -> .*? \{\n(.*?)^\}`)
+	instruction = regexp.MustCompile(`^\s+(?:ROOT )?%\S+ = (.*?) ` +
+		`(fusion|custom-call|copy|scatter|while|sort|gather|dot|reduce)\((.*)`)
 	defined      = regexp.MustCompile(`(?m)^\s+(?:ROOT )?(%\S+) = (.*?) [a-z\-]+\(`)
 	operand      = regexp.MustCompile(`%[\w.\-]+`)
 	calledBy     = regexp.MustCompile(`calls=%([\w.\-]+)`)
@@ -152,7 +154,8 @@ const maxHeads = 8
 // bytesOf adds up the arrays that a text has shapes of.
 func bytesOf(text string) (sum int64) {
 	for _, s := range shape.FindAllStringSubmatch(text, -1) {
-		size := map[string]int64{"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "bf16": 2, "f16": 2, "s64": 8, "u64": 8, "f64": 8}[s[1]]
+		size := map[string]int64{"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "bf16": 2, "f16": 2, "s64": 8, "u64": 8,
+			"f64": 8}[s[1]]
 		if size == 0 {
 			size = 4
 		}

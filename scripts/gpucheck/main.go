@@ -71,7 +71,8 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("| program | GPU | kernels | scatters | entries × width | XLA's estimate, µs | bytes moved, MB | at least, µs | peak, MB | spills |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("| program | GPU | kernels | scatters | entries × width | XLA's estimate, µs | bytes moved, MB | at " +
+		"least, µs | peak, MB | spills |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	measure := func(name string, entries int64, text []byte) error {
 		for _, target := range targets {
 			m, err := c.compile(scratch, name, target, entries, text)
@@ -97,7 +98,8 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 				program func(model string, ours bool, g *datasets.Graph) ([]byte, error)
 			}{{"epoch", w.epoch}, {"evaluation", w.evaluation}} {
 				for _, ours := range []bool{false, true} {
-					name := strings.Join([]string{data.name, model, pass.name, map[bool]string{false: "scatter", true: "ours"}[ours]}, " ")
+					name := strings.Join([]string{data.name, model, pass.name, map[bool]string{false: "scatter", true: "ours"}[ours]},
+						" ")
 					text, err := pass.program(model, ours, g)
 					if err != nil {
 						return failed, fmt.Errorf("%s: %w", name, err)
@@ -109,7 +111,8 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 			}
 		}
 		for _, k := range sums(g) {
-			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(), []byte(k.Program(k.columns, k.entries))); err != nil {
+			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(),
+				[]byte(k.Program(k.columns, k.entries))); err != nil {
 				return failed, err
 			}
 		}
@@ -138,8 +141,10 @@ func (c *check) compile(scratch, name, target string, entries int64, program []b
 		flags += " --xla_gpu_collect_cost_model_stats=true"
 	}
 	compile := func(flags string) ([]byte, error) {
-		command := exec.Command(c.compiler[0], append(slices.Clone(c.compiler[1:]), filepath.Join(c.scripts, target+".txtpb"), file)...)
-		command.Env = append(os.Environ(), "XLA_FLAGS="+flags, "PATH="+filepath.Join(c.cuda, "bin")+":"+os.Getenv("PATH"), "TF_CPP_MIN_LOG_LEVEL=2")
+		command := exec.Command(c.compiler[0], append(slices.Clone(c.compiler[1:]), filepath.Join(c.scripts, target+".txtpb"),
+			file)...)
+		command.Env = append(os.Environ(), "XLA_FLAGS="+flags, "PATH="+filepath.Join(c.cuda, "bin")+":"+os.Getenv("PATH"),
+			"TF_CPP_MIN_LOG_LEVEL=2")
 		return command.CombinedOutput()
 	}
 	// XLA does not say which kernels spill registers, but refuses them if it is asked to.
@@ -177,7 +182,8 @@ func readBounds(path string) (limits, error) {
 		}
 		var data, model, pass, kernel, target string
 		var l limit
-		if n, err := fmt.Sscan(s.Text(), &data, &model, &pass, &kernel, &target, &l.kernels, &l.wide, &l.peakMB, &l.spills); err != nil {
+		if n, err := fmt.Sscan(s.Text(), &data, &model, &pass, &kernel, &target, &l.kernels, &l.wide, &l.peakMB,
+			&l.spills); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %d fields of 9: %w", path, line, n, err)
 		}
 		all[strings.Join([]string{data, model, pass, kernel, target}, " ")] = l
@@ -189,7 +195,8 @@ func (all limits) write(path string) error {
 	text := "data\tmodel\tpass\tkernel\tgpu\tkernels\twide\tpeak_mb\tspills\n"
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l := all[name]
-		text += fmt.Sprintf("%s\t%d\t%d\t%d\t%t\n", strings.ReplaceAll(name, " ", "\t"), l.kernels, l.wide, l.peakMB, l.spills)
+		text += fmt.Sprintf("%s\t%d\t%d\t%d\t%t\n", strings.ReplaceAll(name, " ", "\t"), l.kernels, l.wide, l.peakMB,
+			l.spills)
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
 }

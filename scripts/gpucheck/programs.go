@@ -59,10 +59,12 @@ func newWriter(scratch string) (*writer, error) {
 	}
 	fused.ForGPU(b, nil)
 	// By the name of the CPU it has the plan with kernels of our own, which is not yet that of GPUs.
-	w := &writer{scatter: &backend.Backend{Backend: a, ID: "xla:cuda", Plugin: link}, ours: &backend.Backend{Backend: b, ID: "xla:cpu", Plugin: link}}
+	w := &writer{scatter: &backend.Backend{Backend: a, ID: "xla:cuda", Plugin: link},
+		ours: &backend.Backend{Backend: b, ID: "xla:cpu", Plugin: link}}
 	flags := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(flags)
-	return w, errors.Join(flags.Set("logtostderr", "false"), flags.Set("alsologtostderr", "false"), flags.Set("stderrthreshold", "FATAL"), flags.Set("v", "2"))
+	return w, errors.Join(flags.Set("logtostderr", "false"), flags.Set("alsologtostderr", "false"),
+		flags.Set("stderrthreshold", "FATAL"), flags.Set("v", "2"))
 }
 
 // logged returns the longest program that is compiled while f runs.
@@ -170,8 +172,10 @@ func sums(g *datasets.Graph) []sum {
 		{"sum weighed", n, entries, triton.Sum{Rows: n, Width: 64, Heads: 8, Positions: true, Wanted: true}},
 	}
 	if x := g.Features; x.IsSparse() {
-		all = append(all, sum{"features dropped", x.Width, len(x.Columns), triton.Sum{Rows: n, Width: 64, Heads: 1, Dropped: true}},
-			sum{"features transposed", n, len(x.Columns), triton.Sum{Rows: x.Width, Width: 64, Heads: 1, Positions: true, Dropped: true}})
+		all = append(all, sum{"features dropped", x.Width, len(x.Columns),
+			triton.Sum{Rows: n, Width: 64, Heads: 1, Dropped: true}},
+			sum{"features transposed", n, len(x.Columns), triton.Sum{Rows: x.Width, Width: 64, Heads: 1, Positions: true,
+				Dropped: true}})
 	}
 	return all
 }

@@ -23,7 +23,8 @@ step() {
     shift
     "$@" >"$scratch/log" 2>&1 && return
     local reason
-    reason=$(grep -m1 -E '^(ERROR|go: |error)' "$scratch/log" || tail -n1 "$scratch/log")
+    # 'go run' ends what failed with a line of its own.
+    reason=$(grep -m1 -E '^(ERROR|go: |error)' "$scratch/log" || grep -v '^exit status ' "$scratch/log" | tail -n1)
     stop "$what: ${reason#ERROR: }"
 }
 
@@ -79,9 +80,9 @@ install_tools() {
 warm_cache() {
     step "Go modules cannot be fetched" go mod download
     GOFLAGS=$flags step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
-    GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" scripts/build.sh .nodemask/bin/nodemask ./cmd/nodemask
-    CGO_ENABLED=0 step "cellimports cannot be built" scripts/build.sh "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
-    CGO_ENABLED=0 step "cellgo cannot be built" scripts/build.sh "$lab/bin/go" ./scripts/lab/cellgo -ldflags=-s
+    GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask
+    CGO_ENABLED=0 step "cellimports cannot be built" go run ./scripts/build "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
+    CGO_ENABLED=0 step "cellgo cannot be built" go run ./scripts/build "$lab/bin/go" ./scripts/lab/cellgo -ldflags=-s
 }
 
 command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"

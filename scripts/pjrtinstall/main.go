@@ -17,7 +17,8 @@ func main() {
 	}
 	if err := installer.CPUAutoInstall(os.Args[1], false, installer.Quiet); err != nil {
 		reason, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(os.Stderr, "setup: go-xla's installer failed: %s. Check that GitHub can be reached, or leave PJRT unset for the plugin from PyPI.\n", reason)
+		fmt.Fprintf(os.Stderr, "setup: go-xla's installer failed: %s. Check that GitHub can be reached, or leave PJRT "+
+			"unset for the plugin from PyPI.\n", reason)
 		os.Exit(1)
 	}
 }

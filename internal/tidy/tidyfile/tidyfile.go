@@ -13,8 +13,8 @@ import (
 	"nodemask/internal/tidy"
 )
 
-// Write writes a table in the format that the end of a file's name says, .csv or .parquet. It returns an error for other ends, and
-// those of [tidy.Table.Check].
+// Write writes a table in the format that the end of a file's name says, .csv or .parquet. It returns an error for
+// other ends, and those of [tidy.Table.Check].
 func Write(w io.Writer, t tidy.Table, name string) error {
 	switch extension := strings.ToLower(filepath.Ext(name)); extension {
 	case ".csv":
@@ -40,7 +40,8 @@ func Parquet(w io.Writer, t tidy.Table) error {
 		if strings.ContainsAny(c.Name, "\",`") {
 			return fmt.Errorf("tidyfile: column %q: expected a name without commas and quotes", c.Name)
 		}
-		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: kind(c), Tag: reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional,snappy"`, c.Name))}
+		tag := reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional,snappy"`, c.Name))
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: kind(c), Tag: tag}
 	}
 	schema := parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
 	out := parquet.NewGenericWriter[any](w, schema)

@@ -53,6 +53,8 @@ func TestFilesAreOfTheKindThatTheirNameSays(t *testing.T) {
 	out.Reset()
 	require.NoError(t, Write(&out, table(), "x.parquet"))
 	require.True(t, bytes.HasPrefix(out.Bytes(), []byte("PAR1")))
-	require.ErrorContains(t, Write(io.Discard, table(), "x.xls"), `x.xls: a name that ends in ".xls": expected .csv or .parquet`)
-	require.ErrorContains(t, Parquet(io.Discard, tidy.Table{{Name: "a,b", Whole: []int64{1}}}), "expected a name without commas")
+	require.ErrorContains(t, Write(io.Discard, table(), "x.xls"),
+		`x.xls: a name that ends in ".xls": expected .csv or .parquet`)
+	require.ErrorContains(t, Parquet(io.Discard, tidy.Table{{Name: "a,b", Whole: []int64{1}}}),
+		"expected a name without commas")
 }

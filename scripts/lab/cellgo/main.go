@@ -1,5 +1,6 @@
-// Command cellgo stands in for the go command in a notebook's kernel. It leaves out the line "# gonb_45aaa29b" above the compiler's
-// errors: gonb's name for the package that it makes of a cell, which says nothing to anybody. All else is the go command's own.
+// Command cellgo stands in for the go command in a notebook's kernel. It leaves out the line "# gonb_45aaa29b" above
+// the compiler's errors: gonb's name for the package that it makes of a cell, which says nothing to anybody. All else
+// is the go command's own.
 //
 // It is set up as LAB/bin/go, before the go command in PATH.
 package main
@@ -63,7 +64,8 @@ func realGo(folders []string) (string, error) {
 	}
 	for _, folder := range folders {
 		path := filepath.Join(folder, "go")
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !os.SameFile(info, own) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !os.SameFile(info,
+			own) {
 			return path, nil
 		}
 	}

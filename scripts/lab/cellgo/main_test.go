@@ -30,7 +30,8 @@ func TestItIsTheGoCommandInAllElse(t *testing.T) {
 	require.NoError(t, err, string(built))
 	cell := filepath.Join(dir, "cell")
 	require.NoError(t, os.Mkdir(cell, 0o777))
-	for name, text := range map[string]string{"go.mod": "module gonb_45aaa29b\n", "main.go": "package main\n\nfunc main() { x() }\n"} {
+	for name, text := range map[string]string{"go.mod": "module gonb_45aaa29b\n",
+		"main.go": "package main\n\nfunc main() { x() }\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(cell, name), []byte(text), 0o666))
 	}
 	as := func(folders string, args ...string) (string, int) {

@@ -18,8 +18,8 @@ import (
 // module is the project's.
 const module = "nodemask"
 
-// withImports returns source with imports of those packages of the project that it uses and does not import; nil if there are
-// none, or if it is no Go.
+// withImports returns source with imports of those packages of the project that it uses and does not import; nil if
+// there are none, or if it is no Go.
 func withImports(source []byte, project string) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
@@ -83,8 +83,8 @@ func missing(file *ast.File) map[string][]string {
 	return wanted
 }
 
-// named returns the project's folders, relative to it, that are called as one of the wanted packages is. Folders of other
-// modules, of commands and of what only the project itself may import are left out.
+// named returns the project's folders, relative to it, that are called as one of the wanted packages is. Folders of
+// other modules, of commands and of what only the project itself may import are left out.
 func named(project string, wanted map[string][]string) (map[string][]string, error) {
 	folders := map[string][]string{}
 	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {

@@ -1,6 +1,6 @@
 // Command cellimports stands in for goimports in a notebook's kernel. It imports the project's own packages that a cell
-// names, which it finds at once, and runs goimports for all else: by itself goimports asks the go command and looks through
-// every module on the machine, for each cell anew.
+// names, which it finds at once, and runs goimports for all else: by itself goimports asks the go command and looks
+// through every module on the machine, for each cell anew.
 //
 // It is set up as LAB/bin/goimports, with goimports in LAB/tools and LAB in the project's folder .nodemask.
 package main

@@ -72,7 +72,8 @@ func TestOfPackagesOfOneNameThatIsTakenWhichHasAllThatIsUsed(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		require.NoError(t, os.WriteFile(path, []byte(source), 0o666))
 	}
-	for used, want := range map[string]string{"Mean()": "nodemask/a/stat", "Median{}": "nodemask/b/stat", "Both": "", "Tested()": "", "mean": ""} {
+	for used, want := range map[string]string{"Mean()": "nodemask/a/stat", "Median{}": "nodemask/b/stat", "Both": "",
+		"Tested()": "", "mean": ""} {
 		added, err := withImports([]byte("package main; func main() { _ = stat."+used+" }"), project)
 		require.NoError(t, err)
 		if want == "" {
@@ -90,7 +91,8 @@ func TestGoimportsDoesTheRest(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(lab, folder), 0o777))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(project, "nb"), 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(project, "nb", "nb.go"), []byte("package nb\n\nfunc Figure() {}\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "nb", "nb.go"), []byte("package nb\n\nfunc Figure() {}\n"),
+		0o666))
 	self := filepath.Join(lab, "bin", "goimports")
 	out, err := exec.Command("go", "build", "-o", self, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -1,8 +1,8 @@
-// Package home keeps go-xla quiet where $HOME names no folder: when its packages are initialised, before main begins, they look for a folder
-// there, and log to standard error that there is none.
+// Package home keeps go-xla quiet where $HOME names no folder: when its packages are initialised, before main begins,
+// they look for a folder there, and log to standard error that there is none.
 //
-// Packages are initialised in the order of their paths as soon as all that they import is. This one imports nothing but os, so its turn
-// comes before that of go-xla, which waits for path/filepath among others.
+// Packages are initialised in the order of their paths as soon as all that they import is. This one imports nothing but
+// os, so its turn comes before that of go-xla, which waits for path/filepath among others.
 package home
 
 import "os"

@@ -97,7 +97,8 @@ func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			help := strings.ToLower(f.Usage)
 			says := func(word string) bool { return strings.Contains(help, word) }
-			if f.Value.Type() != "string" || !slices.ContainsFunc([]string{"file", "folder", "path"}, says) && f.Shorthand != "o" {
+			if f.Value.Type() != "string" || !slices.ContainsFunc([]string{"file", "folder", "path"},
+				says) && f.Shorthand != "o" {
 				return
 			}
 			_, input := inputFlags[f.Name]

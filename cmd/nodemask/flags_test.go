@@ -91,7 +91,8 @@ func TestTheCommandOfAnyCellTrainsThatCell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.OneOf(rapid.Just("cora"), rapid.StringMatching(`[a-z /$'"\\;&|*?~!#()-]{1,12}`)).Draw(t, "data")
 		setting := rapid.SampledFrom([]datasets.Setting{datasets.Inductive, datasets.Transductive}).Draw(t, "setting")
-		c := record.NewCell(data, rapid.SampledFrom(hyper.Models()).Draw(t, "model"), setting, rapid.IntRange(1, 99).Draw(t, "size"))
+		c := record.NewCell(data, rapid.SampledFrom(hyper.Models()).Draw(t, "model"), setting,
+			rapid.IntRange(1, 99).Draw(t, "size"))
 		if rapid.Bool().Draw(t, "masked") { // as in the paper, without attention dropout
 			c = c.Masked(hyper.KeepRate(rapid.Float64Range(1e-9, 1).Draw(t, "keep rate")))
 		}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/datasets/parquet"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
+	"nodemask/internal/wholefile"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
+)
+
+// openOptions are how commands open data sets: with all formats that there are.
+func openOptions(dir string) datasets.OpenOptions {
+	return datasets.OpenOptions{Dir: dir, Readers: []datasets.Reader{parquet.Reader{}}}
+}
+
+// openGraph opens a data set and says on w what its reader left out or took otherwise than it stands there.
+func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Graph, error) {
+	g, err := datasets.Open(ctx, name, openOptions(dir))
+	if err != nil {
+		return nil, dataError(err)
+	}
+	for _, remark := range g.Remarks() {
+		fmt.Fprintln(w, plots.Plain(g.Name+": "+remark))
+	}
+	return g, nil
+}
+
+// dataError marks an unknown name of a data set as misuse.
+func dataError(err error) error {
+	var name *datasets.NameError
+	if errors.As(err, &name) {
+		var known []string
+		for _, info := range datasets.Catalogue() {
+			known = append(known, info.Name)
+		}
+		return misuse{didYouMean(err, name.Name, known)}
+	}
+	return err
+}
+
+// graphFeatureNames returns the names of the features of a graph that --data names; nil if its format has none.
+func graphFeatureNames(data, dataDir string, width int) []string {
+	at, err := datasets.Locate(data, openOptions(dataDir))
+	if err != nil || at.Path == "" {
+		return nil
+	}
+	return cached.FeatureNames(cached.Header(filepath.Join(at.Path, "nodes.csv")), width)
+}
+
+// match puts features into the order in which a model was trained on them, and writes to notes if it was another.
+func match(m *cached.Model, names []string, f datasets.Features, file string, notes io.Writer) (datasets.Features,
+	error) {
+	f, moved, err := m.Match(names, f, file)
+	if moved && err == nil {
+		_, err = fmt.Fprintf(notes,
+			"%s: its features are in another order than the model was trained on: they are matched by name\n", file)
+	}
+	return f, err
+}
+
+// Flags that name what is written, and what is read, of every command. No output may be one of the inputs, whatever
+// link leads there.
+var (
+	outputFlags = []string{"output", "save-model", "save-cache"}
+	inputFlags  = map[string]func(value, dataDir string) []string{
+		"data": graphFiles, "data-dir": func(string, string) []string { return nil }, // of which --data reads
+		"model":   func(value, _ string) []string { return without(value, hyper.Models()) }, // train's is a name
+		"results": func(value, _ string) []string { return withEnding(filesBelow(value), ".jsonl") },
+		"edges":   oneFile, "nodes": oneFile, "cache": oneFile, "again": oneFile,
+	}
+)
+
+func oneFile(value, _ string) []string { return []string{value} }
+
+func without(value string, names []string) []string {
+	if slices.Contains(names, value) {
+		return nil
+	}
+	return []string{value}
+}
+
+// checkOutputs returns an error if one of a command's outputs is one of its inputs, or another output.
+func checkOutputs(c *cobra.Command) error {
+	var named []string // flags of outputs
+	for _, name := range outputFlags {
+		if f := c.Flags().Lookup(name); f != nil && f.Value.String() != "" {
+			named = append(named, name)
+		}
+	}
+	value := func(flag string) string {
+		if f := c.Flags().Lookup(flag); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	for i, name := range named {
+		for _, other := range named[:i] {
+			if wholefile.Same(value(name), value(other)) {
+				return misusef("--%s %s: --%s names the same file: expected another", name, value(name), other)
+			}
+		}
+		for _, flag := range slices.Sorted(maps.Keys(inputFlags)) {
+			if value(flag) == "" || wholefile.Replaces(value(name), value(name)) == "" { // a file that is not there is no input
+				continue
+			}
+			inputs := inputFlags[flag](value(flag), value("data-dir"))
+			if err := checkOutput("--"+name, value(name), "--"+flag, inputs...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkOutput returns an error if writing a file would replace one of those that are read.
+func checkOutput(flag, output, of string, inputs ...string) error {
+	if input := wholefile.Replaces(output, inputs...); input != "" {
+		return misusef("%s %s: this is %s of %s, which the command reads: expected another file", flag, output, input, of)
+	}
+	return nil
+}
+
+// graphFiles lists what a reader may open of a graph: files of nodes and edges in a folder that has them, as other
+// files there are not read, and else all of a folder.
+func graphFiles(name, dataDir string) []string {
+	at, err := datasets.Locate(name, openOptions(dataDir))
+	if err != nil {
+		return nil
+	}
+	if at.Path == "" {
+		var files []string
+		for _, f := range at.Info.Files {
+			files = append(files, filepath.Join(at.Dir, f.Name))
+		}
+		return files
+	}
+	all := filesBelow(at.Path)
+	part := func(path, start string) bool {
+		return filepath.Dir(path) == filepath.Clean(at.Path) && strings.HasPrefix(strings.ToLower(filepath.Base(path)), start)
+	}
+	if !slices.ContainsFunc(all, func(path string) bool { return part(path, "nodes.") }) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(path string) bool { return !part(path, "nodes") && !part(path, "edges") })
+}
+
+// filesBelow lists a file, or all files in a folder and those in it.
+func filesBelow(path string) (files []string) {
+	if path == "" {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && entry != nil && entry.IsDir():
+			return fs.SkipDir
+		case err == nil && !entry.IsDir():
+			files = append(files, path)
+		}
+		return nil // what cannot be read, reading it tells
+	})
+	return files
+}
+
+func withEnding(files []string, ending string) []string {
+	return slices.DeleteFunc(files, func(path string) bool { return filepath.Ext(path) != ending })
+}
+
+// writeFile writes a file as a whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	if err := wholefile.Write(path, 0o644, write); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeBytes is [writeFile] of what is in memory.
+func writeBytes(path string, content []byte) error {
+	return writeFile(path, func(w io.Writer) error { _, err := w.Write(content); return err })
+}
+
+// checkTableFile returns an error unless a table can be written to a file of that name; "" stands for standard output.
+func checkTableFile(name string) error {
+	if extension := strings.ToLower(filepath.Ext(name)); name != "" && extension != ".csv" && extension != ".parquet" {
+		return misusef("--output %s: expected a name that ends in .csv or .parquet", name)
+	}
+	return nil
+}
+
+// writeTable writes a table to a file, or as CSV to standard output.
+func writeTable(c *cobra.Command, table tidy.Table, output string) error {
+	if output != "" {
+		return writeFile(output, func(w io.Writer) error { return tidyfile.Write(w, table, output) })
+	}
+	w := bufio.NewWriter(c.OutOrStdout())
+	return errors.Join(table.CSV(w), w.Flush())
+}
+
+// checkWritable returns an error unless a file can be written, as far as can be told before. A flag is named if there
+// is one.
+func checkWritable(flag, file string) error {
+	name := file
+	if flag != "" {
+		name = "--" + flag + " " + file
+	}
+	folder := filepath.Dir(file)
+	if !isFolder(folder) {
+		return misusef("%s: there is no folder %s", name, folder)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return misusef("%s: this is a folder: expected a file", name)
+	} else if err == nil && !info.Mode().IsRegular() {
+		return nil // a device or pipe is written to as it is
+	}
+	probe, err := os.CreateTemp(folder, ".nodemask-*")
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: nothing can be written there: %w", name, err)
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"nodemask/datasets"
+	"nodemask/internal/memory"
+	"nodemask/nmgnn/backend"
+	"nodemask/record"
+)
+
+// The flags that several commands share, each declared once.
+
+func addData(flags *pflag.FlagSet, data, dir *string) {
+	flags.StringVar(data, "data", "cora", "data set ('nodemask data list'), or a path to a graph of your own "+
+		"('nodemask data --help' says in which formats)")
+	addDataDir(flags, dir)
+}
+
+func addDataDir(flags *pflag.FlagSet, dir *string) {
+	flags.StringVar(dir, "data-dir", "", "folder of downloaded data sets (default $NODEMASK_DATA, then the user's cache)")
+}
+
+func addBackend(flags *pflag.FlagSet, id *string, value string) {
+	flags.StringVar(id, "backend", value,
+		"xla:cuda, xla:cpu or go (default $GOMLX_BACKEND, then the best that is usable)")
+}
+
+func addOutput(flags *pflag.FlagSet, output *string, value, help string) {
+	flags.StringVarP(output, "output", "o", value, help)
+}
+
+func addTableOutput(flags *pflag.FlagSet, output *string) {
+	addOutput(flags, output, "", "file, .csv or .parquet (default: CSV on standard output)")
+}
+
+func addSavedModel(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, "model", "", "model that 'nodemask train --save-model' wrote")
+}
+
+func addResults(flags *pflag.FlagSet, folder *string, value, help string) {
+	flags.StringVar(folder, "results", value, "folder of results"+help)
+}
+
+func addKeepRates(flags *pflag.FlagSet, rates *[]float64) {
+	flags.Float64SliceVar(rates, "keep-rates", []float64{1, 0.5}, "keep rates of node masking; 1 is off")
+}
+
+func addMarkdown(flags *pflag.FlagSet, markdown *bool) {
+	flags.BoolVar(markdown, "markdown", false, "print the table as Markdown")
+}
+
+// runFlags are the flags of commands that train what results lack, and run again what they have.
+type runFlags struct {
+	jobs                                    int
+	backend, shard, folder, dataDir, memory string
+}
+
+func (f *runFlags) add(flags *pflag.FlagSet, of, folder, help string) {
+	flags.IntVar(&f.jobs, "jobs", 1, "trials side by side")
+	addBackend(flags, &f.backend, "")
+	flags.StringVar(&f.shard, "shard", "1/1", "i/n: run the i-th of n shares of the "+of)
+	addResults(flags, &f.folder, folder, help)
+	addDataDir(flags, &f.dataDir)
+}
+
+func (f *runFlags) addMemory(flags *pflag.FlagSet) {
+	flags.StringVar(&f.memory, "memory", "2GiB",
+		"with --again: most memory that a trial may take, as records may ask for more than anybody wants")
+}
+
+// most is what --memory says, in bytes.
+func (f *runFlags) most() (int64, error) {
+	most, err := memory.Parse(f.memory)
+	if err != nil {
+		return 0, misusef("--memory %s: %w", f.memory, err)
+	}
+	return most, nil
+}
+
+// share is what --shard says: the index of a share from 0 on, and how many there are.
+func (f *runFlags) share() (index, of int, err error) {
+	n, err := fmt.Sscanf(f.shard, "%d/%d", &index, &of)
+	if n != 2 || err != nil || index < 1 || index > of || f.shard != fmt.Sprintf("%d/%d", index, of) {
+		return 0, 0, misusef("--shard %s: expected i/n with i from 1 to n", f.shard)
+	}
+	return index - 1, of, nil
+}
+
+func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
+	g, err := datasets.Open(ctx, data, openOptions(f.dataDir))
+	return g, dataError(err)
+}
+
+// progressOf returns a function that says on w how far a run is: every ten seconds at most, and at its end.
+func progressOf(w io.Writer) func(done, total int, left time.Duration, last string) {
+	var said time.Time
+	return func(done, total int, left time.Duration, last string) {
+		if time.Since(said) < 10*time.Second && done < total {
+			return
+		}
+		said = time.Now()
+		about := ""
+		if left > 0 {
+			about = fmt.Sprintf(", about %v left", left)
+		}
+		fmt.Fprintf(w, "%d of %d trials%s; last: %s\n", done, total, about, last)
+	}
+}
+
+// goesOn replaces the error of a run that was interrupted.
+func goesOn(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: finished trials are kept; the same command goes on from there")
+	}
+	return err
+}
+
+// openBackend opens a backend and says on w which one it is, with which kernels, and why it is not faster.
+func openBackend(w io.Writer, id string) (*backend.Backend, error) {
+	b, err := backend.Open(id)
+	if err != nil {
+		var problem *backend.Error
+		if errors.As(err, &problem) && problem.Unknown {
+			return nil, misuse{err}
+		}
+		return nil, err
+	}
+	fmt.Fprintf(w, "backend: %s\n", b)
+	return b, nil
+}
+
+// openOnce is [openBackend] that opens each backend once.
+func openOnce(w io.Writer) func(id string) (*backend.Backend, error) {
+	opened := map[string]*backend.Backend{}
+	return func(id string) (b *backend.Backend, err error) {
+		if opened[id] == nil {
+			opened[id], err = openBackend(w, id)
+		}
+		return opened[id], err
+	}
+}
+
+// withParameters puts the parameters of generated graphs, which commas took for data sets, back behind their names.
+func withParameters(data []string) (names []string) {
+	for _, d := range data {
+		last := len(names) - 1
+		if last >= 0 && strings.Contains(names[last], ":") && strings.Contains(d, "=") && !strings.ContainsAny(d, ":/") {
+			names[last] += "," + d
+			continue
+		}
+		names = append(names, d)
+	}
+	return names
+}
+
+// axisFlag is the flag of an axis; the text is what was given.
+type axisFlag struct {
+	record.Axis
+	text  string
+	given bool
+}
+
+// String returns what was given.
+func (f *axisFlag) String() string { return f.text }
+
+// Set takes a value, or for a switch whether it is on.
+func (f *axisFlag) Set(text string) error {
+	if f.Switch != "" {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("expected true or false")
+		}
+		text = strconv.FormatBool(on == (f.Switch == "true"))
+	}
+	var scratch record.Cell
+	if err := f.Axis.Set(&scratch, text); err != nil {
+		return err
+	}
+	f.text, f.given = text, true
+	return nil
+}
+
+// Type returns what a usage text calls the value.
+func (f *axisFlag) Type() string {
+	if f.Switch != "" {
+		return "bool"
+	}
+	return "value"
+}
+
+// addAxes adds a flag for each axis, with the presets' values as defaults.
+func addAxes(flags *pflag.FlagSet) []*axisFlag {
+	standard, attention := record.NewCell("", "gin", datasets.Inductive, 10), record.NewCell("", "gat", datasets.Inductive,
+		10)
+	var all []*axisFlag
+	for _, axis := range record.Axes() {
+		f := &axisFlag{Axis: axis}
+		help := axis.Help
+		if own, other := axis.Get(standard), axis.Get(attention); axis.Switch == "" && own != "" {
+			help += fmt.Sprintf(" (default %s", own)
+			if own != other {
+				help += fmt.Sprintf("; preset %s: %s", attention.Parameters.Preset, other)
+			}
+			help += ")"
+		}
+		flag := flags.VarPF(f, axis.Flag, "", help)
+		if axis.Switch != "" {
+			flag.NoOptDefVal = "true"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// setAxes gives a cell what was given, in the order of the axes: masking takes attention dropout away, and one that is
+// given comes behind it.
+func setAxes(c *record.Cell, axes []*axisFlag) error {
+	for _, f := range axes {
+		if f.given {
+			if err := f.Axis.Set(c, f.text); err != nil {
+				return fmt.Errorf("--%s %w", f.Flag, err)
+			}
+		}
+	}
+	return nil
+}
