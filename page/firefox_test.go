@@ -112,7 +112,8 @@ func TestFirefoxTrainsAsTheCommandDoes(t *testing.T) {
 		t.Skip("skipped: trains in a browser for seconds")
 	}
 	f := openFirefox(t, written(t, func(o *Options) { o.Beside = "nodemask.js" }))
-	models, settings, keeps, seeds := []string{"gin", "sgat"}, []datasets.Setting{datasets.Inductive}, []string{"0.5"}, []uint64{2}
+	models, settings := []string{"gin", "sgat"}, []datasets.Setting{datasets.Inductive}
+	keeps, seeds := []string{"0.5"}, []uint64{2}
 	if os.Getenv("NODEMASK_PARITY") != "" { // some minutes
 		models, settings, keeps, seeds = []string{"gin", "gat", "sgat"}, datasets.Settings(), []string{"1",
 			"0.5"}, []uint64{1, 2}
@@ -125,7 +126,8 @@ func TestFirefoxTrainsAsTheCommandDoes(t *testing.T) {
 						Choices: map[string]string{"keep": keep}}
 					text, err := json.Marshal(cell)
 					require.NoError(t, err)
-					line := f.js(fmt.Sprintf(`window.nodemaskPlayground.engine.ask({kind: 'train', seed: %d, cell: %s}).done.then(e => e.trained.record, e => String(e))`, seed, text))
+					line := f.js(fmt.Sprintf(`window.nodemaskPlayground.engine.ask({kind: 'train', seed: %d, cell: %s})`+
+						`.done.then(e => e.trained.record, e => String(e))`, seed, text))
 					sameAsHere(t, line, cell, seed)
 				}
 			}

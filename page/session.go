@@ -51,7 +51,8 @@ type Cell struct {
 	Choices      map[string]string `json:"choices"`
 }
 
-// Cell returns the cell that is meant, or an error that says what cannot be.
+// Cell returns the cell that is meant. It returns an error for an unknown setting, model or choice, and a size out of
+// range.
 func (c Cell) Cell() (record.Cell, error) {
 	if _, err := datasets.ParseSetting(string(c.Setting)); err != nil {
 		return record.Cell{}, err

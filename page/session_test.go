@@ -177,7 +177,8 @@ func TestAGraphOfOnesOwnIsOpenedDrawnAndTrainedOn(t *testing.T) {
 	files := map[string][]byte{"nodes.csv": []byte("id,label,x,y\n"), "edges.csv": []byte("source,target\n")}
 	for v := range 60 {
 		class := "ab"[v%2 : v%2+1]
-		files["nodes.csv"] = append(files["nodes.csv"], []byte(string(rune('A'+v%26))+string(rune('a'+v/26))+","+class+","+string(rune('0'+v%2))+",1\n")...)
+		row := string(rune('A'+v%26)) + string(rune('a'+v/26)) + "," + class + "," + string(rune('0'+v%2)) + ",1\n"
+		files["nodes.csv"] = append(files["nodes.csv"], row...)
 	}
 	for v := range 58 {
 		name := func(v int) string { return string(rune('A'+v%26)) + string(rune('a'+v/26)) }
@@ -214,7 +215,8 @@ func TestAGraphWithoutClassesIsLookedAtAndNotTrainedOn(t *testing.T) {
 	assert.Equal(t, "friends has 0 features and 0 classes: it can be looked at; training needs features, and at least "+
 		"two classes to tell apart", trained[0].Error)
 	without := ask(t, s, Request{Kind: "open", Data: "own:net",
-		Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`)}})
+		Files: map[string][]byte{"net.graphml": []byte(`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>` +
+			`<edge source="a" target="b"/></graph></graphml>`)}})
 	require.Equal(t, "opened", without[0].Kind, without[0].Error)
 	assert.Equal(t, 2, without[0].Graph.Nodes)
 	drawn := ask(t, s, Request{Kind: "tree", Data: "own:net", Root: 0, Hops: 2})
@@ -242,7 +244,8 @@ func TestEveryChoiceThatThePaperLeavesOpenMakesTheCellOfItsReading(t *testing.T)
 				require.NoError(t, err)
 				chosen := map[string]string{"keep": keep, "resplit": "true"}
 				for j, other := range listed {
-					if other.Masked && arm != multiverse.Masked || other.Plain && arm != multiverse.Plain || other.Setting != "" && other.Setting != "inductive" {
+					if other.Masked && arm != multiverse.Masked || other.Plain && arm != multiverse.Plain ||
+						other.Setting != "" && other.Setting != "inductive" {
 						continue
 					}
 					for name, value := range other.Options[reading[j]].Choices {

@@ -22,7 +22,8 @@ func TestSpeedInBrowsers(t *testing.T) {
 	path := written(t, func(o *Options) { o.Beside = "nodemask.js" })
 	chromium, firefox := open(t, browser(t), path, 1280), openFirefox(t, path)
 	native := session(t)
-	const script = `(async () => { const ms = []; await window.nodemaskPlayground.engine.ask({kind: 'train', seed: 1, cell: %s}, {epoch: e => ms.push(e.ms)}).done; return JSON.stringify(ms) })()`
+	const script = `(async () => { const ms = []; ` +
+		`await window.nodemaskPlayground.engine.ask({kind: 'train', seed: 1, cell: %s}, {epoch: e => ms.push(e.ms)}).done; return JSON.stringify(ms) })()`
 	places := []struct {
 		name  string
 		train func(cell Cell, text []byte) []float64

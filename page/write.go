@@ -51,10 +51,10 @@ type Options struct {
 	Files []File
 }
 
-// File is a file that a page holds.
+// File is a file that a page holds, as base64.
 type File struct {
-	Name  string
-	Bytes []byte
+	Name  string `json:"name"`
+	Bytes []byte `json:"base64"`
 }
 
 // Module is a compiled cmd/nodemask-wasm, and what the Go tools want run before it.
@@ -68,18 +68,13 @@ type config struct {
 	Module   moduleConfig        `json:"module"`
 	Recorded map[string]recorded `json:"recorded"`
 	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
-	Files    []fileConfig        `json:"files,omitempty"`
+	Files    []File              `json:"files,omitempty"`
 	Data     []string            `json:"data,omitempty"` // beside the page
 }
 
 type moduleConfig struct {
 	Src   string `json:"src,omitempty"`
 	Bytes int    `json:"bytes"`
-}
-
-type fileConfig struct {
-	Name   string `json:"name"`
-	Base64 string `json:"base64"`
 }
 
 // axis is a choice that the paper leaves open, as [multiverse.Axis] has it.
@@ -129,21 +124,20 @@ type choice struct{ Name, Title string }
 func Write(w io.Writer, o Options) error {
 	open, err := axes()
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{},
-		Axes: open, Data: o.Data}
+		Axes: open, Data: o.Data, Files: o.Files}
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}
-	c.Files = encoded(o.Files)
 	text, err := json.Marshal(c) // which escapes <, > and &: no name can end the element
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	title := o.Title
 	if title == "" {
@@ -154,25 +148,15 @@ func Write(w io.Writer, o Options) error {
 		data = append(data, choice{template.HTMLEscapeString(name), template.HTMLEscapeString(paper.DataTitle(name))})
 	}
 	data = append(data, choice{"pubmed", "PubMed"}, choice{"sbm", "random blocks (small)"})
-	fields := map[string]any{
+	var models []choice
+	for _, name := range hyper.Models() {
+		models = append(models, choice{name, hyper.Title(name)})
+	}
+	return t.Execute(w, map[string]any{
 		"Title": template.HTMLEscapeString(title), "Policy": policy(o.Beside != ""), "Style": style, "Script": script,
-		"Config": string(text),
-		"Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
-		"Data":   data,
-		"Models": titled(hyper.Models()),
-	}
-	if err := t.Execute(w, fields); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
-}
-
-// encoded are files as a script has them.
-func encoded(files []File) (all []fileConfig) {
-	for _, f := range files {
-		all = append(all, fileConfig{f.Name, base64.StdEncoding.EncodeToString(f.Bytes)})
-	}
-	return all
+		"Config": string(text), "Inline": o.Beside == "", "Exec": inert(o.Module.Exec), "Data": data, "Models": models,
+		"Module": base64.StdEncoding.EncodeToString(o.Module.Gzip),
+	})
 }
 
 // DataScriptName is how the script with a data set is called.
@@ -181,18 +165,11 @@ func DataScriptName(name string) string { return "data-" + name + ".js" }
 // DataScript is the script by which pages have a data set that the program does not hold: from files as
 // [datasets.ReadMemory] takes them.
 func DataScript(name string, files []File) ([]byte, error) {
-	all, err := json.Marshal(map[string][]fileConfig{name: encoded(files)})
+	all, err := json.Marshal(map[string][]File{name: files})
 	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
+		return nil, err
 	}
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
-}
-
-func titled(models []string) (all []choice) {
-	for _, m := range models {
-		all = append(all, choice{m, hyper.Title(m)})
-	}
-	return all
 }
 
 // inert is a script that stands in a page without running: what would end its element is written otherwise, which
@@ -220,9 +197,9 @@ func Served(m Module) []File {
 
 // WriteModule writes the script that a page with [Options].Beside loads.
 func WriteModule(w io.Writer, m Module) error {
-	text, err := json.Marshal(map[string]string{"exec": m.Exec, "gzip": base64.StdEncoding.EncodeToString(m.Gzip)})
+	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	_, err = fmt.Fprintf(w, "window.nodemaskModule = %s\n", text)
 	return err

@@ -98,7 +98,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	dir, self := smallGraph(t), os.Args[0]
 	code, out, diagnostics := nodemask(t, "bench", "--data", dir, "--models", "gin,sgat", "--keep-rates", "1,0.5",
 		"--backends", "go",
-		"--peers", self+"=pyg,"+self+"=dgl", "--peers-script", "works", "--rounds", "2", "--epochs", "3", "--threads", "1", "--json")
+		"--peers", self+"=pyg,"+self+"=dgl", "--peers-script", "works", "--rounds", "2", "--epochs", "3", "--threads", "1",
+		"--json")
 	require.Zero(t, code, diagnostics)
 	var got []string
 	for _, line := range jsonLines(t, out) {
@@ -115,7 +116,8 @@ func TestBenchRunsOursAndThosePeersThatKnowTheModel(t *testing.T) {
 	assert.Equal(t, []string{"gin1 nodemask go", "gin1 pyg", "gin1 dgl", "gin0.5 nodemask go", "gin0.5 pyg", "gin0.5 dgl",
 		"sgat1 nodemask go", "sgat1 pyg", "sgat0.5 nodemask go", "sgat0.5 pyg"}, got)
 	started := logLines(t, log)[0]
-	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ --dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
+	assert.Regexp(t, `^pyg --data \S+ --model gin --keep-rate 1 --threads 1 --layers 2 --hidden 64 .*--heads \d+ `+
+		`--dropout 0\.5 --attention-dropout 0 --learning-rate 0\.01 --weight-decay 0\.0005$`, started)
 	asked := slices.IndexFunc(logLines(t, log), func(line string) bool { return strings.Contains(line, "train 3") })
 	assert.Equal(t, 4, asked, "both libraries are there for both keep rates of GIN before any has a turn")
 	left, err := os.ReadDir(temporary)

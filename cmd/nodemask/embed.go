@@ -23,8 +23,8 @@ func newEmbedCommand() *cobra.Command {
 	var f embedFlags
 	c := &cobra.Command{
 		Use:   "embed",
-		Short: "Write what a saved model makes of every node of a graph: its representation, and the class that it predicts",
-		Long: `Write what a saved model makes of every node of a graph: its representation, and the class that it predicts.
+		Short: "Write the representation and the predicted class of every node of a graph, by a saved model",
+		Long: `Write the representation and the predicted class of every node of a graph, by a saved model.
 
 A row is a node: its id, its class if that is known, the class that the model predicts, the probability that it gives
 it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing is masked. The graph may be another

@@ -70,8 +70,8 @@ where it stopped, and several may share a folder.`,
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")
 	f.add(flags, "readings", "results/multiverse", "; of the parts of PROTOCOL-2.md: results/cited")
 	flags.BoolVar(&f.list, "list", false, "list the choices, and run nothing")
-	flags.BoolVar(&f.status, "status", false, "count what is there and what is missing, and run nothing")
-	flags.BoolVar(&f.summary, "summary", false, "say what is found so far, and run nothing")
+	flags.BoolVar(&f.status, "status", false, "count recorded and missing trials, and run nothing")
+	flags.BoolVar(&f.summary, "summary", false, "print the findings so far, and run nothing")
 	flags.IntVar(&f.again, "again", 0, "rerun this many recorded trials, chosen at random, and compare")
 	f.addMemory(flags)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }

@@ -50,7 +50,7 @@ func writeArrivals(t *testing.T, g *datasets.Graph, isTrain map[int32]bool) (nod
 	return nodes, edges
 }
 
-func TestPredictingCorasNewNodesFromFilesScoresAsTheTrainingRunSaidOfItsCache(t *testing.T) {
+func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 	g, err := datasets.Cora()
 	require.NoError(t, err)
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1})

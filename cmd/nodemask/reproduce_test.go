@@ -29,7 +29,8 @@ func someResults(t *testing.T) (folder string, cell record.Cell) {
 			f1 := 78.5 + float64(seed) + 10*(1-c.Parameters.KeepRate.Probability())
 			require.NoError(t, record.OpenStore(folder).Add(record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded",
 				Setting: c.Setting, TrainPercent: c.TrainPercent,
-				Parameters: c.Parameters, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1, Backend: "go", Device: "d", Version: "v"}))
+				Parameters: c.Parameters, Seed: seed + 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: f1, MicroF1: f1, Accuracy: f1,
+				Backend: "go", Device: "d", Version: "v"}))
 		}
 	}
 	return folder, cell
@@ -109,7 +110,8 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, record.OpenStore(other).Add(record.Record{Cell: cell.Key(), Data: cell.Data, Source: "embedded",
 		Setting: cell.Setting, TrainPercent: cell.TrainPercent,
-		Parameters: cell.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: 99, MicroF1: 99, Accuracy: 99, Backend: "go", Device: "d", Version: "v"}))
+		Parameters: cell.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", MacroF1: 99, MicroF1: 99, Accuracy: 99,
+		Backend: "go", Device: "d", Version: "v"}))
 	code, out, errs := nodemask(t, "results", "merge", other, "--results", folder)
 	require.Equal(t, 1, code)
 	require.Equal(t, "0 records added\n", out)

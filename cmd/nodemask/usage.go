@@ -111,7 +111,7 @@ func didYouMean(err error, word string, known []string) error {
 	return err
 }
 
-// unknownCommand is the error for a word that is none of c's commands.
+// unknownCommand returns the error for a word that is not one of c's commands.
 func unknownCommand(c *cobra.Command, word string) error {
 	var known []string
 	for _, sub := range c.Commands() {

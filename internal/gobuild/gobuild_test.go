@@ -37,7 +37,7 @@ func says(t *testing.T, file string) string {
 	return string(said)
 }
 
-func TestAProgramThatLostItsEndIsBuiltAgain(t *testing.T) {
+func TestATruncatedProgramIsRebuilt(t *testing.T) {
 	project := filepath.Join(t.TempDir(), "ä project")
 	program(t, project, `print("whole")`)
 	file := filepath.Join(project, "bin", "program")
@@ -71,7 +71,7 @@ func TestAProgramIsBuiltOnceAndAgainForNewSources(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeBuiltLeavesTheProgramThatWasThere(t *testing.T) {
+func TestAFailedBuildLeavesTheOldProgram(t *testing.T) {
 	project := t.TempDir()
 	file := filepath.Join(project, "bin", "program")
 	program(t, project, `print("old")`)

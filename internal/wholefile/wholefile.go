@@ -25,9 +25,8 @@ const (
 )
 
 // Write has write fill a file under another name beside path, syncs it and renames it to path: there is what was there
-// before, or all that is new. First it removes the parts of path that writers left who were killed; those of others who
-// write now stay. A device or pipe is written to as it is. Errors of the file system are without the name of the file,
-// which callers say.
+// before, or all that is new. It first removes stale temporary files of path; live writers' files are kept. A device or
+// pipe is written to as it is. Errors of the file system leave out the name of the file, which callers add.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	p, err := Prepare(path, mode, write)
 	if err != nil {

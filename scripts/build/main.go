@@ -20,7 +20,8 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	said, err := gobuild.Build(ctx, gobuild.Program{Project: ".", File: os.Args[1], Package: os.Args[2], Flags: os.Args[3:]})
+	said, err := gobuild.Build(ctx, gobuild.Program{Project: ".", File: os.Args[1], Package: os.Args[2],
+		Flags: os.Args[3:]})
 	_, _ = os.Stderr.Write(said)
 	if err == nil {
 		return

@@ -131,7 +131,8 @@ def main(command):
     by_itself = False
     try:
         kernel = subprocess.Popen(
-            command, env={**os.environ, "TMPDIR": str(folder), FOLDER: str(folder)}, preexec_fn=lambda: prctl(SET_PDEATHSIG, signal.SIGKILL))
+            command, env={**os.environ, "TMPDIR": str(folder),
+                FOLDER: str(folder)}, preexec_fn=lambda: prctl(SET_PDEATHSIG, signal.SIGKILL))
         while True:
             try:
                 status = kernel.wait(timeout=1)

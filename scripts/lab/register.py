@@ -43,8 +43,9 @@ def environment(lab, project, go_bin, cgo, goflags):
         "PATH": f"{lab}/bin:{go_bin}:${{PATH}}",
         "CGO_ENABLED": cgo,
         "GOFLAGS": goflags,
-        # gonb and gopls ask for modules that a cell imports, and for checksums of those that it has. All are there: nobody
-        # must be asked, be it a proxy, a checksum database or, for modules that the user calls private, a repository.
+        # gonb and gopls ask for modules that a cell imports, and for checksums of those that it has. All are there:
+        # nobody must be asked, be it a proxy, a checksum database or, for modules that the user calls private, a
+        # repository.
         "GOPROXY": "off",
         "GONOPROXY": "none",
         "GOSUMDB": "off",
@@ -60,7 +61,8 @@ def register(lab, project, go_bin, cgo, goflags):
     with tempfile.TemporaryDirectory() as scratch:
         # gonb logs every start, to the terminal or to files in /tmp. Only what is fatal helps anybody.
         subprocess.run(
-            [lab / "bin/gonb", "--install", "--force_deps", f"-go_work={project}", "-raw_error=true", "-logtostderr=false",
+            [lab / "bin/gonb", "--install", "--force_deps", f"-go_work={project}", "-raw_error=true",
+                "-logtostderr=false",
              "-alsologtostderr=false", "-stderrthreshold=FATAL", "-log_file=/dev/null"],
             env={**os.environ, "JUPYTER_DATA_DIR": scratch},
             check=True,
@@ -70,7 +72,8 @@ def register(lab, project, go_bin, cgo, goflags):
         kernel.mkdir(parents=True, exist_ok=True)
         (kernel / "logo-svg.svg").write_bytes((made / "logo-svg.svg").read_bytes())
     # Isolated, so that no module beside a notebook takes the place of one of Python's.
-    spec["argv"][:1] = [str(lab / "bin/python"), "-I", str(pathlib.Path(project) / "scripts/lab/kernel.py"), str(lab / "bin/gonb")]
+    spec["argv"][:1] = [str(lab / "bin/python"), "-I", str(pathlib.Path(project) / "scripts/lab/kernel.py"),
+        str(lab / "bin/gonb")]
     spec["display_name"] = "Go (nodemask)"
     spec["env"] = environment(lab, project, go_bin, cgo, goflags)
     write(kernel / "kernel.json", spec)

@@ -51,7 +51,7 @@ install_python() {
     cp scripts/lab/requirements.txt "$lab/installed"
 }
 
-# sizes lists how large the tools are: one that has lost its end is built again.
+# sizes lists how large the tools are: truncated ones are rebuilt.
 sizes() {
     local tool
     for tool in "$@"; do wc -c <"$lab/${tool%%:*}/${tool##*/}" 2>/dev/null || echo none; done

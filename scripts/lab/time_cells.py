@@ -95,7 +95,8 @@ class Kernel:
 
 def main():
     p = argparse.ArgumentParser(prog="time_cells", description="Time cells of the notebooks' kind, headless.")
-    p.add_argument("projects", nargs="*", type=pathlib.Path, default=[pathlib.Path(__file__).resolve().parents[2]], help="clones of the project (default: this one)")
+    p.add_argument("projects", nargs="*", type=pathlib.Path, default=[pathlib.Path(__file__).resolve().parents[2]],
+        help="clones of the project (default: this one)")
     p.add_argument("--plain", action="store_true", help="cells that import fmt alone, for comparison")
     p.add_argument("--rounds", type=int, default=1, help="how often all cells are run (default 1)")
     a = p.parse_args()

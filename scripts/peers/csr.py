@@ -20,7 +20,8 @@ def load_kernels():
     os.makedirs(folder, exist_ok=True)
     os.environ["PATH"] = os.path.join(sys.prefix, "bin") + os.pathsep + os.environ["PATH"]  # of ninja
     # OpenMP is not linked: the loops are to run in the threads that torch has already.
-    return cpp_extension.load("peers_kernels", [os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels.cpp")],
+    return cpp_extension.load("peers_kernels", [os.path.join(os.path.dirname(os.path.abspath(__file__)),
+        "kernels.cpp")],
                               extra_cflags=["-O3", "-march=native", "-ffast-math", "-fopenmp", "-std=c++17"],
                               build_directory=folder)
 
@@ -129,7 +130,8 @@ class Layer(nn.Module):
     def __init__(self, width, mlp_layers, heads):
         super().__init__()
         inputs = [width[0]] + [width[1]] * (mlp_layers - 1)
-        self.weights = nn.ParameterList([nn.Parameter(nn.Linear(n, width[1]).weight.detach().t().contiguous()) for n in inputs])
+        self.weights = nn.ParameterList([nn.Parameter(nn.Linear(n, width[1]).weight.detach().t().contiguous())
+            for n in inputs])
         self.biases = nn.ParameterList([nn.Parameter(torch.zeros(width[1])) for _ in inputs])
         if heads > 0:
             self.a = nn.Parameter(torch.empty(2, heads, width[1] // heads))

@@ -311,7 +311,8 @@ def main():
         limit_memory()
         trainer, version = build(args)
         start = time.perf_counter()
-        # What compiles does so once for training, and once for validation: neither is to fall into an epoch that counts.
+        # What compiles does so once for training, and once for validation: neither is to fall into an epoch that
+        # counts.
         trainer.epoch(validate=args.library == "pyg-compile")
         first = time.perf_counter() - start
         print(json.dumps({"ready": True, "library": args.library, "version": version, "first_epoch_s": first}),

@@ -73,11 +73,13 @@ def check_dropout():
         dense = z if activation == csr.NONE else z.relu() if activation == csr.RELU else torch.nn.functional.elu(z)
         if activation == csr.NONE:  # what stands last is not dropped
             continue
-        kept = kernels.propagate(offsets, offsets[1:], targets, None, None, torch.ones(n, 64), torch.zeros(64), csr.RELU, p, 9)
+        kept = kernels.propagate(offsets, offsets[1:], targets, None, None, torch.ones(n, 64), torch.zeros(64),
+            csr.RELU, p, 9)
         torch.testing.assert_close(out, dense * kept)
         dout = torch.randn(n, 64)
         (dense * kept).backward(dout)
-        torch.testing.assert_close(kernels.finish_backward(dout, out, activation, p, 9)[0], z.grad, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(kernels.finish_backward(dout, out, activation, p, 9)[0], z.grad, rtol=1e-4,
+            atol=1e-5)
 
 
 def main():

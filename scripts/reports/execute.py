@@ -48,7 +48,8 @@ def sources_hash(project, kernel):
                 continue
             h.update(f"{path.relative_to(project)}\0".encode())
             h.update(path.read_bytes() + b"\0")
-    for path in (pathlib.Path(__file__), kernel / "kernel.json", kernel.parents[3] / "installed", kernel.parents[3] / "tools-installed"):
+    for path in (pathlib.Path(__file__), kernel / "kernel.json", kernel.parents[3] / "installed",
+        kernel.parents[3] / "tools-installed"):
         h.update(path.read_bytes())
     for name in ENVIRONMENT:
         h.update(f"{name}={os.environ.get(name)}\0".encode())
@@ -78,7 +79,8 @@ def check_outputs(name, notebook):
         if cell.cell_type != "code":
             continue
         for o in cell.outputs:
-            if o.output_type == "error" or (o.output_type == "stream" and o.name == "stderr" and "exit status" in o.text):
+            if o.output_type == "error" or (o.output_type == "stream" and o.name == "stderr"
+                and "exit status" in o.text):
                 raise problem_of(name, number, cell)
         if "silent" in cell.metadata.get("tags", []):
             continue
@@ -120,7 +122,8 @@ async def run_once(path, timeout):
     except DeadKernelError:
         problem = Fault(f"{path.name}: the kernel died")
     except CellExecutionError as e:
-        failed = [(n, c) for n, c in enumerate(notebook.cells, 1) if c.cell_type == "code" and any(o.output_type == "error" for o in c.outputs)]
+        failed = [(n, c) for n, c in enumerate(notebook.cells, 1) if c.cell_type == "code"
+            and any(o.output_type == "error" for o in c.outputs)]
         problem = problem_of(path.name, *failed[0]) if failed else Fault(f"{path.name}: {first_line(str(e))}")
     left = await end_leftovers(mark)
     if problem is None and left:
@@ -130,7 +133,8 @@ async def run_once(path, timeout):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             # Transient outputs that were wiped leave an empty one behind.
-            cell.outputs = [o for o in cell.outputs if not (o.output_type == "display_data" and not o.data.get("text/html", "-").strip())]
+            cell.outputs = [o for o in cell.outputs
+                if not (o.output_type == "display_data" and not o.data.get("text/html", "-").strip())]
     check_outputs(path.name, notebook)
     return notebook
 
@@ -166,7 +170,8 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
             notebook = await run(path, timeout)
             seconds = time.monotonic() - start
             print(f"reports: {path.name} took {seconds:.0f} s", file=sys.stderr)
-        notebook.metadata["nodemask"] = {"key": wanted, "date": time.strftime("%Y-%m-%d"), "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
+        notebook.metadata["nodemask"] = {"key": wanted, "date": time.strftime("%Y-%m-%d"),
+            "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
         write_whole(kept, nbformat.writes(notebook) + "\n")
         return notebook
 

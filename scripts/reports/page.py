@@ -44,7 +44,8 @@ def code(source, language):
 
 def first_line(source):
     """What a folded cell shows of its code: its first line of Go that is not a comment, or else its first."""
-    lines = [line.strip() for line in source.splitlines() if line.strip() and not line.startswith("%%")] or [source.strip()]
+    lines = [line.strip() for line in source.splitlines() if line.strip()
+        and not line.startswith("%%")] or [source.strip()]
     return next((line for line in lines if not line.startswith("//")), lines[0])
 
 
@@ -61,7 +62,8 @@ def sized(fragment):
         if re.search(r"\swidth=", tag):
             return tag
         if mime == "image/svg+xml":
-            measured = re.search(rb'<svg\b[^>]*?\swidth="([\d.]+)"[^>]*?\sheight="([\d.]+)"', base64.b64decode(data[:1200]))
+            measured = re.search(rb'<svg\b[^>]*?\swidth="([\d.]+)"[^>]*?\sheight="([\d.]+)"',
+                base64.b64decode(data[:1200]))
             width, height = (float(x) for x in measured.groups()) if measured else (0, 0)
         elif mime == "image/png" and len(raw := base64.b64decode(data[:64])) >= 24:
             width, height = int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24])
@@ -113,17 +115,20 @@ class Page:
         self.path, self.notebook, self.name = path, notebook, path.stem + ".html"
         self.title, self.lead, self.contents = path.stem, "", []
         self.ids, self.where, self.attachments = set(), "", {}
-        self.markdown = mistune.create_markdown(renderer=Renderer(self), plugins=[table_plugin, math_plugin, "strikethrough", "url"])
+        self.markdown = mistune.create_markdown(renderer=Renderer(self),
+            plugins=[table_plugin, math_plugin, "strikethrough", "url"])
         self.markdown.renderer.register("inline_math", lambda _, text: mathml(text, display=False))
         self.markdown.renderer.register("block_math", lambda _, text: Renderer.block_math(None, text))
-        self.markdown.renderer.register("table", lambda _, text: f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n')
+        self.markdown.renderer.register("table", lambda _,
+            text: f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n')
         run = notebook.metadata.get("nodemask", {})
         size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
         self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else "Not run here yet: ‘make’ runs it, and shows what its cells give. "
         body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
         # The contents come after the title and the sentence below it, on a phone too.
         opening = re.match(r'<div class="text">(<h1\b.*?</h1>\s*(?:<p>.*?</p>)?)', body, re.S)
-        self.opening, self.body = (f"{opening.group(0)}</div>", f'<div class="text">{body[opening.end():]}') if opening else ("", body)
+        self.opening, self.body = (f"{opening.group(0)}</div>",
+            f'<div class="text">{body[opening.end():]}') if opening else ("", body)
 
     def fault(self, what):
         return Fault(f"{self.path.name}, {self.where}: {what}")
@@ -227,18 +232,21 @@ def plain(text):
 def write_site(folder, pages, project=PROJECT):
     """Writes index.html and a page for each notebook, and removes pages of notebooks that are no more."""
     folder.mkdir(parents=True, exist_ok=True)
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     # By this script, which 'nodemask page --site' writes, pages train: without it they are whole, too.
     live = (folder / "front.js").exists()
     beside = " ".join(sorted(script.stem.removeprefix("data-") for script in folder.glob("data-*.js")))  # data sets
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
 
     def write(name, template, **values):
-        text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside, policy=policy.PLACEHOLDER, **values)
+        text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside,
+            policy=policy.PLACEHOLDER, **values)
         write_whole(folder / name, policy.put_into(text, own=[script]))
 
     for i, page in enumerate(pages):
-        write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1] if i + 1 < len(pages) else None)
+        write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1]
+            if i + 1 < len(pages) else None)
     write("index.html", "index.html.jinja", front=Front(project.resolve(), folder.resolve(), pages))
     ours = {page.name for page in pages} | {"index.html"}
     for path in folder.glob("*.html"):

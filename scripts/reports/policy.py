@@ -57,7 +57,8 @@ def of(text, own=()):
     """The policy for a page's text. Its own scripts, other than those that came with outputs, write no styles."""
     found = Inline(text)
     scripts = sorted({digest(s) for s in found.scripts})
-    # From file:// only file: means "beside the page" to every browser; 'self' does to Chromium, and to all once the page is served.
+    # From file:// only file: means "beside the page" to every browser; 'self' does to Chromium, and to all once the
+    # page is served.
     beside = ["'self'", "file:"] if found.beside else []
     if found.beside or set(found.scripts) - set(own):
         # Programs write styles as they go: the explorer of trees has a style sheet in a shadow tree, whose text no hash

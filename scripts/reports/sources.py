@@ -52,18 +52,21 @@ def cleaned(notebook):
                 n += 1
                 name = f"{stem}-{n}"
         ids.add(name)
-        kept = {"cell_type": cell.cell_type, "id": name, "metadata": {k: v for k, v in cell.metadata.items() if k == "tags" and v}, "source": cell.source}
+        kept = {"cell_type": cell.cell_type, "id": name,
+            "metadata": {k: v for k, v in cell.metadata.items() if k == "tags" and v}, "source": cell.source}
         if cell.cell_type == "code":
             kept.update(execution_count=None, outputs=[])
         if cell.cell_type == "markdown" and cell.get("attachments"):
             kept["attachments"] = cell.attachments
         cells.append(nbformat.from_dict(kept))
-    return nbformat.from_dict({"cells": cells, "metadata": {"kernelspec": KERNEL, "language_info": LANGUAGE}, "nbformat": 4, "nbformat_minor": 5})
+    return nbformat.from_dict({"cells": cells, "metadata": {"kernelspec": KERNEL, "language_info": LANGUAGE},
+        "nbformat": 4, "nbformat_minor": 5})
 
 
 def written(notebook):
     """A notebook as text: one line for each line of source, so that changes can be read."""
-    return json.dumps(nbformat.v4.rwbase.split_lines(nbformat.from_dict(json.loads(json.dumps(notebook)))), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return json.dumps(nbformat.v4.rwbase.split_lines(nbformat.from_dict(json.loads(json.dumps(notebook)))), indent=1,
+        ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def clean(path):

@@ -109,7 +109,8 @@ class Pages(Folder):
         self.assertRegex(self.page(), r'(?s)<div class="scroll" tabindex="0"><table>.*<td>GINConv</td>.*</table>')
 
     def test_links_between_notebooks_lead_to_pages(self):
-        self.assertEqual(self.site(notebook(text("# A\n\n[on](1.ipynb#Second-part)")), notebook(text("# B\n\n## Second part"))), [])
+        self.assertEqual(self.site(notebook(text("# A\n\n[on](1.ipynb#Second-part)")),
+            notebook(text("# B\n\n## Second part"))), [])
         self.assertIn('<a href="1.html#Second-part">on</a>', self.page())
         self.assertIn('rel="next" href="1.html"', self.page(0))
         self.assertIn('rel="prev" href="0.html"', self.page(1))
@@ -147,9 +148,11 @@ class Pages(Folder):
         stride = 1 if os.environ.get("NODEMASK_TORTURE") else 3
         for last in range(1, 100, stride):
             (self.folder / "0.ipynb").write_text(ran, encoding="utf-8")
-            status = subprocess.run([sys.executable, "-B", "-c", work, str(self.folder), str(last)], cwd=pathlib.Path(page.__file__).parent).returncode
+            status = subprocess.run([sys.executable, "-B", "-c", work, str(self.folder), str(last)],
+                cwd=pathlib.Path(page.__file__).parent).returncode
             self.assertIn(status, (0, -signal.SIGKILL))
-            self.assertIn(sources.written(sources.read(self.folder / "0.ipynb")), (ran, sources.written(sources.cleaned(sources.read(self.folder / "0.ipynb")))))
+            self.assertIn(sources.written(sources.read(self.folder / "0.ipynb")),
+                (ran, sources.written(sources.cleaned(sources.read(self.folder / "0.ipynb")))))
             for path in (self.folder / "site").glob("*.html"):
                 self.assertTrue(path.read_text(encoding="utf-8").rstrip().endswith("</html>"), path)
             if status == 0:
@@ -175,16 +178,19 @@ class Pages(Folder):
 
     def test_dead_links_are_found(self):
         faults = self.site(notebook(text("# A\n\n[x](no.ipynb) [y](#none)")))
-        self.assertEqual(faults, ["0.html: the link no.html leads nowhere", "0.html: the link #none leads to a section that is not there"])
+        self.assertEqual(faults, ["0.html: the link no.html leads nowhere",
+            "0.html: the link #none leads to a section that is not there"])
 
     def test_outputs_keep_their_order_and_alt(self):
-        self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"), html('<img src="data:," alt="a tree">'))))
+        self.site(notebook(text("# T"), cell("x", printed("one\n"), printed("two\n"),
+            html('<img src="data:," alt="a tree">'))))
         self.assertRegex(self.page(), r'(?s)<pre class="stdout" tabindex="0">one\ntwo</pre>.*alt="a tree"')
 
     def test_pictures_beside_a_notebook_are_taken_in(self):
         (self.folder / "p.png").write_bytes(b"\x89PNG")
         self.assertEqual(self.site(notebook(text("# T\n\n![a tree](p.png)"))), [])
-        self.assertIn(f'src="data:image/png;base64,{base64.b64encode(bytes([0x89]) + b"PNG").decode()}" alt="a tree"', self.page())
+        self.assertIn(f'src="data:image/png;base64,{base64.b64encode(bytes([0x89]) + b"PNG").decode()}" alt="a tree"',
+            self.page())
         with self.assertRaisesRegex(sources.Fault, "cell 1: there is no picture q.png"):
             self.site(notebook(text("# T\n\n![a](q.png)")))
 
@@ -206,10 +212,12 @@ class Pages(Folder):
         }.items():
             with self.subTest(fragment):
                 self.assertRegex("\n".join(self.site(notebook(text("# T"), cell("x", html(fragment))))), fault)
-        self.assertEqual(self.site(notebook(text("# T\n\n[a](https://a.org)"), cell("x", html('<p style="fill:url(#a)">')))), [])
+        self.assertEqual(self.site(notebook(text("# T\n\n[a](https://a.org)"),
+            cell("x", html('<p style="fill:url(#a)">')))), [])
 
     def test_headings_and_alt_are_checked(self):
-        faults = self.site(notebook(text("# T\n\n### Deep"), cell("x", html('<img src="data:,"><i id="a"></i><i id="a"></i>'))))
+        faults = self.site(notebook(text("# T\n\n### Deep"),
+            cell("x", html('<img src="data:,"><i id="a"></i><i id="a"></i>'))))
         self.assertEqual(len(faults), 3, faults)
         with self.assertRaisesRegex(sources.Fault, "one title"):
             self.site(notebook(text("# T"), text("# U")))
@@ -218,7 +226,8 @@ class Pages(Folder):
         self.site(notebook(text("# A")), notebook(text("# B")))
         (self.folder / "site/report.html").write_text("<h1>ours</h1>")
         self.site(notebook(text("# A")))
-        self.assertEqual(sorted(p.name for p in (self.folder / "site").iterdir()), ["0.html", "index.html", "report.html"])
+        self.assertEqual(sorted(p.name for p in (self.folder / "site").iterdir()),
+            ["0.html", "index.html", "report.html"])
 
 
     def test_the_contents_come_after_the_title_and_its_sentence(self):
@@ -226,7 +235,8 @@ class Pages(Folder):
         self.assertRegex(self.page(), r'(?s)<h1.*You will see\..*<nav class="contents".*<p>More\.</p>.*<h2')
 
     def test_code_is_folded_behind_what_it_shows(self):
-        self.site(notebook(text("# T"), cell("%%\n// All.\nnb.Table(1 < 2)", html("<table></table>")), cell("%%\nfmt.Println(7)", printed("7\n")), cell("%%\nfunc f() {}", tags=["silent"])))
+        self.site(notebook(text("# T"), cell("%%\n// All.\nnb.Table(1 < 2)", html("<table></table>")),
+            cell("%%\nfmt.Println(7)", printed("7\n")), cell("%%\nfunc f() {}", tags=["silent"])))
         self.assertEqual(self.page().count('<details class="code">'), 1)
         self.assertIn("<summary>Code <code>nb.Table(1 &lt; 2)</code></summary>", self.page())
 
@@ -239,18 +249,21 @@ class Pages(Folder):
 class FrontPage(Folder):
     def test_each_notebook_has_a_card(self):
         out = self.index({
-            "00-a": notebook(text("# First\n\n*Five minutes. You will see $p$. And more.*"), cell("%%\nx", html('<img src="data:image/png;base64,AAAA" alt="x">'))),
+            "00-a": notebook(text("# First\n\n*Five minutes. You will see $p$. And more.*"),
+                cell("%%\nx", html('<img src="data:image/png;base64,AAAA" alt="x">'))),
             "04-b": notebook(text("# Second"), cell("%%\nfunc f() {}", tags=["silent"])),
         })
         cards = re.findall(r'(?s)<li class="card">.*?</li>', out)
         self.assertEqual(len(cards), 2)
-        for part in ('src="data:image/png;base64,AAAA"', '<a href="00-a.html">First</a>', '<p class="minutes">Five minutes</p>', "<p>You will see <math"):
+        for part in ('src="data:image/png;base64,AAAA"', '<a href="00-a.html">First</a>',
+            '<p class="minutes">Five minutes</p>', "<p>You will see <math"):
             self.assertIn(part, cards[0])
         self.assertNotIn("And more", cards[0])
         self.assertIn("<pre>func f() {}</pre>", cards[1])
 
     def test_answer_and_advice_are_those_of_the_documents(self):
-        out = self.index({"00-a": notebook(text("# A"))}, self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n"))
+        out = self.index({"00-a": notebook(text("# A"))},
+            self.project("- Of the paper's 4 claims: 1 reproduced, 3 not run. `bin/x`\n"))
         self.assertIn('<rect class="grade0" x="0%" width="25.0%"', out)
         self.assertIn('<rect class="grade6" x="25.0%" width="75.0%"', out)
         self.assertIn("<b>3</b> not run", out)
@@ -263,7 +276,8 @@ class FrontPage(Folder):
         self.assertIn("7 trials.", out)
 
     def test_counts_that_do_not_add_up_are_not_drawn(self):
-        out = self.index({"00-a": notebook(text("# A"))}, self.project("- Of the paper's 4 claims: 1 reproduced, 2 not run.\n"))
+        out = self.index({"00-a": notebook(text("# A"))},
+            self.project("- Of the paper's 4 claims: 1 reproduced, 2 not run.\n"))
         self.assertNotIn('class="bar"', out)
 
     def test_an_answer_that_is_not_there_is_a_fault(self):
@@ -279,7 +293,8 @@ class FrontPage(Folder):
 
     def test_the_drawing_of_trees_is_cut_between_them(self):
         out = self.index({"00-a": notebook(text("# A"))}, self.project("- a: b.\n"))
-        self.assertEqual(re.findall(r'viewBox="([\d.]+) 0 ([\d.]+) 10">', out), [("0", "25"), ("25", "20"), ("45", "30"), ("75", "25")])
+        self.assertEqual(re.findall(r'viewBox="([\d.]+) 0 ([\d.]+) 10">', out),
+            [("0", "25"), ("25", "20"), ("45", "30"), ("75", "25")])
         self.assertEqual(out.count('href="#front-m-drawn"'), 3)
 
     def test_the_full_report_is_linked_where_it_is(self):
@@ -289,7 +304,8 @@ class FrontPage(Folder):
         self.assertIn('<a href="report.html">', self.index(notebooks))
 
     def test_there_is_a_place_for_a_program_with_a_picture_in_it(self):
-        self.assertRegex(self.index({"00-a": notebook(text("# A"))}), r'(?s)<div id="live" data-nodemask-live>\s*<figure.*?<svg ')
+        self.assertRegex(self.index({"00-a": notebook(text("# A"))}),
+            r'(?s)<div id="live" data-nodemask-live>\s*<figure.*?<svg ')
 
 
 class Policies(Folder):
@@ -307,7 +323,8 @@ class Policies(Folder):
             self.assertEqual(d["connect-src"], ["'none'"])
             self.assertEqual(d["img-src"], ["data:"])
             self.assertEqual(d["worker-src"], ["blob:"])
-            hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in re.findall(r"(?s)<script>(.*?)</script>", written)}
+            hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
+                for s in re.findall(r"(?s)<script>(.*?)</script>", written)}
             self.assertEqual(set(d["script-src"]), hashes | {"'wasm-unsafe-eval'"})
             for style in re.findall(r"(?s)<style>(.*?)</style>", written):
                 self.assertIn(policy.digest(style), d["style-src"])
@@ -330,10 +347,12 @@ class Policies(Folder):
         self.assertEqual(self.directives(self.page())["script-src"][:2], ["'self'", "file:"])
 
     def test_references_in_styles_of_drawings_are_read_as_browsers_do(self):
-        self.assertEqual(policy.Inline("<svg><style>a&gt;b{}</style></svg><style>a&gt;b{}</style>").styles, ["a>b{}", "a&gt;b{}"])
+        self.assertEqual(policy.Inline("<svg><style>a&gt;b{}</style></svg><style>a&gt;b{}</style>").styles,
+            ["a>b{}", "a&gt;b{}"])
 
     def test_handlers_are_found(self):
-        self.assertRegex("\n".join(self.site(notebook(text("# T"), cell("x", html('<p onclick="x()">'))))), "<p onclick> is a handler")
+        self.assertRegex("\n".join(self.site(notebook(text("# T"), cell("x", html('<p onclick="x()">'))))),
+            "<p onclick> is a handler")
 
 
 class Formulas(unittest.TestCase):
@@ -374,7 +393,8 @@ class Runs(unittest.TestCase):
                 self.check(text("# T"), cell(source))
         with self.assertRaises(execute.LostOutput):
             self.check(cell('nb.Table(t)\nfmt.Println("printed")', printed("printed\n")))
-        self.check(cell("func f() {}", tags=["silent"]), cell("fmt.Println(1)", printed("1\n")), cell("nb.Table(nb.Must1(t))", html("<table>")))
+        self.check(cell("func f() {}", tags=["silent"]), cell("fmt.Println(1)", printed("1\n")),
+            cell("nb.Table(nb.Must1(t))", html("<table>")))
         self.check(cell("x := nb.Must1(f())\nfmt.Println(x)", printed("1\n")))
 
     def test_a_lost_output_is_tried_again_once(self):
@@ -393,10 +413,12 @@ class Runs(unittest.TestCase):
 
     @unittest.skipUnless(sys.platform == "linux", "needs /proc")
     def test_leftover_processes_are_ended(self):
-        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, execute.guard.RUN: "test"})
+        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, execute.guard.RUN: "test"})
         self.addCleanup(process.stdin.close)
         self.addCleanup(process.stdout.close)
-        # Popen returns while the system may still be loading the program; until that is done, its environment reads as empty.
+        # Popen returns while the system may still be loading the program; until that is done, its environment reads as
+        # empty.
         process.stdin.write(b"up\n")
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), b"up\n")
@@ -408,7 +430,8 @@ class Runs(unittest.TestCase):
 class Sources(Folder):
     def test_cleaning_keeps_text_and_ids_and_is_stable(self):
         path = self.folder / "n.ipynb"
-        first = v4.new_code_cell("a\nb", id="mine", execution_count=3, outputs=[printed("1\n")], metadata={"tags": ["silent"], "scrolled": True})
+        first = v4.new_code_cell("a\nb", id="mine", execution_count=3, outputs=[printed("1\n")],
+            metadata={"tags": ["silent"], "scrolled": True})
         n = notebook(first, text("# T"), cell(""))
         n.cells[1].id = "mine"
         path.write_text(sources.written(n), encoding="utf-8")
@@ -416,7 +439,8 @@ class Sources(Folder):
         self.assertFalse(sources.clean(path))
         cleaned = sources.read(path)
         self.assertEqual([(c.id, c.source) for c in cleaned.cells], [("mine", "a\nb"), ("t", "# T")])
-        self.assertEqual((cleaned.cells[0].outputs, cleaned.cells[0].execution_count, cleaned.cells[0].metadata), ([], None, {"tags": ["silent"]}))
+        self.assertEqual((cleaned.cells[0].outputs, cleaned.cells[0].execution_count, cleaned.cells[0].metadata),
+            ([], None, {"tags": ["silent"]}))
         self.assertIn('    "a\\n",\n    "b"', path.read_text(encoding="utf-8"))
 
     def test_a_change_of_what_results_depend_on_changes_the_key(self):

@@ -38,7 +38,8 @@ def mend(element):
     if element.tag == "mi" and element.text == "~":  # \sim
         element.tag, element.text = "mo", "∼"
     # \mathrm{MLP} is one name, not three variables.
-    if element.tag == "mrow" and len(element) > 1 and all(c.tag == "mi" and c.get("mathvariant") == "normal" for c in element):
+    if element.tag == "mrow" and len(element) > 1 and all(c.tag == "mi" and c.get("mathvariant") == "normal"
+        for c in element):
         name = "".join(c.text or "" for c in element)
         element.clear()
         element.tag, element.text = "mi", name

@@ -9,7 +9,7 @@ import "os"
 
 var restore = standIn()
 
-// standIn has $HOME name a folder that is none, if it names nothing, and returns what undoes that.
+// standIn sets $HOME to a folder that does not exist if it is empty or unset, and returns what restores it.
 func standIn() func() error {
 	home, set := os.LookupEnv("HOME")
 	if home != "" || os.Setenv("HOME", "/nonexistent") != nil {
