@@ -31,13 +31,7 @@ func newProgressLine(w io.Writer, x train.Experiment, trials int) *progressLine 
 	p := &progressLine{w: w, trials: trials, now: time.Now}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.live = true
-		p.width = func() int {
-			width, _, err := term.GetSize(int(f.Fd()))
-			if err != nil || width < 20 {
-				return 80
-			}
-			return width
-		}
+		p.width = func() int { return columns(f, 80) }
 	}
 	p.start = p.now()
 	p.show(fmt.Sprintf("%s %s: compiling …", x.Graph.Name, x.Setting))
@@ -76,6 +70,16 @@ func (p *progressLine) show(text string) {
 	p.text = string(runes)
 	p.shown = p.now()
 	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
+}
+
+// columns returns how many characters a line of w may have: the terminal's width, or those of no terminal.
+func columns(w io.Writer, otherwise int) int {
+	if f, is := w.(interface{ Fd() uintptr }); is && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
+			return width
+		}
+	}
+	return otherwise
 }
 
 // clear wipes the line, so that something else can be printed.

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
@@ -86,7 +85,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 			if err := write(&text); err != nil {
 				return err
 			}
-			_, err := out.Write(narrow(text.Bytes(), columns(out)))
+			_, err := out.Write(narrow(text.Bytes(), columns(out, 100)))
 			return err
 		} else if f.output == "" {
 			return write(out)
@@ -347,19 +346,6 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 		"the graph, within %g\n", f.hops, strings.Join(hyper.Models(), ", "), f.root,
 		max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
 	return err
-}
-
-// pipeColumns is how wide lines may be where no terminal says so.
-const pipeColumns = 100
-
-// columns returns how many characters a line of w may have: the terminal's width, or pipeColumns.
-func columns(w io.Writer) int {
-	if f, is := w.(interface{ Fd() uintptr }); is && term.IsTerminal(int(f.Fd())) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
-			return width
-		}
-	}
-	return pipeColumns
 }
 
 // narrow returns text with lines of at most width characters; an ellipsis ends those that were cut.

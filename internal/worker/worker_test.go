@@ -163,6 +163,10 @@ func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("looks for processes in /proc")
 	}
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	// Building the command is not what is waited for below.
+	require.NoError(t, build(t.Context(), root, filepath.Join(root, ".nodemask", "bin", "nodemask")))
 	folder := t.TempDir()
 	mark := training + "=" + folder
 	c := exec.Command(os.Args[0])

@@ -22,8 +22,8 @@ import kernel as guard
 
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
-    r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|DrawTree|Figure|Explore\w*|Train\w*|Compare|Readings?|EveryReading|WhatMatters|Calibration|Specification|Artifact|Claims|Summary|Source|"
-    r"TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
+    r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|Figure|Explore\w*|Train\w*|Compare|"
+    r"Readings?|EveryReading|WhatMatters|Calibration|Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
 )
 # Lines that say nothing by themselves: rulers and exit statuses.
 NO_REASON = re.compile(r"-----|exit status")
