@@ -29,7 +29,7 @@ func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testin
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // validation alone reads what the last batch's step made
 		results, err = Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 1}, train.Seeds(7, 1), train.RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
+		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
 	}

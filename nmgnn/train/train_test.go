@@ -389,7 +389,7 @@ func TestATrialThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testing.T) {
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // no loss is computed with the weights that the only step made
 		results, err = x.Run(t.Context(), gnntest.Go(t), Seeds(7, 1), RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
+		require.Regexp(t, `^trial 1 \(seed 7\): (no validation loss in 1 epochs was a number|epoch 1, the best one: `+
 			`the validation loss is NaN): the learning rate`, err, on)
 		require.Nil(t, results[0])
 	}

@@ -1,8 +1,9 @@
 """Runs a kernel so that nothing of it stays: kernel.py GONB [GONB'S ARGUMENTS].
 
-gonb keeps programs and sockets in folders under the folder for temporary files, and starts gopls and the programs of cells. Here it gets a
-folder for temporary files of its own. When the kernel ends, or the process that started it (JupyterLab or scripts/reports), however that
-ended, its processes are ended and its folder is removed. What could not be, since this process was killed too, the next kernel removes.
+gonb keeps programs and sockets in folders under the folder for temporary files, and starts gopls and the programs of
+cells. Here it gets a folder for temporary files of its own. When the kernel ends, or the process that started it
+(JupyterLab or scripts/reports), however that ended, its processes are ended and its folder is removed. What could not
+be, since this process was killed too, the next kernel removes.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
-"""Registers the kernel "Go (nodemask)" and JupyterLab's settings in the environment LAB: register.py LAB PROJECT GO_BIN CGO GOFLAGS.
+"""Registers the kernel "Go (nodemask)" and JupyterLab's settings: register.py LAB PROJECT GO_BIN CGO GOFLAGS.
 
-Kernels are registered by absolute paths, so this runs at every set-up: it costs nothing, and mends a folder that moved.
+LAB is the environment. Kernels are registered by absolute paths, so this runs at every set-up: it costs nothing, and
+mends a folder that moved.
 """
 
 import json

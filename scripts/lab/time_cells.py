@@ -1,8 +1,8 @@
 """Times cells of the notebooks' kind, headless: python scripts/lab/time_cells.py [--plain] [--rounds N] [PROJECT ...].
 
-Each cell is timed from when it is sent until the kernel is idle again, its output shown. With several clones of the project,
-each set up by 'make setup-lab', they take turns cell by cell, so that what else the machine does slows all alike. It slows
-processor time least.
+Each cell is timed from when it is sent until the kernel is idle again, its output shown. With several clones of the
+project, each set up by 'make setup-lab', they take turns cell by cell, so that what else the machine does slows all
+alike. It slows processor time least.
 """
 
 import argparse

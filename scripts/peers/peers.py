@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains a GNN with another library, epoch by epoch as stdin asks, and prints how long each epoch took.
 
-Once one epoch has run, {"ready":true,…} is printed. Then every line on stdin is a command: "train N" runs N epochs and
-"validate N" N epochs with validation; each answers with one JSON line of times. See README.md.
+Once one epoch has run, {"ready":true,…} is printed. Then every line on stdin is a command: "train N" runs N epochs
+and "validate N" N epochs with validation; each answers with one JSON line of times. See README.md.
 """
 import argparse
 import json
