@@ -36,8 +36,8 @@ func Describe(g *datasets.Graph) {
 
 // degreesOf draws the share of the nodes by degree, in steps of powers of 2.
 func degreesOf(d datasets.Description) plots.Bars {
-	b := plots.Bars{ID: "degrees", Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree),
-		XLabel: "nodes (%)"}
+	b := plots.Bars{ID: "degrees", XLabel: "nodes (%)",
+		Title: fmt.Sprintf("Half of the nodes have at most %d neighbours", d.MedianDegree)}
 	for _, step := range d.Degrees {
 		label := fmt.Sprint(step.From)
 		switch {

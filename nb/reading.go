@@ -149,8 +149,8 @@ func (o OneReading) cell(arm multiverse.Arm, size int) (record.Cell, error) {
 }
 
 // liveTable sets what was run here beside what is recorded, split by split.
-func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results, splits int, sizes []int) (plots.Table,
-	error) {
+func (o OneReading) liveTable(live *record.Results, recorded *multiverse.Results,
+	splits int, sizes []int) (plots.Table, error) {
 	t := plots.Table{ID: "reading-live", Title: "This reading, run here and recorded: macro F1 in percent",
 		Under:  []int{3, 5, 7},
 		Header: []string{"train", "split", "without", "recorded", "with masking", "recorded", "effect", "recorded"},

@@ -105,8 +105,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 		add("theorem 1: "+hyper.Title(e.Theorem.Model)+" gives the root the same on the tree", err,
 			fmt.Sprintf("difference at most %.0e", max(difference, 1e-8)))
 	}))
-	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root), []string{"statement", "verdict", "figures"},
-		rows...)
+	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root),
+		[]string{"statement", "verdict", "figures"}, rows...)
 }
 
 // MaskingCurves charts what node masking does to T_root^hops on average, over the keep rate p: how many nodes the tree
@@ -135,10 +135,9 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	if len(replicas.X) > 0 {
 		series = append(series, replicas)
 	}
-	Chart(plots.Chart{ID: "masking", Title: fmt.Sprintf("The %d-aggregation tree of node %d under node masking", hops,
-		root),
-		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked " +
-			"tree", Height: 320, Series: series})
+	Chart(plots.Chart{ID: "masking", Height: 320, Series: series,
+		Title:  fmt.Sprintf("The %d-aggregation tree of node %d under node masking", hops, root),
+		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
 // Repetition shows how much repeats in the k-aggregation trees of all nodes, for k from 1 to hops: the median over

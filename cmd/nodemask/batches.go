@@ -184,8 +184,8 @@ func (f *benchBatchesFlags) run(c *cobra.Command) error {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %s %% in %s s, %s MB\n", data, way, keepRate, row[0], row[2],
-					row[4])
+				fmt.Fprintf(c.ErrOrStderr(), "%s, %s, keep rate %v: %s %% in %s s, %s MB\n",
+					data, way, keepRate, row[0], row[2], row[4])
 				t.Rows = append(t.Rows, fields(append([]string{data, strings.TrimSpace(way), fmt.Sprint(keepRate)}, row...)...))
 			}
 		}

@@ -65,8 +65,8 @@ func graphFeatureNames(data, dataDir string, width int) []string {
 }
 
 // match puts features into the order in which a model was trained on them, and writes to notes if it was another.
-func match(m *cached.Model, names []string, f datasets.Features, file string, notes io.Writer) (datasets.Features,
-	error) {
+func match(m *cached.Model, names []string, f datasets.Features, file string,
+	notes io.Writer) (datasets.Features, error) {
 	f, moved, err := m.Match(names, f, file)
 	if moved && err == nil {
 		_, err = fmt.Fprintf(notes,

@@ -199,8 +199,8 @@ func (f *axisFlag) Type() string {
 
 // addAxes adds a flag for each axis, with the presets' values as defaults.
 func addAxes(flags *pflag.FlagSet) []*axisFlag {
-	standard, attention := record.NewCell("", "gin", datasets.Inductive, 10), record.NewCell("", "gat", datasets.Inductive,
-		10)
+	standard := record.NewCell("", "gin", datasets.Inductive, 10)
+	attention := record.NewCell("", "gat", datasets.Inductive, 10)
 	var all []*axisFlag
 	for _, axis := range record.Axes() {
 		f := &axisFlag{Axis: axis}

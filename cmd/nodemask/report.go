@@ -116,8 +116,8 @@ func artifactError(err error, ids []string, others ...string) error {
 }
 
 // renderAll writes an overview, or artifacts one below the other; charts are the numbers that they draw.
-func renderAll(overview string, artifacts []paper.Artifact, e *paper.Evidence, format plots.Format, holm bool) ([]byte,
-	error) {
+func renderAll(overview string, artifacts []paper.Artifact, e *paper.Evidence,
+	format plots.Format, holm bool) ([]byte, error) {
 	switch overview {
 	case paper.SummaryID:
 		text, err := paper.Summary(artifacts, e).Render(format)

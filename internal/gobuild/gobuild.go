@@ -53,8 +53,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh,
-		p.Package)...)
+	arguments := append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh, p.Package)
+	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started
 	c.Env = append(os.Environ(), p.Environment...)

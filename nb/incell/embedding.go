@@ -45,8 +45,8 @@ func embedding(ctx context.Context, b *backend.Backend, x train.Experiment, r *t
 	if x.Parameters.KeepRate.Active() {
 		name += " + NM"
 	}
-	return EmbeddingChart(fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1),
-		hidden, x.Graph)
+	title := fmt.Sprintf("%s on %s: MAD %.2f, macro F1 %.1f %%", name, x.Graph.Name, mad, 100*r.Test.MacroF1)
+	return EmbeddingChart(title, hidden, x.Graph)
 }
 
 // lastHidden returns the representation of all nodes before the logits.

@@ -50,8 +50,8 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	runner := train.NewRunner(b)
 	defer runner.Close()
 	// accuracy [arm][class][split], and the mean number of nodes.
-	accuracy, nodes := [2][][]float64{make([][]float64, len(names)), make([][]float64, len(names))}, make([]float64,
-		len(names))
+	accuracy := [2][][]float64{make([][]float64, len(names)), make([][]float64, len(names))}
+	nodes := make([]float64, len(names))
 	for split := range splits {
 		seed := uint64(cited.FirstSplit + split)
 		s, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: seed})
