@@ -135,7 +135,8 @@ Each line is a process of its own that trains transductively, with 10 % of the n
 one after the other. F1 is their mean and standard deviation, epochs are their mean. Seconds are those of a trial, and
 those of the processor for a trial, with its share of loading and compiling, which other programs disturb less. The
 peak is the process's.`,
-		Example: `  nodemask bench batches --data pubmed --ways "--batches 1;--batches 4;--batches 4 --sample 10,10" --epochs 50`,
+		Example: "  nodemask bench batches --data pubmed --epochs 50 " +
+			`--ways "--batches 1;--batches 4;--batches 4 --sample 10,10"`,
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.data, "data", []string{"pubmed"}, "data sets")

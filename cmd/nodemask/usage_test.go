@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/hyper"
 )
 
 func TestASuggestionIsTheNearestWordAndNoneFar(t *testing.T) {
@@ -96,4 +98,16 @@ func TestHelpOfTrainListsEachFlagOnceUnderAHeading(t *testing.T) {
 	_, others, found := strings.Cut(flags, "Other flags:\n")
 	require.True(t, found)
 	assert.Equal(t, "  -h, --help   help for train\n", strings.TrimRight(others, "\n")+"\n", "a new flag gets a heading")
+}
+
+func TestPresetHelpSaysWhichModelStartsFromWhich(t *testing.T) {
+	help := presetHelp()
+	for _, model := range hyper.Models() {
+		preset := hyper.TraitsOf(model).Preset
+		want := preset + ` for ([a-z0-9]+, )*` + model + `\b`
+		if preset == hyper.Presets()[0] {
+			want = preset + ` for the others\)$`
+		}
+		assert.Regexp(t, want, help, model)
+	}
 }
