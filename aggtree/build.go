@@ -26,7 +26,7 @@ func (o Options) limit() (int, error) {
 	case o.Limit == 0:
 		return DefaultLimit, nil
 	case o.Limit < 0 || o.Limit > math.MaxInt32-1:
-		return 0, fmt.Errorf("aggtree: a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", o.Limit,
+		return 0, fmt.Errorf("a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", o.Limit,
 			math.MaxInt32-1, DefaultLimit)
 	}
 	return o.Limit, nil
@@ -46,7 +46,7 @@ func (e *TooLargeError) Error() string {
 	if e.Counts.Saturated() {
 		least = "at least "
 	}
-	return fmt.Sprintf("aggtree: the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer "+
+	return fmt.Sprintf("the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer "+
 		"hops, mask nodes, or raise Options.Limit",
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }

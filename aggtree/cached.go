@@ -32,11 +32,11 @@ func BuildCached(ctx context.Context, train *csr.Graph, neighbours []int32, hops
 	first := slices.Sorted(slices.Values(neighbours))
 	for i, u := range first {
 		if u < 0 || int(u) >= train.NumNodes() {
-			return nil, fmt.Errorf("aggtree: train neighbour %d: the train graph has %d nodes, numbered from 0: leave out "+
+			return nil, fmt.Errorf("train neighbour %d: the train graph has %d nodes, numbered from 0: leave out "+
 				"neighbours that are not train nodes", u, train.NumNodes())
 		}
 		if i > 0 && first[i-1] == u {
-			return nil, fmt.Errorf("aggtree: train neighbour %d is listed twice: list each once", u)
+			return nil, fmt.Errorf("train neighbour %d is listed twice: list each once", u)
 		}
 	}
 	w := walks{graph: train, root: int32(train.NumNodes()), first: first, mask: o.Mask}
@@ -81,10 +81,10 @@ func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, 
 	}
 	known, place, err := g.Induced(train) // place is -1 for nodes that are not train nodes
 	if err != nil {
-		return nil, fmt.Errorf("aggtree: train nodes: %w", err)
+		return nil, fmt.Errorf("train nodes: %w", err)
 	}
 	if place[node] >= 0 {
-		return nil, fmt.Errorf("aggtree: node %d is a train node: expected one that arrives later", node)
+		return nil, fmt.Errorf("node %d is a train node: expected one that arrives later", node)
 	}
 	var neighbours []int32
 	for _, u := range g.Neighbours(node) {
@@ -106,7 +106,7 @@ func BuildArrival(ctx context.Context, g *csr.Graph, train []int32, node int32, 
 	}
 	offsets := append(slices.Clone(known.Offsets), known.NumEdges()+int64(len(neighbours)))
 	if a.Grown, err = csr.New(offsets, append(slices.Clone(known.Indices), neighbours...)); err != nil {
-		return nil, fmt.Errorf("aggtree: the grown graph: %w", err)
+		return nil, fmt.Errorf("the grown graph: %w", err)
 	}
 	return a, nil
 }

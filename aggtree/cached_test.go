@@ -156,7 +156,7 @@ func TestNeighboursThatAreNoTrainNodesOrComeTwiceAreErrors(t *testing.T) {
 			"train nodes")
 	}
 	_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{2, 0, 2}, 2, Options{})
-	assert.EqualError(t, err, "aggtree: train neighbour 2 is listed twice: list each once")
+	assert.EqualError(t, err, "train neighbour 2 is listed twice: list each once")
 }
 
 func TestAnArrivalByHand(t *testing.T) {
@@ -216,11 +216,11 @@ func TestArrivalsThatCannotBeAreErrors(t *testing.T) {
 		node  int32
 		mask  []bool
 	}{
-		"aggtree: node 2 is a train node: expected one that arrives later": {[]int32{0, 2}, 2, nil},
-		"aggtree: root 5: the graph has 5 nodes, numbered from 0":          {[]int32{0, 2}, 5, nil},
-		"aggtree: the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1,
+		"node 2 is a train node: expected one that arrives later": {[]int32{0, 2}, 2, nil},
+		"root 5: the graph has 5 nodes, numbered from 0":          {[]int32{0, 2}, 5, nil},
+		"the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1,
 			make([]bool, 2)},
-		"aggtree: train nodes: ": {[]int32{0, 0}, 1, nil},
+		"train nodes: ": {[]int32{0, 0}, 1, nil},
 	} {
 		_, err := BuildArrival(ctx, testgraph.Triangle(t), c.train, c.node, 2, Options{Mask: c.mask})
 		assert.ErrorContains(t, err, want)

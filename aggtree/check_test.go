@@ -36,7 +36,7 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 		text   string
 	}{
 		"a root that is no node": {func(a *Arborescence) { a.Root = 8 }, nil, NotArborescence, nil, nil,
-			"aggtree: not an arborescence: the root is node 8, but there are 8 nodes, numbered from 0"},
+			"not an arborescence: the root is node 8, but there are 8 nodes, numbered from 0"},
 		"an edge to no node": {func(a *Arborescence) { a.Edges[1][1] = -1 }, nil, NotArborescence, nil, nil,
 			"edge 1 runs from node 0 to node -1, but there are 8 nodes"},
 		"a node with two parents": {func(a *Arborescence) { a.Edges = append(a.Edges, [2]int32{1, 6}) }, nil, NotArborescence,
@@ -54,10 +54,10 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 		"a cycle": {func(a *Arborescence) { a.Edges[0][0] = 3 }, nil, NotArborescence, []int32{1}, nil,
 			"lies on a cycle"},
 		"another root": {func(a *Arborescence) { a.Base[0] = 3 }, nil, WrongRoot, []int32{0}, []int32{3},
-			"aggtree: wrong root: the root stands for node 3 of the graph; expected 0"},
+			"wrong root: the root stands for node 3 of the graph; expected 0"},
 		"two leaves for one": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{1, 8}) },
 			nil, NotSmallest, []int32{4, 8}, []int32{0, 1, 2},
-			"aggtree: not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk " +
+			"not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk " +
 				"is 0-1-2"},
 		"two inner nodes that share one's children": {func(a *Arborescence) {
 			// The paper's figure 4 (b): the right paths, but node 1 of the tree comes twice.
@@ -68,16 +68,16 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 			a.Base, a.Edges = append(a.Base, 1),
 				append(a.Edges, [2]int32{0, 8})
 		}, nil, LeafTooEarly, []int32{8}, []int32{0, 1},
-			"aggtree: leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at " +
+			"leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at " +
 				"depth 2; its walk is 0-1"},
 		"a missing leaf": {func(a *Arborescence) { a.Base, a.Edges = a.Base[:7], a.Edges[:6] }, nil, MissingWalk, []int32{2},
 			[]int32{0, 2, 3},
-			"aggtree: missing walk: tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 " +
+			"missing walk: tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 " +
 				"is missing"},
 		"a leaf for another": {func(a *Arborescence) { a.Base[7] = 1 }, nil, MissingWalk, []int32{2}, []int32{0, 2, 3},
 			"the walk 0-2-3 is missing"},
 		"a leaf that is no neighbour": {func(a *Arborescence) { a.Base[4] = 3 }, nil, ExtraWalk, []int32{4}, []int32{0, 1, 3},
-			"aggtree: extra walk: tree node 4 stands for node 3, which is not a neighbour of node 1; its walk is 0-1-3"},
+			"extra walk: tree node 4 stands for node 3, which is not a neighbour of node 1; its walk is 0-1-3"},
 		"a leaf that is not in the graph": {func(a *Arborescence) { a.Base[4] = 9 }, nil, ExtraWalk, []int32{4},
 			[]int32{0, 1, 9},
 			"which is not in the graph"},

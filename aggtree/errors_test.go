@@ -54,10 +54,10 @@ func TestArgumentsThatCannotBeAreErrorsEverywhere(t *testing.T) {
 		mask []bool
 		want string
 	}{
-		{nil, 2, nil, "aggtree: the graph is nil: build one with csr.FromEdges"},
-		{g, -1, nil, "aggtree: -1 hops: expected between 0 and 1000"},
-		{g, 1001, nil, "aggtree: 1001 hops: expected between 0 and 1000"},
-		{g, 2, make([]bool, 4), "aggtree: the mask has 4 entries, but the graph has 5 nodes: give one entry a node, or nil"},
+		{nil, 2, nil, "the graph is nil: build one with csr.FromEdges"},
+		{g, -1, nil, "-1 hops: expected between 0 and 1000"},
+		{g, 1001, nil, "1001 hops: expected between 0 and 1000"},
+		{g, 2, make([]bool, 4), "the mask has 4 entries, but the graph has 5 nodes: give one entry a node, or nil"},
 	} {
 		for name, err := range everything(ctx, c.g, 0, c.hops, c.mask) {
 			assert.EqualError(t, err, c.want, name)
@@ -125,7 +125,7 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	var large *TooLargeError
 	require.ErrorAs(t, err, &large)
 	assert.Equal(t, &TooLargeError{Root: 0, Hops: 2, Counts: Counts{Depth: []uint64{1, 2, 5}, Total: 8}, Limit: 7}, large)
-	assert.EqualError(t, err, "aggtree: the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for "+
+	assert.EqualError(t, err, "the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for "+
 		"fewer hops, mask nodes, or raise Options.Limit")
 	_, err = BuildCached(ctx, testgraph.Triangle(t), []int32{0}, 2, Options{Limit: 3})
 	require.ErrorAs(t, err, &large) // 5, then 0, then 1 and 2
@@ -143,6 +143,6 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 func TestKeepRatesThatAreNoProbabilitiesAreErrors(t *testing.T) {
 	for _, rate := range []float64{-0.1, 1.1, math.NaN()} {
 		_, err := Expect(ctx, testgraph.Triangle(t), 0, 2, rate)
-		assert.EqualError(t, err, fmt.Sprintf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", rate))
+		assert.EqualError(t, err, fmt.Sprintf("a keep rate of %v: expected a probability, from 0 to 1", rate))
 	}
 }

@@ -54,14 +54,14 @@ func expect(
 		return e, err
 	}
 	if !(keepRate >= 0 && keepRate <= 1) { // NaN is refused too
-		return e, fmt.Errorf("aggtree: a keep rate of %v: expected a probability, from 0 to 1", keepRate)
+		return e, fmt.Errorf("a keep rate of %v: expected a probability, from 0 to 1", keepRate)
 	}
 	counts, err := w.count(ctx, hops)
 	if err != nil {
 		return e, err
 	}
 	if counts.Saturated() {
-		return e, fmt.Errorf("aggtree: the %d-aggregation tree of node %d has more nodes than can be counted: "+
+		return e, fmt.Errorf("the %d-aggregation tree of node %d has more nodes than can be counted: "+
 			"ask for fewer hops", hops, root)
 	}
 	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}

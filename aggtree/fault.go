@@ -50,7 +50,7 @@ type Fault struct {
 }
 
 // Error says what is wrong, and where.
-func (f *Fault) Error() string { return fmt.Sprintf("aggtree: %v: %s", f.Kind, f.text) }
+func (f *Fault) Error() string { return fmt.Sprintf("%v: %s", f.Kind, f.text) }
 
 // walkText returns a walk as 0-3-1.
 func walkText(walk []int32) string {

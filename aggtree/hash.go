@@ -30,7 +30,7 @@ func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask
 		colours = make([]uint64, n)
 	}
 	if len(colours) != n {
-		return nil, fmt.Errorf("aggtree: there are %d colours, but the graph has %d nodes: give one colour a node, or nil",
+		return nil, fmt.Errorf("there are %d colours, but the graph has %d nodes: give one colour a node, or nil",
 			len(colours), n)
 	}
 	all, next := make([]uint64, n), make([]uint64, n)

@@ -89,7 +89,7 @@ func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
 
 func TestColoursThatAreTooFewAreAnError(t *testing.T) {
 	_, err := HashAll(ctx, testgraph.Triangle(t), 1, make([]uint64, 6), nil)
-	assert.EqualError(t, err, "aggtree: there are 6 colours, but the graph has 5 nodes: give one colour a node, or nil")
+	assert.EqualError(t, err, "there are 6 colours, but the graph has 5 nodes: give one colour a node, or nil")
 	_, err = GroupAll(ctx, testgraph.Triangle(t), 1, make([]uint64, 6), nil)
 	assert.Error(t, err)
 }

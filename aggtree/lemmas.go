@@ -28,7 +28,7 @@ type Counterexample struct {
 // Error says where the lemma fails, and how.
 func (c *Counterexample) Error() string {
 	if c.Lemma == 1 {
-		return fmt.Sprintf("aggtree: lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
+		return fmt.Sprintf("lemma 1 fails at tree node %d: its subtree down to depth %d is not the "+
 			"%d-aggregation tree of node %d: %v: %s",
 			c.Node, c.Depth, c.Depth, c.Base, c.Fault.Kind, c.Fault.text)
 	}
@@ -41,7 +41,7 @@ func (c *Counterexample) Error() string {
 			parts = append(parts, fmt.Sprintf("%s %v", part.name, part.nodes))
 		}
 	}
-	return fmt.Sprintf("aggtree: lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s",
+	return fmt.Sprintf("lemma 2 fails at tree node %d: its child set is not the neighbour set of node %d: it %s",
 		c.Node, c.Base, strings.Join(parts, ", "))
 }
 

@@ -21,7 +21,7 @@ func TestLemma1GivesTheSmallestSubtreeThatIsNoAggregationTree(t *testing.T) {
 	assert.Equal(t, []int32{0, 0}, []int32{found.Node, found.Base})
 	assert.Equal(t, 2, found.Depth)
 	assert.Equal(t, MissingWalk, found.Fault.Kind)
-	assert.Equal(t, "aggtree: lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree "+
+	assert.Equal(t, "lemma 1 fails at tree node 0: its subtree down to depth 2 is not the 2-aggregation tree "+
 		"of node 0: missing walk: "+
 		"tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing", found.Error())
 }
@@ -42,7 +42,7 @@ func TestLemma2GivesWhatIsMissingExtraAndRepeated(t *testing.T) {
 	require.ErrorAs(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), &found)
 	assert.Equal(t, &Counterexample{Lemma: 2, Node: 2, Base: 2, Missing: []int32{0, 3}, Extra: []int32{4},
 		Repeated: []int32{1}}, found)
-	assert.Equal(t, "aggtree: lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks "+
+	assert.Equal(t, "lemma 2 fails at tree node 2: its child set is not the neighbour set of node 2: it lacks "+
 		"[0 3], has besides [4], repeats [1]", found.Error())
 }
 

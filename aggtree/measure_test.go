@@ -142,7 +142,7 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	assert.True(t, math.IsNaN(all[3].RootShare()))
 	assert.True(t, math.IsNaN(all[3].Repetition()))
 	_, err = Expect(ctx, g, 3, 13, 0.5)
-	assert.EqualError(t, err, "aggtree: the 13-aggregation tree of node 3 has more nodes than can be counted: ask for "+
+	assert.EqualError(t, err, "the 13-aggregation tree of node 3 has more nodes than can be counted: ask for "+
 		"fewer hops")
 }
 

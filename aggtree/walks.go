@@ -26,7 +26,7 @@ func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 		return walks{}, err
 	}
 	if root < 0 || int(root) >= g.NumNodes() {
-		return walks{}, fmt.Errorf("aggtree: root %d: the graph has %d nodes, numbered from 0", root, g.NumNodes())
+		return walks{}, fmt.Errorf("root %d: the graph has %d nodes, numbered from 0", root, g.NumNodes())
 	}
 	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
 }
@@ -35,11 +35,11 @@ func walksFrom(g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
 func checkArguments(g *csr.Graph, hops int, mask []bool) error {
 	switch {
 	case g == nil:
-		return errors.New("aggtree: the graph is nil: build one with csr.FromEdges")
+		return errors.New("the graph is nil: build one with csr.FromEdges")
 	case hops < 0 || hops > MaxHops:
-		return fmt.Errorf("aggtree: %d hops: expected between 0 and %d", hops, MaxHops)
+		return fmt.Errorf("%d hops: expected between 0 and %d", hops, MaxHops)
 	case mask != nil && len(mask) != g.NumNodes():
-		return fmt.Errorf("aggtree: the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil",
+		return fmt.Errorf("the mask has %d entries, but the graph has %d nodes: give one entry a node, or nil",
 			len(mask), g.NumNodes())
 	}
 	return nil

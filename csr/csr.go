@@ -64,7 +64,7 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 // is an error if a pair names a node outside the graph.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
-		return nil, Report{}, fmt.Errorf("csr: %d nodes: expected between 0 and %d", nodes, math.MaxInt32)
+		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)
 	}
 	var report Report
 	offsets := make([]int64, nodes+1)
@@ -98,7 +98,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 		// A sequence that changes between its two runs must not write outside its rows.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
-			return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: pair %d was not there the first "+
+			return nil, Report{}, fmt.Errorf("the pairs changed while they were read: pair %d was not there the first "+
 				"time", placed-1)
 		}
 		indices[next[u]] = v
@@ -109,7 +109,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		}
 	}
 	if placed != report.Listed {
-		return nil, Report{}, fmt.Errorf("csr: the pairs changed while they were read: %d at first, then %d",
+		return nil, Report{}, fmt.Errorf("the pairs changed while they were read: %d at first, then %d",
 			report.Listed, placed)
 	}
 	g := &Graph{Offsets: offsets, Indices: indices}
@@ -195,28 +195,28 @@ func (g *Graph) check() error {
 		if len(g.Indices) == 0 {
 			return nil
 		}
-		return fmt.Errorf("csr: %d indices without offsets", len(g.Indices))
+		return fmt.Errorf("%d indices without offsets", len(g.Indices))
 	}
 	if g.NumNodes() > math.MaxInt32 {
-		return fmt.Errorf("csr: %d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
+		return fmt.Errorf("%d nodes: expected at most %d", g.NumNodes(), math.MaxInt32)
 	}
 	if g.Offsets[0] != 0 || g.Offsets[len(g.Offsets)-1] != int64(len(g.Indices)) {
-		return fmt.Errorf("csr: offsets run from %d to %d: expected 0 to %d, the number of indices",
+		return fmt.Errorf("offsets run from %d to %d: expected 0 to %d, the number of indices",
 			g.Offsets[0], g.Offsets[len(g.Offsets)-1], len(g.Indices))
 	}
 	for v := range g.NumNodes() {
 		if g.Offsets[v] > g.Offsets[v+1] || g.Offsets[v+1] > int64(len(g.Indices)) {
-			return fmt.Errorf("csr: row %d runs from %d to %d of %d indices", v, g.Offsets[v], g.Offsets[v+1], len(g.Indices))
+			return fmt.Errorf("row %d runs from %d to %d of %d indices", v, g.Offsets[v], g.Offsets[v+1], len(g.Indices))
 		}
 		last := int32(-1)
 		for _, u := range g.Neighbours(int32(v)) {
 			switch {
 			case u < 0 || int(u) >= g.NumNodes():
-				return fmt.Errorf("csr: row %d names node %d, but the graph has %d nodes", v, u, g.NumNodes())
+				return fmt.Errorf("row %d names node %d, but the graph has %d nodes", v, u, g.NumNodes())
 			case u == int32(v):
-				return fmt.Errorf("csr: row %d holds a self-loop", v)
+				return fmt.Errorf("row %d holds a self-loop", v)
 			case u <= last:
-				return fmt.Errorf("csr: row %d is not strictly ascending: %d after %d", v, u, last)
+				return fmt.Errorf("row %d is not strictly ascending: %d after %d", v, u, last)
 			}
 			last = u
 		}
@@ -300,10 +300,10 @@ func (g *Graph) indexOf(nodes []int32) ([]int32, error) {
 	}
 	for i, v := range nodes {
 		if v < 0 || int(v) >= g.NumNodes() {
-			return nil, fmt.Errorf("csr: node %d at position %d: the graph has %d nodes", v, i, g.NumNodes())
+			return nil, fmt.Errorf("node %d at position %d: the graph has %d nodes", v, i, g.NumNodes())
 		}
 		if index[v] >= 0 {
-			return nil, fmt.Errorf("csr: node %d is listed twice, at positions %d and %d", v, index[v], i)
+			return nil, fmt.Errorf("node %d is listed twice, at positions %d and %d", v, index[v], i)
 		}
 		index[v] = int32(i)
 	}

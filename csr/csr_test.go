@@ -49,7 +49,7 @@ func TestANodeOutsideTheGraphIsAnErrorThatNamesThePair(t *testing.T) {
 	_, _, err := FromEdges(3, []Edge{{0, 1}, {7, 0}}, Options{})
 	assert.EqualError(t, err, "edge 1 names node 7, but the graph has 3 nodes (0 to 2)")
 	_, _, err = FromEdges(-1, nil, Options{})
-	assert.EqualError(t, err, "csr: -1 nodes: expected between 0 and 2147483647")
+	assert.EqualError(t, err, "-1 nodes: expected between 0 and 2147483647")
 }
 
 func TestPairsThatChangeBetweenTheTwoRunsAreAnError(t *testing.T) {
@@ -66,7 +66,7 @@ func TestPairsThatChangeBetweenTheTwoRunsAreAnError(t *testing.T) {
 				}
 			}
 		}, Options{Directed: true})
-		assert.ErrorContains(t, err, "csr: the pairs changed while they were read", "%v", second)
+		assert.ErrorContains(t, err, "the pairs changed while they were read", "%v", second)
 	}
 }
 
@@ -114,11 +114,11 @@ func TestInducedKeepsTheOrderAskedFor(t *testing.T) {
 func TestInducedRefusesUnknownAndRepeatedNodes(t *testing.T) {
 	g := path(t)
 	_, _, err := g.Induced([]int32{0, 5})
-	assert.EqualError(t, err, "csr: node 5 at position 1: the graph has 5 nodes")
+	assert.EqualError(t, err, "node 5 at position 1: the graph has 5 nodes")
 	_, _, err = g.InducedWhere([]int32{-1}, nil)
-	assert.EqualError(t, err, "csr: node -1 at position 0: the graph has 5 nodes")
+	assert.EqualError(t, err, "node -1 at position 0: the graph has 5 nodes")
 	_, _, err = g.Induced([]int32{2, 0, 2})
-	assert.EqualError(t, err, "csr: node 2 is listed twice, at positions 0 and 2")
+	assert.EqualError(t, err, "node 2 is listed twice, at positions 0 and 2")
 }
 
 func TestNewChecksAllThatAGraphPromises(t *testing.T) {

@@ -34,11 +34,11 @@ func PubMed() (*Graph, error) { return readEmbedded("pubmed") }
 func readEmbedded(name string) (*Graph, error) {
 	file, err := embedded.ReadFile("embedded/" + name + ".bin")
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %w", err)
+		return nil, err
 	}
 	g, err := unpack(file)
 	if err != nil {
-		return nil, fmt.Errorf("datasets: embedded %s: %w", name, err)
+		return nil, fmt.Errorf("embedded %s: %w", name, err)
 	}
 	return g, nil
 }

@@ -192,7 +192,7 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 // columns strictly ascending and in range, and finite values.
 func (f Features) Check() error {
 	if err := f.check(); err != nil {
-		return fmt.Errorf("datasets: %w", err)
+		return err
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestFeaturesCheckNamesRowAndColumn(t *testing.T) {
 		"row 0: column 1 after 1: expected ascending columns ": {Rows: 1, Width: 2, Offsets: []int64{0, 2},
 			Columns: []int32{1, 1}, Values: []float32{1, 1}},
 	} {
-		assert.ErrorContains(t, f.Check(), "datasets: features: "+want)
+		assert.ErrorContains(t, f.Check(), "features: "+want)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	require.NoError(t, (&Graph{Edges: &csr.Graph{}}).Check(), "a graph without nodes")
 	for want, spoil := range map[string]func(g *Graph){
 		"no edges (nil): expected a graph": func(g *Graph) { g.Edges = nil },
-		"csr: row 0 names node 9":          func(g *Graph) { g.Edges.Indices[0] = 9 },
+		"row 0 names node 9":               func(g *Graph) { g.Edges.Indices[0] = 9 },
 		"some edge is stored in one direction only": func(g *Graph) {
 			g.Edges = &csr.Graph{Offsets: []int64{0, 1,
 				1}, Indices: []int32{1}}
@@ -162,6 +162,6 @@ func TestGraphCheckNamesTheFirstFault(t *testing.T) {
 	} {
 		g := sound()
 		spoil(g)
-		assert.ErrorContains(t, g.Check(), `datasets: graph "g": `+want)
+		assert.ErrorContains(t, g.Check(), `graph "g": `+want)
 	}
 }

@@ -42,7 +42,7 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	}
 	folders := OpenOptions{Dir: o.Dir}.folders()
 	if len(folders) == 0 {
-		return "", fmt.Errorf("datasets: no folder for %s: this system names no cache folder: give one by --data-dir or "+
+		return "", fmt.Errorf("no folder for %s: this system names no cache folder: give one by --data-dir or "+
 			"NODEMASK_DATA", name)
 	}
 	dir = filepath.Join(folders[0], info.Name)

@@ -51,7 +51,7 @@ const (
 // stored in both rows, sound and finite features.
 func (g *Graph) Check() error {
 	if err := g.check(); err != nil {
-		return fmt.Errorf("datasets: graph %q: %w", g.Name, err)
+		return fmt.Errorf("graph %q: %w", g.Name, err)
 	}
 	return nil
 }

@@ -39,19 +39,19 @@ const (
 // Only its sizes are Reddit's: scores on it say nothing about scores on Reddit.
 func RedditLike(scale float64, seed uint64) (*Graph, error) {
 	if !(scale >= minRedditScale && scale <= maxRedditScale) {
-		return nil, fmt.Errorf("datasets: RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
+		return nil, fmt.Errorf("RedditLike: scale is %v: expected %v to %v (1 is Reddit's size)",
 			scale, minRedditScale, maxRedditScale)
 	}
 	nodes := int(math.Round(float64(reddit.nodes) * scale))
 	if err := graphfile.Fits(int64(nodes)*(64+4*reddit.features) + int64(4*float64(reddit.directed)*scale)); err != nil {
-		return nil, fmt.Errorf("datasets: RedditLike of scale %v: %w", scale, err)
+		return nil, fmt.Errorf("RedditLike of scale %v: %w", scale, err)
 	}
 	m := newSkewed(nodes, reddit.classes, math.Round(float64(reddit.directed/2)*scale), seed)
 	g := &Graph{Name: "reddit-like", Labels: m.labels, Classes: numbered(reddit.classes),
 		Source: fmt.Sprintf("RedditLike(%v, %d)", scale, seed)}
 	var err error
 	if g.Edges, g.Report, err = csr.FromSeq(nodes, m.pairs(), csr.Options{}); err != nil {
-		return nil, fmt.Errorf("datasets: RedditLike: %w", err)
+		return nil, fmt.Errorf("RedditLike: %w", err)
 	}
 	g.Features = gaussianFeatures(g.Labels, reddit.classes, int(reddit.features), redditSignal, seed)
 	return g, nil

@@ -43,13 +43,13 @@ type Split struct {
 // options are out of range, if a label is not a class, or if one of the three sets would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
-		return nil, fmt.Errorf("datasets: split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
+		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
 	}
 	if o.ValidationShare == 0 {
 		o.ValidationShare = 0.10
 	}
 	if !(o.ValidationShare > 0 && o.ValidationShare < 1) {
-		return nil, fmt.Errorf("datasets: split: ValidationShare is %v: expected more than 0 and less than 1 (0 means "+
+		return nil, fmt.Errorf("split: ValidationShare is %v: expected more than 0 and less than 1 (0 means "+
 			"0.10)", o.ValidationShare)
 	}
 	members, err := nodesByClass(g)
@@ -82,7 +82,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	slices.Sort(s.Validation)
 	slices.Sort(s.Test)
 	if len(s.Train) == 0 || len(s.Validation) == 0 || len(s.Test) == 0 {
-		return nil, fmt.Errorf("datasets: split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d "+
+		return nil, fmt.Errorf("split: %d labelled nodes at TrainPercent %d and ValidationShare %v make %d "+
 			"train, %d validation and %d test nodes: each set needs at least one, so change the shares or use a larger graph",
 			total, o.TrainPercent, o.ValidationShare, len(s.Train), len(s.Validation), len(s.Test))
 	}
@@ -100,7 +100,7 @@ func newOwnSplit(train, validation, test []int32) *Split {
 // nodesByClass returns each class's nodes in ascending order.
 func nodesByClass(g *Graph) ([][]int32, error) {
 	if len(g.Labels) != g.NumNodes() {
-		return nil, fmt.Errorf("datasets: split: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
+		return nil, fmt.Errorf("split: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
 	}
 	members := make([][]int32, g.NumClasses())
 	for v, c := range g.Labels {
@@ -108,7 +108,7 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 			continue
 		}
 		if c < 0 || int(c) >= len(members) {
-			return nil, fmt.Errorf("datasets: split: node %d has label %d: expected 0 to %d, or %d for none",
+			return nil, fmt.Errorf("split: node %d has label %d: expected 0 to %d, or %d for none",
 				v, c, len(members)-1, Unlabelled)
 		}
 		members[c] = append(members[c], int32(v))
@@ -197,15 +197,15 @@ func (s *Split) check(g *Graph) error {
 		for i, v := range set.nodes {
 			switch {
 			case v < 0 || int(v) >= g.NumNodes():
-				return fmt.Errorf("datasets: split: the %s set names node %d, but graph %q has %d nodes: was the split drawn on "+
+				return fmt.Errorf("split: the %s set names node %d, but graph %q has %d nodes: was the split drawn on "+
 					"another graph?", set.name, v, g.Name, g.NumNodes())
 			case seen[v] != "":
-				return fmt.Errorf("datasets: split: node %d is in the %s and the %s set: expected one place a node",
+				return fmt.Errorf("split: node %d is in the %s and the %s set: expected one place a node",
 					v, seen[v], set.name)
 			case i > 0 && v <= set.nodes[i-1]:
-				return fmt.Errorf("datasets: split: the %s set is not ascending: %d after %d", set.name, v, set.nodes[i-1])
+				return fmt.Errorf("split: the %s set is not ascending: %d after %d", set.name, v, set.nodes[i-1])
 			case g.Labels[v] == Unlabelled:
-				return fmt.Errorf("datasets: split: the %s set names node %d, which has no label", set.name, v)
+				return fmt.Errorf("split: the %s set names node %d, which has no label", set.name, v)
 			}
 			seen[v] = set.name
 		}

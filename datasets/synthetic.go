@@ -39,26 +39,26 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	setDefault(&o.FeatureSignal, 1)
 	switch {
 	case o.Nodes < 2 || o.Nodes > math.MaxInt32:
-		return o, fmt.Errorf("datasets: SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
+		return o, fmt.Errorf("SBM: Nodes is %d: expected 2 to %d", o.Nodes, math.MaxInt32)
 	case o.Classes < 1 || o.Classes > o.Nodes:
-		return o, fmt.Errorf("datasets: SBM: Classes is %d: expected 1 to %d, the number of nodes", o.Classes, o.Nodes)
+		return o, fmt.Errorf("SBM: Classes is %d: expected 1 to %d, the number of nodes", o.Classes, o.Nodes)
 	case !(o.Homophily > 0 && o.Homophily <= 1):
-		return o, fmt.Errorf("datasets: SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
+		return o, fmt.Errorf("SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
 	case o.Classes == 1 && o.Homophily < 1:
 		o.Homophily = 1 // there is no other class to join
 	case o.Features < 1 || o.Features > maxWidth:
-		return o, fmt.Errorf("datasets: SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
+		return o, fmt.Errorf("SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
 	case o.ActiveFeatures < 0 || o.ActiveFeatures > o.Features:
-		return o, fmt.Errorf("datasets: SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features",
+		return o, fmt.Errorf("SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features",
 			o.ActiveFeatures, o.Features)
 	case o.ActiveFeatures > 0 && !(o.FeatureSignal >= 0):
-		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures",
+		return o, fmt.Errorf("SBM: FeatureSignal is %v: expected odds of at least 0 with ActiveFeatures",
 			o.FeatureSignal)
 	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
-		return o, fmt.Errorf("datasets: SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
+		return o, fmt.Errorf("SBM: FeatureSignal is %v: expected at most 1e6", o.FeatureSignal)
 	}
 	if !(o.MeanDegree > 0 && o.MeanDegree <= float64(o.Nodes-1)) {
-		return o, fmt.Errorf("datasets: SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes",
+		return o, fmt.Errorf("SBM: MeanDegree is %v: expected more than 0 and at most %d, all other nodes",
 			o.MeanDegree, o.Nodes-1)
 	}
 	return o, nil
@@ -91,7 +91,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	if err := graphfile.Fits(int64(o.Nodes)*(24+4*int64(o.width())) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
-		return nil, fmt.Errorf("datasets: SBM of %d nodes: %w", o.Nodes, err)
+		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].
 	nodes, classes := o.Nodes, o.Classes
@@ -154,7 +154,7 @@ func SBM(o SBMOptions) (*Graph, error) {
 		}
 	}
 	if g.Edges, g.Report, err = csr.FromSeq(nodes, pairs, csr.Options{}); err != nil {
-		return nil, fmt.Errorf("datasets: SBM: %w", err)
+		return nil, fmt.Errorf("SBM: %w", err)
 	}
 	if o.ActiveFeatures > 0 {
 		g.Features = wordFeatures(g.Labels, o)
@@ -180,7 +180,7 @@ func draws(distinct, pairs float64, where string) (int64, error) {
 		return 0, nil
 	}
 	if distinct > 0.9*pairs {
-		return 0, fmt.Errorf("datasets: SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: "+
+		return 0, fmt.Errorf("SBM: MeanDegree and Homophily ask for %.0f edges %s, where %.0f pairs exist: "+
 			"expected at most 9 in 10; change one of the two", distinct, where, pairs)
 	}
 	if pairs == 1 {

@@ -26,7 +26,7 @@ func ParseSetting(s string) (Setting, error) {
 	case Inductive, Transductive:
 		return setting, nil
 	}
-	return "", fmt.Errorf("datasets: setting %q: expected %q or %q", s, Inductive, Transductive)
+	return "", fmt.Errorf("setting %q: expected %q or %q", s, Inductive, Transductive)
 }
 
 // Arrivals says which edges come along with the nodes that arrive after training, in the inductive setting.
@@ -52,7 +52,7 @@ func ParseArrivals(s string) (Arrivals, error) {
 		return AllEdges, nil
 	}
 	if !slices.Contains(AllArrivals(), arrivals) {
-		return "", fmt.Errorf("datasets: arrivals %q: expected one of %q", s, AllArrivals())
+		return "", fmt.Errorf("arrivals %q: expected one of %q", s, AllArrivals())
 	}
 	return arrivals, nil
 }
@@ -91,7 +91,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 		return nil, err
 	}
 	if len(g.Labels) != g.NumNodes() {
-		return nil, fmt.Errorf("datasets: view: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
+		return nil, fmt.Errorf("view: %d labels for %d nodes: expected one a node", len(g.Labels), g.NumNodes())
 	}
 	if err := s.check(g); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	}
 	if setting == Transductive {
 		if arrivals != AllEdges {
-			return nil, fmt.Errorf("datasets: view: arrivals %q in the %s setting, where no node arrives: expected %q",
+			return nil, fmt.Errorf("view: arrivals %q in the %s setting, where no node arrives: expected %q",
 				arrivals, setting, AllEdges)
 		}
 		view.Train = Phase{Edges: g.Edges, Nodes: all, Score: s.Train}
@@ -132,7 +132,7 @@ func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, err
 	phase := func(nodes, score []int32) (Phase, error) {
 		edges, index, err := g.Edges.InducedWhere(nodes, keep)
 		if err != nil {
-			return Phase{}, fmt.Errorf("datasets: view: %w", err)
+			return Phase{}, fmt.Errorf("view: %w", err)
 		}
 		local := make([]int32, len(score))
 		for i, v := range score {

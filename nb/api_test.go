@@ -87,14 +87,20 @@ func TestLinesOverSizesHaveBandsFromThreeTrialsOn(t *testing.T) {
 	}
 	add(gat, 10, 40, 42, 44)
 	add(gat, 50, 70, 72)
-	line := seriesOf(record.NewResults(records), gat, record.MacroF1)
-	assert.Equal(t, "GAT", line.Name)
-	assert.Equal(t, []float64{10, 50}, line.X)
-	assert.Equal(t, []float64{42, 71}, line.Y)
-	assert.Less(t, line.Low[0], 40.0)
-	assert.Equal(t, 71.0, line.Low[1], "two trials have no band")
-	assert.Empty(t, seriesOf(record.NewResults(records), paper.Masked(gat, 0.5), record.MacroF1).X,
-		"nothing is recorded with masking")
+	add(gat.Fair(), 10, 50)
+	c := overSizes(record.NewResults(records), gat, gat.Fair(), paper.Masked(gat, 0.5))
+	require.NoError(t, c.Check())
+	var names []string
+	for _, s := range c.Series {
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"GAT", "GAT, paper", "GAT, attention dropout 0"}, names, "nothing is recorded with masking")
+	assert.Equal(t, []float64{10, 50}, c.Series[0].X)
+	assert.Equal(t, []float64{42, 71}, c.Series[0].Y)
+	assert.Less(t, c.Series[0].Low[0], 40.0)
+	assert.Equal(t, 71.0, c.Series[0].Low[1], "two trials have no band")
+	assert.True(t, c.Series[1].Reference)
+	assert.Equal(t, "Cora, inductive, over the size of the train set", c.Title)
 }
 
 func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {

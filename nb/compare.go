@@ -29,17 +29,48 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 	return t
 }
 
-// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells
-// from the whole graph, and dashed that from cached representations, where nodes that arrive together see one another.
-// It has the recorded trials, with 95 % intervals. The cells are of one graph, in the inductive setting; their own size
+// OverSizes charts the macro F1 of cells over the size of the train set: the mean of the trials recorded with the
+// project, with its 95 % interval, beside the published figures. The cells are of one graph and setting; their own size
 // does not matter.
-func CachingOverSizes(cells ...record.Cell) {
-	c := cachingOverSizes(Recorded(), cells...)
+func OverSizes(cells ...record.Cell) { chartOf(overSizes(Recorded(), cells...)) }
+
+// CachingOverSizes charts what predicting from a cache costs, over the size of the train set: the macro F1 of cells
+// from the whole graph, and dashed that from cached representations. It has the recorded trials, with 95 % intervals.
+// The cells are of one graph, in the inductive setting; their own size does not matter.
+func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes(Recorded(), cells...)) }
+
+// chartOf shows a chart, or says that it has no lines.
+func chartOf(c plots.Chart) {
 	if len(c.Series) == 0 {
 		Markdown("*No results of these cells are recorded yet.*")
 		return
 	}
 	Chart(c)
+}
+
+// overSizes returns the chart that [OverSizes] shows; cells without results have no line.
+func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
+	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
+		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
+	for _, cell := range cells {
+		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", paper.DataTitle(cell.Data), cell.Setting)
+		ours := seriesOf(recorded, cell, record.MacroF1)
+		theirs := plots.Series{Name: Label(cell) + ", paper", Reference: true}
+		for _, size := range paper.Sizes() {
+			cell.TrainPercent = size
+			if published, found := paper.PublishedF1(cell); found {
+				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
+			}
+		}
+		if len(ours.X) == 0 {
+			continue
+		}
+		c.Series = append(c.Series, ours)
+		if len(theirs.X) > 0 {
+			c.Series = append(c.Series, theirs)
+		}
+	}
+	return c
 }
 
 // cachingOverSizes returns the chart that [CachingOverSizes] shows.

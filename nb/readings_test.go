@@ -176,7 +176,7 @@ func TestAReadingShowsWhereItStandsAndItsEffectBySize(t *testing.T) {
 		"  │              │        │")
 	assert.Equal(t, 1, strings.Count(text, " this reading: "), "the one that is marked")
 	_, err := compose("cora", "gat", datasets.Inductive, "self", "hidden")
-	assert.EqualError(t, err, `multiverse: axis "self" has no option "hidden": expected one of ["masked" "kept"]`)
+	assert.EqualError(t, err, `axis "self" has no option "hidden": expected one of ["masked" "kept"]`)
 	_, err = compose("cora", "gcn", datasets.Inductive)
 	assert.ErrorContains(t, err, "expected gin, gat or sgat")
 }

@@ -44,19 +44,19 @@ type LoadOptions struct {
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), o.Plan, o.Gradients
 	if x.Rows != n {
-		return nil, fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, n)
+		return nil, fmt.Errorf("%d rows of features for %d nodes", x.Rows, n)
 	}
 	d := &Loaded{}
 	var err error
 	k := kernels.Options{Kernel: plan.Kernel, Gradients: gradients, Share: o.Share}
 	k.Symmetric, k.Slots = !o.Directed && edges.IsSymmetric(), o.Room
 	if d.near, err = newAdjacency(store, path+"/edges", edges.Matrix(), k); err != nil {
-		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
+		return nil, fmt.Errorf("the graph: %w", err)
 	}
 	if x.IsSparse() && !plan.DenseFeatures {
 		k.Symmetric, k.Slots = false, o.FeatureRoom
 		if d.sparse, err = newSparseFeatures(store, path+"/features", x.Matrix(), k); err != nil {
-			return nil, fmt.Errorf("nmgnn: the features: %w", err)
+			return nil, fmt.Errorf("the features: %w", err)
 		}
 		return d, nil
 	}
@@ -83,7 +83,7 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
 	var err error
 	if other.near, err = newAdjacency(d.near.store, path, edges.Matrix(), o); err != nil {
-		return nil, fmt.Errorf("nmgnn: the graph: %w", err)
+		return nil, fmt.Errorf("the graph: %w", err)
 	}
 	return &other, nil
 }
@@ -153,7 +153,7 @@ func (d *Loaded) NeedsMasked() bool {
 // computed any more before a Replace that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
-		return fmt.Errorf("nmgnn: %d rows of features for %d nodes", x.Rows, edges.NumNodes())
+		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
 	}
 	if err := d.ReplaceEdges(edges); err != nil {
 		return err

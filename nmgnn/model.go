@@ -94,7 +94,7 @@ func (m Model) ReadOut(p Pass, all []*Node) *Node {
 // Check returns an error if the model cannot be built.
 func (m Model) Check() error {
 	if len(m.Layers) == 0 {
-		return fmt.Errorf("nmgnn: a model needs at least one layer")
+		return fmt.Errorf("a model needs at least one layer")
 	}
 	return hyper.CheckDropRate("dropout", m.Dropout)
 }

@@ -49,7 +49,7 @@ func (t trained) published(model string) []float64 {
 			return []float64{p.Inductive, p.Transductive}
 		}
 	}
-	panic("paper: no MAD of " + model) // the table has every row of both models
+	panic("no MAD of " + model) // the table has every row of both models
 }
 
 func claimsOfMAD(id string) []Claim {

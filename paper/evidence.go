@@ -78,7 +78,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
 	for _, t := range trajectories {
 		if _, known := of[t.Protocol]; !known {
-			return nil, fmt.Errorf("paper: a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
+			return nil, fmt.Errorf("a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
 				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
 		}
 		of[t.Protocol] = append(of[t.Protocol], t)
@@ -93,10 +93,10 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 	}}
 	var err error
 	if e.cited, err = multiverse.NewResults(of[CitedProtocolHash()]); err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
+		return nil, err
 	}
 	if e.all, err = multiverse.NewResults(of[ProtocolHash()]); err != nil {
-		return nil, fmt.Errorf("paper: %w", err)
+		return nil, err
 	}
 	e.prepare()
 	return e, nil
@@ -210,7 +210,7 @@ func (e *Evidence) Readings(data, model string, setting datasets.Setting) (*Read
 	if !asked {
 		var err error
 		if r, err = e.ask(q); err != nil {
-			e.fail(fmt.Errorf("paper: %w", err))
+			e.fail(err)
 		}
 		e.readings[q] = r
 	}

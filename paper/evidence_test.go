@@ -104,7 +104,7 @@ func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {
 	all := readingsOf(t, "gat", 2, func(record.Cell, int) float64 { return 2 }, none)
 	all[3].Protocol = "0123456789abcdef"
 	_, err := NewEvidence(nil, all)
-	require.EqualError(t, err, `paper: a trajectory of gat on cora under protocol "0123456789abcdef": expected `+ProtocolHash()+` or `+CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
+	require.EqualError(t, err, `a trajectory of gat on cora under protocol "0123456789abcdef": expected `+ProtocolHash()+` or `+CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
 }
 
 func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {

@@ -256,7 +256,7 @@ func (v *Verdict) tally(places [][]float64, zero float64) (above int, err error)
 		v.Of++
 		single, err := stats.PairedTTest(differences, slices.Repeat([]float64{zero}, len(differences)))
 		if err != nil {
-			return 0, fmt.Errorf("paper: %w", err)
+			return 0, err
 		}
 		if single.MeanDifference > 0 {
 			above++

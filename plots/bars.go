@@ -44,7 +44,7 @@ func (b Bars) Check() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("plots: bars %q: %w", b.ID, err)
+		return fmt.Errorf("bars %q: %w", b.ID, err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (c Chart) Check() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("plots: chart %q: %w", c.ID, err)
+		return fmt.Errorf("chart %q: %w", c.ID, err)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestColumnsThatCannotBeUnderOthersOrBeginBlocksAreErrors(t *testing.T) {
 		table := wide()
 		require.NoError(t, table.Check())
 		change(&table)
-		require.EqualError(t, table.Check(), `plots: table "wide": `+message)
+		require.EqualError(t, table.Check(), `table "wide": `+message)
 	}
 }
 

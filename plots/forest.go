@@ -57,7 +57,7 @@ func (f Forest) Check() error {
 		err = errors.New("no effects: expected at least one")
 	}
 	if err != nil {
-		return fmt.Errorf("plots: forest plot %q: %w", f.ID, err)
+		return fmt.Errorf("forest plot %q: %w", f.ID, err)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func TestEffectsWithOtherFieldsThanColumnsAreErrors(t *testing.T) {
 	f.Groups[0].Rows[0].Fields = []string{"31 of 48"}
 	_, err := f.SVG()
 	require.EqualError(t, err,
-		`plots: forest plot "claims": effect "GAT, inductive": 1 fields: expected one for each of 2 columns, or none`)
+		`forest plot "claims": effect "GAT, inductive": 1 fields: expected one for each of 2 columns, or none`)
 }
 
 func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
@@ -155,7 +155,7 @@ func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
 	assert.Contains(t, rendered, "Table 3: GIN,Reddit,,,,,,not run\n")
 	f.Groups[1].Rows[2].Value = 1
 	_, err = f.SVG()
-	require.EqualError(t, err, `plots: forest plot "claims": effect "Reddit": text only, and has numbers: expected zeros`)
+	require.EqualError(t, err, `forest plot "claims": effect "Reddit": text only, and has numbers: expected zeros`)
 	f.Groups = []plots.ForestGroup{{Rows: []plots.Effect{{Label: "Reddit", TextOnly: true}}}}
 	_, err = f.SVG()
 	require.NoError(t, err, "an axis without effects")

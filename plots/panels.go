@@ -19,7 +19,7 @@ const defaultPanelsWidth, panelsRow = 960, 260
 // Check returns nil if p can be drawn: it has panels, and each of them can be.
 func (p Panels) Check() error {
 	if len(p.Rows) == 0 || len(p.Rows[0]) == 0 {
-		return fmt.Errorf("plots: panels %q: none", p.ID)
+		return fmt.Errorf("panels %q: none", p.ID)
 	}
 	for _, c := range slices.Concat(p.Rows...) {
 		if err := c.Check(); err != nil {

@@ -61,7 +61,7 @@ func (r SpecificationReading) bearing() bearing { return bearingOf(r.Low, r.High
 // option of each axis, all numbers are finite, and each effect lies in its interval. Width is 0 or from 480 to 10,000.
 func (s Specification) Check() error {
 	if err := s.check(); err != nil {
-		return fmt.Errorf("plots: specification curve %q: %w", s.ID, err)
+		return fmt.Errorf("specification curve %q: %w", s.ID, err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (s Specification) HTML() (string, error) {
 	}
 	data, err := json.Marshal(e) // which escapes <, > and &, so that no name can end the element
 	if err != nil {
-		return "", fmt.Errorf("plots: specification curve %q: %w", s.ID, err)
+		return "", fmt.Errorf("specification curve %q: %w", s.ID, err)
 	}
 	// By itself, the image has no page to take the colour of its paper from.
 	const paper = "<style>:root{background:#fff}@media " +

@@ -142,7 +142,7 @@ func TestSpecificationCurvesThatCannotBeDrawnAreErrors(t *testing.T) {
 		require.NoError(t, s.Check())
 		change(&s)
 		_, err := s.SVG()
-		require.EqualError(t, err, `plots: specification curve "small": `+message)
+		require.EqualError(t, err, `specification curve "small": `+message)
 		_, err = s.HTML()
 		require.Error(t, err)
 	}

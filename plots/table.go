@@ -59,7 +59,7 @@ func Formats() []Format {
 // none that the other does, and Sections leaves a label in each row.
 func (t Table) Check() error {
 	if err := t.check(); err != nil {
-		return fmt.Errorf("plots: table %q: %w", t.ID, err)
+		return fmt.Errorf("table %q: %w", t.ID, err)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (t Table) Render(f Format) (string, error) {
 	case FormatHTML:
 		return t.html(), nil
 	default:
-		return "", fmt.Errorf("plots: no table format %q: there are %q", f, Formats())
+		return "", fmt.Errorf("no table format %q: there are %q", f, Formats())
 	}
 }
 

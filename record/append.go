@@ -30,7 +30,7 @@ func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := lock(f); err != nil {
-		return fmt.Errorf("record: locking %s: %w", path, err)
+		return fmt.Errorf("locking %s: %w", path, err)
 	}
 	lines, err := choose()
 	if err != nil || len(lines) == 0 {
@@ -72,7 +72,7 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	}
 	i := bytes.LastIndexByte(tail, '\n')
 	if i < 0 && int64(len(tail)) < size {
-		return nil, fmt.Errorf("record: %s ends in more than %d bytes without a line break: this is not a file of results",
+		return nil, fmt.Errorf("%s ends in more than %d bytes without a line break: this is not a file of results",
 			f.Name(), longestLine)
 	}
 	return tail[i+1:], nil
@@ -104,7 +104,7 @@ func checkEnd(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := lock(f); err != nil {
-		return fmt.Errorf("record: locking %s: %w", path, err)
+		return fmt.Errorf("locking %s: %w", path, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 	var contradictions []error
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-			return added, fmt.Errorf("record: no folder %s", folder)
+			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
 		missing := map[string][]Record{} // by the files that they go to

@@ -29,7 +29,7 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 		return 0, err
 	}
 	if !info.Mode().IsRegular() { // opening a pipe waits for somebody to write
-		return 0, fmt.Errorf("record: %s: %w", path, errNoFile)
+		return 0, fmt.Errorf("%s: %w", path, errNoFile)
 	}
 	if info.Size() == from {
 		return from, nil

@@ -39,7 +39,7 @@ func (s *Store) Add(r Record) error {
 		return err
 	}
 	if len(line) >= longestLine {
-		return fmt.Errorf("record: a record of %d bytes: expected less than %d", len(line), longestLine)
+		return fmt.Errorf("a record of %d bytes: expected less than %d", len(line), longestLine)
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -37,7 +37,7 @@ type Variance struct {
 // all are equal: then there is nothing to explain.
 func Explained(y []float64, factors [][]int) (Variance, error) {
 	if len(factors) != len(y) {
-		return Variance{}, fmt.Errorf("stats: explained variance: %d responses with factors of %d: expected equally many",
+		return Variance{}, fmt.Errorf("explained variance: %d responses with factors of %d: expected equally many",
 			len(y), len(factors))
 	}
 	_, sd, err := meanStdDev(y)
@@ -48,12 +48,12 @@ func Explained(y []float64, factors [][]int) (Variance, error) {
 		err = errors.New("no axes: expected at least 1")
 	}
 	if err != nil {
-		return Variance{}, fmt.Errorf("stats: explained variance: %w", err)
+		return Variance{}, fmt.Errorf("explained variance: %w", err)
 	}
 	axes := len(factors[0])
 	for i, options := range factors {
 		if len(options) != axes {
-			return Variance{}, fmt.Errorf("stats: explained variance: response %d has options on %d axes, the first on %d: "+
+			return Variance{}, fmt.Errorf("explained variance: response %d has options on %d axes, the first on %d: "+
 				"expected equally many", i, len(options), axes)
 		}
 	}
@@ -126,7 +126,7 @@ func rSquared(y []float64, axes [][][]float64, without int) (float64, error) {
 	// out.
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(count, len(y), data), mat.SVDThinV) {
-		return 0, errors.New("stats: explained variance: no singular values were found")
+		return 0, errors.New("explained variance: no singular values were found")
 	}
 	var v mat.Dense
 	svd.VTo(&v)

@@ -57,10 +57,10 @@ const (
 func JointTest(effects [][]float64, o JointOptions) (Joint, error) {
 	t, err := newSignTest(effects)
 	if err != nil {
-		return Joint{}, fmt.Errorf("stats: joint test: %w", err)
+		return Joint{}, fmt.Errorf("joint test: %w", err)
 	}
 	if o.Flips < 0 {
-		return Joint{}, fmt.Errorf("stats: joint test: %d flips: expected at least 1, or 0 for %d", o.Flips, defaultFlips)
+		return Joint{}, fmt.Errorf("joint test: %d flips: expected at least 1, or 0 for %d", o.Flips, defaultFlips)
 	}
 	readings, splits := len(effects), len(effects[0])
 	signs := make([]float64, splits)

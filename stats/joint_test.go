@@ -137,20 +137,20 @@ func TestTurningAllSignsSwapsTheShares(t *testing.T) {
 
 func TestTheJointTestRefusesWhatHasNoAnswer(t *testing.T) {
 	for message, effects := range map[string][][]float64{
-		"stats: joint test: no readings: expected at least 1": nil,
-		"stats: joint test: 1 splits: expected at least 2":    {{1}},
-		"stats: joint test: reading 1 has 3 splits, the first has 2: expected equally many": {{1, 2},
+		"joint test: no readings: expected at least 1": nil,
+		"joint test: 1 splits: expected at least 2":    {{1}},
+		"joint test: reading 1 has 3 splits, the first has 2: expected equally many": {{1, 2},
 			{1, 2, 3}},
-		"stats: joint test: reading 0, split 1 is NaN: expected a finite number": {{1,
+		"joint test: reading 0, split 1 is NaN: expected a finite number": {{1,
 			math.NaN()}},
-		"stats: joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200,
+		"joint test: reading 0: the differences' squares are not within the range of float64: scale them": {{1e200,
 			1}},
 	} {
 		_, err := JointTest(effects, JointOptions{})
 		require.EqualError(t, err, message)
 	}
 	_, err := JointTest([][]float64{{1, 2}}, JointOptions{Flips: -1})
-	require.EqualError(t, err, "stats: joint test: -1 flips: expected at least 1, or 0 for 9999")
+	require.EqualError(t, err, "joint test: -1 flips: expected at least 1, or 0 for 9999")
 }
 
 func BenchmarkJointTestOf500ReadingsAnd10Splits(b *testing.B) {
@@ -198,16 +198,16 @@ func TestExplainedVarianceRefusesWhatHasNoAnswer(t *testing.T) {
 		y       []float64
 		factors [][]int
 	}{
-		"stats: explained variance: 2 responses with factors of 1: expected equally many": {[]float64{1,
+		"explained variance: 2 responses with factors of 1: expected equally many": {[]float64{1,
 			2}, [][]int{{0}}},
-		"stats: explained variance: 0 values: expected at least 2": {nil, nil},
-		"stats: explained variance: all 2 responses are 3: expected some that differ": {[]float64{3,
+		"explained variance: 0 values: expected at least 2": {nil, nil},
+		"explained variance: all 2 responses are 3: expected some that differ": {[]float64{3,
 			3}, [][]int{{0}, {1}}},
-		"stats: explained variance: no axes: expected at least 1": {[]float64{1,
+		"explained variance: no axes: expected at least 1": {[]float64{1,
 			2}, [][]int{{}, {}}},
-		"stats: explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1,
+		"explained variance: response 1 has options on 2 axes, the first on 1: expected equally many": {[]float64{1,
 			2}, [][]int{{0}, {0, 1}}},
-		"stats: explained variance: value 1 is +Inf: expected a finite number": {[]float64{1,
+		"explained variance: value 1 is +Inf: expected a finite number": {[]float64{1,
 			math.Inf(1)}, [][]int{{0}, {1}}},
 	} {
 		_, err := Explained(c.y, c.factors)
@@ -230,11 +230,11 @@ func TestAPooledEffectIsTheTTestOfTheMeansOverCells(t *testing.T) {
 
 func TestAPooledEffectRefusesWhatHasNoAnswer(t *testing.T) {
 	_, err := Pooled(nil)
-	require.EqualError(t, err, "stats: pooled effect of no cells: expected at least 1")
+	require.EqualError(t, err, "pooled effect of no cells: expected at least 1")
 	_, err = Pooled([][]float64{{1, 2}, {1}})
-	require.EqualError(t, err, "stats: pooled effect: cell 1 has 1 splits, the first has 2: expected equally many")
+	require.EqualError(t, err, "pooled effect: cell 1 has 1 splits, the first has 2: expected equally many")
 	_, err = Pooled([][]float64{{1}})
-	require.EqualError(t, err, "stats: pooled effect: stats: t-test: 1 values: expected at least 2")
+	require.EqualError(t, err, "pooled effect: t-test: 1 values: expected at least 2")
 }
 
 func TestTheDetectableDifferenceIsThatOfTheNoncentralT(t *testing.T) {
@@ -260,9 +260,9 @@ func TestTheDetectableDifferenceRefusesWhatHasNoAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, none)
 	_, err = Detectable(-1, 5)
-	require.EqualError(t, err, "stats: detectable difference: a standard deviation of -1: expected a finite number from 0")
+	require.EqualError(t, err, "detectable difference: a standard deviation of -1: expected a finite number from 0")
 	_, err = Detectable(math.NaN(), 5)
 	require.Error(t, err)
 	_, err = Detectable(1, 1)
-	require.EqualError(t, err, "stats: detectable difference: 1 pairs: expected at least 2")
+	require.EqualError(t, err, "detectable difference: 1 pairs: expected at least 2")
 }

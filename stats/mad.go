@@ -42,7 +42,7 @@ const madBlock = 32
 // its row and column), or if ctx is done before the result is.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
-		return 0, fmt.Errorf("stats: MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
+		return 0, fmt.Errorf("MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
 			nodes, width)
 	}
 	units, zeros, err := unitRows(h, width)
@@ -83,7 +83,7 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 		for column, v := range values {
 			x := float64(v)
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, 0, fmt.Errorf("stats: MAD: row %d, column %d is %v: expected a finite number", row, column, v)
+				return nil, 0, fmt.Errorf("MAD: row %d, column %d is %v: expected a finite number", row, column, v)
 			}
 			square += x * x // neither overflows nor vanishes: float64 holds the square of any float32
 		}

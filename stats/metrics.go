@@ -47,7 +47,7 @@ func (m Metrics) Collapsed() bool {
 // predicted are left out of the macro F1 (as scikit-learn does by default).
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
-		return Metrics{}, fmt.Errorf("stats: %d predictions for %d labels", len(predictions), len(labels))
+		return Metrics{}, fmt.Errorf("%d predictions for %d labels", len(predictions), len(labels))
 	}
 	m := Metrics{Confusion: make([][]int, classes)}
 	for c := range m.Confusion {
@@ -56,7 +56,7 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	for i, label := range labels {
 		p := predictions[i]
 		if label < 0 || int(label) >= classes || p < 0 || int(p) >= classes {
-			return Metrics{}, fmt.Errorf("stats: node %d has label %d and prediction %d: expected both in 0 to %d", i, label, p,
+			return Metrics{}, fmt.Errorf("node %d has label %d and prediction %d: expected both in 0 to %d", i, label, p,
 				classes-1)
 		}
 		m.Confusion[label][p]++

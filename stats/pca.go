@@ -14,7 +14,7 @@ import (
 // for numbers that are not finite.
 func PCA(values []float32, rows, width int) (x, y []float64, explained [2]float64, err error) {
 	if rows < 2 || width < 2 || len(values) != rows*width {
-		return nil, nil, explained, fmt.Errorf("stats: principal components of %d numbers as [%d, %d]: expected two rows "+
+		return nil, nil, explained, fmt.Errorf("principal components of %d numbers as [%d, %d]: expected two rows "+
 			"and columns at least", len(values), rows, width)
 	}
 	means := make([]float64, width)
@@ -34,11 +34,11 @@ func PCA(values []float32, rows, width int) (x, y []float64, explained [2]float6
 		total += covariance.At(c, c)
 	}
 	if math.IsNaN(total) || math.IsInf(total, 0) {
-		return nil, nil, explained, errors.New("stats: principal components of numbers that are not finite")
+		return nil, nil, explained, errors.New("principal components of numbers that are not finite")
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
-		return nil, nil, explained, errors.New("stats: principal components were not found: the decomposition did not " +
+		return nil, nil, explained, errors.New("principal components were not found: the decomposition did not " +
 			"converge")
 	}
 	var vectors mat.Dense

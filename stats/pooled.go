@@ -18,13 +18,13 @@ import (
 // no cells or if cells differ in splits; other errors are those of [PairedTTest].
 func Pooled(differences [][]float64) (TTest, error) {
 	if len(differences) == 0 {
-		return TTest{}, fmt.Errorf("stats: pooled effect of no cells: expected at least 1")
+		return TTest{}, fmt.Errorf("pooled effect of no cells: expected at least 1")
 	}
 	splits := len(differences[0])
 	means := make([]float64, splits)
 	for c, cell := range differences {
 		if len(cell) != splits {
-			return TTest{}, fmt.Errorf("stats: pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
+			return TTest{}, fmt.Errorf("pooled effect: cell %d has %d splits, the first has %d: expected equally many", c,
 				len(cell), splits)
 		}
 		for j, d := range cell {
@@ -33,7 +33,7 @@ func Pooled(differences [][]float64) (TTest, error) {
 	}
 	test, err := PairedTTest(means, make([]float64, splits))
 	if err != nil {
-		return TTest{}, fmt.Errorf("stats: pooled effect: %w", err)
+		return TTest{}, fmt.Errorf("pooled effect: %w", err)
 	}
 	return test, nil
 }
@@ -51,10 +51,10 @@ const detectPower = 0.8
 // below 2.
 func Detectable(sd float64, n int) (float64, error) {
 	if !(sd >= 0) || math.IsInf(sd, 1) {
-		return 0, fmt.Errorf("stats: detectable difference: a standard deviation of %v: expected a finite number from 0", sd)
+		return 0, fmt.Errorf("detectable difference: a standard deviation of %v: expected a finite number from 0", sd)
 	}
 	if n < 2 {
-		return 0, fmt.Errorf("stats: detectable difference: %d pairs: expected at least 2", n)
+		return 0, fmt.Errorf("detectable difference: %d pairs: expected at least 2", n)
 	}
 	// The power grows with λ, from 0.05 at 0. At twice the critical value and 4 it is all but 1.
 	power := newTTestPower(float64(n - 1))

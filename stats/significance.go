@@ -30,18 +30,18 @@ type TTest struct {
 // infinite, or if their differences are so large or so small that their variance leaves the range of float64.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
-		return TTest{}, fmt.Errorf("stats: t-test of %d values paired with %d: expected equally many", len(a), len(b))
+		return TTest{}, fmt.Errorf("t-test of %d values paired with %d: expected equally many", len(a), len(b))
 	}
 	differences := make([]float64, len(a))
 	for i := range a {
 		if !finite(a[i]) || !finite(b[i]) {
-			return TTest{}, fmt.Errorf("stats: t-test: pair %d is %v and %v: expected finite numbers", i, a[i], b[i])
+			return TTest{}, fmt.Errorf("t-test: pair %d is %v and %v: expected finite numbers", i, a[i], b[i])
 		}
 		differences[i] = a[i] - b[i]
 	}
 	mean, sd, err := meanStdDev(differences)
 	if err != nil {
-		return TTest{}, fmt.Errorf("stats: t-test: %w", err)
+		return TTest{}, fmt.Errorf("t-test: %w", err)
 	}
 	n := float64(len(a))
 	r := TTest{N: len(a), MeanDifference: mean, StdDev: sd, DF: n - 1}
@@ -75,7 +75,7 @@ func ProbabilityText(p float64) string {
 func ConfidenceInterval95(x []float64) (mean, low, high float64, err error) {
 	mean, sd, err := meanStdDev(x)
 	if err != nil {
-		return 0, 0, 0, fmt.Errorf("stats: confidence interval: %w", err)
+		return 0, 0, 0, fmt.Errorf("confidence interval: %w", err)
 	}
 	low, high = interval95(mean, sd, float64(len(x)))
 	return mean, low, high, nil
@@ -92,7 +92,7 @@ func Holm(p []float64) ([]float64, error) {
 	order := make([]int, len(p))
 	for i, v := range p {
 		if !(v >= 0 && v <= 1) {
-			return nil, fmt.Errorf("stats: Holm: p-value %d is %v: expected 0 to 1", i, v)
+			return nil, fmt.Errorf("Holm: p-value %d is %v: expected 0 to 1", i, v)
 		}
 		order[i] = i
 	}

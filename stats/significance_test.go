@@ -140,15 +140,15 @@ func TestPairsThatCannotBeTestedAreRefused(t *testing.T) {
 		a, b []float64
 		want string
 	}{
-		{[]float64{1, 2}, []float64{1}, "stats: t-test of 2 values paired with 1: expected equally many"},
-		{[]float64{1}, []float64{1}, "stats: t-test: 1 values: expected at least 2"},
-		{nil, nil, "stats: t-test: 0 values: expected at least 2"},
-		{[]float64{1, math.NaN()}, []float64{1, 2}, "stats: t-test: pair 1 is NaN and 2: expected finite numbers"},
-		{[]float64{1, 2}, []float64{math.Inf(1), 2}, "stats: t-test: pair 0 is 1 and +Inf: expected finite numbers"},
-		{[]float64{1e308, 2}, []float64{-1e308, 2}, "stats: t-test: value 0 is +Inf: expected a finite number"},
-		{[]float64{1e200, 2}, []float64{1, 2}, "stats: t-test: the values' variance is not within the range of float64: " +
+		{[]float64{1, 2}, []float64{1}, "t-test of 2 values paired with 1: expected equally many"},
+		{[]float64{1}, []float64{1}, "t-test: 1 values: expected at least 2"},
+		{nil, nil, "t-test: 0 values: expected at least 2"},
+		{[]float64{1, math.NaN()}, []float64{1, 2}, "t-test: pair 1 is NaN and 2: expected finite numbers"},
+		{[]float64{1, 2}, []float64{math.Inf(1), 2}, "t-test: pair 0 is 1 and +Inf: expected finite numbers"},
+		{[]float64{1e308, 2}, []float64{-1e308, 2}, "t-test: value 0 is +Inf: expected a finite number"},
+		{[]float64{1e200, 2}, []float64{1, 2}, "t-test: the values' variance is not within the range of float64: " +
 			"scale them"},
-		{[]float64{1e-200, 0}, []float64{0, 0}, "stats: t-test: the values' variance is not within the range of float64: " +
+		{[]float64{1e-200, 0}, []float64{0, 0}, "t-test: the values' variance is not within the range of float64: " +
 			"scale them"},
 	} {
 		_, err := PairedTTest(c.a, c.b)
@@ -192,9 +192,9 @@ func TestConfidenceInterval95OfEqualValuesHasNoWidth(t *testing.T) {
 
 func TestConfidenceInterval95RefusesOneValueAndNaN(t *testing.T) {
 	_, _, _, err := ConfidenceInterval95([]float64{1})
-	require.EqualError(t, err, "stats: confidence interval: 1 values: expected at least 2")
+	require.EqualError(t, err, "confidence interval: 1 values: expected at least 2")
 	_, _, _, err = ConfidenceInterval95([]float64{1, math.NaN()})
-	require.EqualError(t, err, "stats: confidence interval: value 1 is NaN: expected a finite number")
+	require.EqualError(t, err, "confidence interval: value 1 is NaN: expected a finite number")
 }
 
 func TestHolmByHand(t *testing.T) {

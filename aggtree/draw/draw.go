@@ -70,7 +70,7 @@ func (o Options) ByClass(labels []int32, classes []string) Options {
 // format or an empty tree, or the writer's error.
 func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 	if t == nil || t.NumNodes() == 0 {
-		return errors.New("draw: the tree is empty: every tree has a root, see aggtree.Build")
+		return errors.New("the tree is empty: every tree has a root, see aggtree.Build")
 	}
 	out := bufio.NewWriter(w) // it keeps its first error
 	switch format {
@@ -80,10 +80,10 @@ func Write(w io.Writer, t *aggtree.Tree, format Format, o Options) error {
 		writeSVG(out, t, o)
 	case JSON:
 		if err := writeJSON(out, t, o); err != nil {
-			return fmt.Errorf("draw: %w", err)
+			return err
 		}
 	default:
-		return fmt.Errorf("draw: unknown format %q: expected one of %v", format, Formats())
+		return fmt.Errorf("unknown format %q: expected one of %v", format, Formats())
 	}
 	return out.Flush()
 }

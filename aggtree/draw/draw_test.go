@@ -176,9 +176,9 @@ func TestJSONHasTheWholeTree(t *testing.T) {
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
 	assert.EqualError(t, Write(io.Discard, d.tree, "png", d.options),
-		`draw: unknown format "png": expected one of [text svg json]`)
+		`unknown format "png": expected one of [text svg json]`)
 	assert.EqualError(t, Write(io.Discard, &aggtree.Tree{}, SVG, d.options),
-		"draw: the tree is empty: every tree has a root, see aggtree.Build")
+		"the tree is empty: every tree has a root, see aggtree.Build")
 	assert.ErrorIs(t, Write(full{}, d.tree, SVG, d.options), errFull)
 }
 

@@ -135,9 +135,9 @@ type piece struct {
 func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	switch {
 	case hops > MaxHops:
-		return nil, fmt.Errorf("explorer: %d hops: expected at most %d", hops, MaxHops)
+		return nil, fmt.Errorf("%d hops: expected at most %d", hops, MaxHops)
 	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
-		return nil, fmt.Errorf("explorer: Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1",
+		return nil, fmt.Errorf("Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1",
 			o.KeepRate)
 	case o.KeepRate == 0:
 		o.KeepRate = 1
@@ -153,7 +153,7 @@ func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
 	// Marshal escapes <, > and &, so that no name can end the element.
 	part := newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
 	if p.data, err = json.Marshal(o.embed(g, root, hops, part)); err != nil {
-		return nil, fmt.Errorf("explorer: %w", err)
+		return nil, err
 	}
 	return p, nil
 }

@@ -180,7 +180,9 @@ func (r multiverseRun) runReadings() error {
 }
 
 // results are the trajectories of the folder, which are read when they are asked for.
-func (r multiverseRun) results() *multiverse.Results { return multiverse.LazyResults(r.store.OfPair, nil) }
+func (r multiverseRun) results() *multiverse.Results {
+	return multiverse.LazyResults(r.store.OfPair, nil)
+}
 
 // train runs what a batch lacks.
 func (r multiverseRun) train(batch multiverse.Batch) error {

@@ -43,11 +43,11 @@ func (t Table) Check() error {
 		}
 		switch {
 		case c.Name == "" || names[c.Name]:
-			return fmt.Errorf("tidy: column %d is called %q: expected a name of its own", i+1, c.Name)
+			return fmt.Errorf("column %d is called %q: expected a name of its own", i+1, c.Name)
 		case kinds != 1:
-			return fmt.Errorf("tidy: column %q has %d kinds of values: expected one", c.Name, kinds)
+			return fmt.Errorf("column %q has %d kinds of values: expected one", c.Name, kinds)
 		case rows != t.Rows() || c.Known != nil && len(c.Known) != rows:
-			return fmt.Errorf("tidy: column %q has %d values, and %d that say which are known: expected %d", c.Name, rows,
+			return fmt.Errorf("column %q has %d values, and %d that say which are known: expected %d", c.Name, rows,
 				len(c.Known), t.Rows())
 		}
 		names[c.Name] = true

@@ -15,7 +15,7 @@ func onOneCore(job int) error {
 	// Never unlocked: the thread ends with the goroutine, and its limits with it.
 	runtime.LockOSThread()
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		return fmt.Errorf("backend: which cores job %d may use: %w", job+1, err)
+		return fmt.Errorf("which cores job %d may use: %w", job+1, err)
 	}
 	count := allowed.Count()
 	if count < 2 {
@@ -33,7 +33,7 @@ func onOneCore(job int) error {
 		skip--
 	}
 	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		return fmt.Errorf("backend: giving job %d a core: %w", job+1, err)
+		return fmt.Errorf("giving job %d a core: %w", job+1, err)
 	}
 	return nil
 }

@@ -56,21 +56,21 @@ func (o Options) divided() bool { return o.Clusters > 1 || len(o.Sample) > 0 }
 // check validates the options.
 func (o Options) check(layers int) error {
 	if o.Clusters < 0 {
-		return fmt.Errorf("batches: %d clusters: expected 1 or more", o.Clusters)
+		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
 	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && o.divided() {
-		return fmt.Errorf("batches: DropEdge drops both directions of an edge alike, and the ends of an edge may be in two " +
+		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two " +
 			"batches: expected another regulariser, or one cluster")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
-		return fmt.Errorf("batches: a sample of %d neighbours: expected at least 1", o.Sample[i])
+		return fmt.Errorf("a sample of %d neighbours: expected at least 1", o.Sample[i])
 	}
 	if len(o.Sample) > 0 && len(o.Sample) != layers {
-		return fmt.Errorf("batches: samples of neighbours for %d layers: expected as many as the model has, %d",
+		return fmt.Errorf("samples of neighbours for %d layers: expected as many as the model has, %d",
 			len(o.Sample), layers)
 	}
 	if len(o.Also) > 0 {
-		return fmt.Errorf("batches: %d further views: expected none", len(o.Also))
+		return fmt.Errorf("%d further views: expected none", len(o.Also))
 	}
 	return nil
 }

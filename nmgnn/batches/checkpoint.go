@@ -133,7 +133,7 @@ func (t *trainer) save(trial *train.Trial, d *learn.Draws) error {
 
 // errKind says that a variable is of a type that checkpoints do not keep; no optimizer of ours has one.
 func errKind(name string, kind dtypes.DType) error {
-	return fmt.Errorf("batches: variable %s is of type %s, which checkpoints do not keep", name, kind)
+	return fmt.Errorf("variable %s is of type %s, which checkpoints do not keep", name, kind)
 }
 
 func addTensor(file *safetensors.Builder, name string, value *tensors.Tensor) error {

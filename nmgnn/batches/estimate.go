@@ -62,7 +62,7 @@ func choose(b *backend.Backend, x train.Experiment, view *datasets.View, o *Opti
 		}
 		// Where every node has neighbours everywhere, smaller batches take hardly less.
 		if o.Clusters >= nodes || o.Clusters >= 4*best.Batches || len(o.Sample) > 0 && o.Clusters >= len(view.Train.Score) {
-			return best, fmt.Errorf("batches: training takes about %s in %d batches, %s of that for the program and the graph, "+
+			return best, fmt.Errorf("training takes about %s in %d batches, %s of that for the program and the graph, "+
 				"and more batches take no less: expected at most %s: allow more memory, or sample neighbours instead of taking all",
 				memory.Text(best.Bytes), best.Batches, memory.Text(now), memory.Text(o.Memory))
 		}
@@ -89,7 +89,7 @@ func fits(e Estimate) error {
 	if e.Bytes-e.Now <= left.Bytes {
 		return nil
 	}
-	return fmt.Errorf("batches: %v, and %s has %s left: ask for more batches, or allow less memory, and their number "+
+	return fmt.Errorf("%v, and %s has %s left: ask for more batches, or allow less memory, and their number "+
 		"follows", e, left.Of, memory.Text(left.Bytes))
 }
 

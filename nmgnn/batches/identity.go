@@ -38,7 +38,7 @@ type identity struct {
 func identify(b *backend.Backend, x train.Experiment, split *datasets.Split, o Options,
 	content identity) (string, error) {
 	if o.Version == "" {
-		return "", errors.New("batches: checkpoints of a program without a version: expected one")
+		return "", errors.New("checkpoints of a program without a version: expected one")
 	}
 	id := content
 	id.Version, id.Split = o.Version, split.Hash()

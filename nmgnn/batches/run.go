@@ -21,11 +21,11 @@ func Run(ctx context.Context, b *backend.Backend, x train.Experiment, o Options,
 	}
 	switch {
 	case x.Smoothness:
-		return nil, errors.New("batches: MAD reads the whole graph at once: expected an experiment without")
+		return nil, errors.New("MAD reads the whole graph at once: expected an experiment without")
 	case x.Keep && x.Setting != datasets.Inductive:
-		return nil, fmt.Errorf("batches: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
+		return nil, fmt.Errorf("caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	case (x.CacheInference || x.Keep) && o.Memory > 0:
-		return nil, errors.New("batches: what caching takes is not estimated: expected a number of clusters, and no limit")
+		return nil, errors.New("what caching takes is not estimated: expected a number of clusters, and no limit")
 	}
 	run := runner{backend: b, experiment: x, options: o}
 	defer run.close()

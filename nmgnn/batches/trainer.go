@@ -2,7 +2,6 @@ package batches
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -195,7 +194,7 @@ func (t *trainer) compileStep(learns bool) (*model.Exec, error) {
 	}
 	exec, err := step.Compile(t.backend, e.store, e.shape.nodes)
 	if err != nil {
-		return nil, fmt.Errorf("batches: %w", err)
+		return nil, err
 	}
 	return exec, nil
 }

@@ -16,13 +16,13 @@ func links(n *datasets.Newcomers) ([][]int32, error) {
 		return make([][]int32, len(n.IDs)), nil
 	}
 	if len(n.Linked) != len(n.IDs) {
-		return nil, fmt.Errorf("cached: links of %d newcomers for %d: expected one list a newcomer, or none at all",
+		return nil, fmt.Errorf("links of %d newcomers for %d: expected one list a newcomer, or none at all",
 			len(n.Linked), len(n.IDs))
 	}
 	for v, row := range n.Linked {
 		for _, w := range row {
 			if w < 0 || int(w) >= len(n.IDs) {
-				return nil, fmt.Errorf("cached: newcomer %d is linked to newcomer %d: expected 0 to %d", v, w, len(n.IDs)-1)
+				return nil, fmt.Errorf("newcomer %d is linked to newcomer %d: expected 0 to %d", v, w, len(n.IDs)-1)
 			}
 		}
 	}

@@ -48,16 +48,16 @@ type Prediction struct {
 // NewPredictor returns a predictor, which compiles nothing before its first prediction.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if err := c.fits(m); err != nil {
-		return nil, fmt.Errorf("cached: %w", err)
+		return nil, err
 	}
 	if err := safetensors.Guard(c.path, c.checkDegrees); err != nil {
-		return nil, fmt.Errorf("cached: the cache: %w", err)
+		return nil, fmt.Errorf("the cache: %w", err)
 	}
 	p := &Predictor{backend: b, saved: m, model: nmgnn.Build(m.Settings, len(m.Classes)), cache: c,
 		known: make(map[string]int32, len(c.IDs)), programs: map[batchShape]*batchProgram{}}
 	for i, id := range c.IDs {
 		if before, twice := p.known[id]; twice {
-			return nil, fmt.Errorf("cached: nodes %d and %d of the cache are both called %.40q: expected different ids", before,
+			return nil, fmt.Errorf("nodes %d and %d of the cache are both called %.40q: expected different ids", before,
 				i, id)
 		}
 		p.known[id] = int32(i)
@@ -82,7 +82,7 @@ func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit fun
 func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) error {
 	features := n.Features
 	if features.Width != p.saved.Features {
-		return fmt.Errorf("cached: %d features a node: the model was trained with %d", features.Width, p.saved.Features)
+		return fmt.Errorf("%d features a node: the model was trained with %d", features.Width, p.saved.Features)
 	}
 	if p.saved.Settings.NormalizeFeatures {
 		features = features.RowNormalized()
@@ -183,7 +183,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
 	}
 	if x.wrong {
-		return infer.Representation{}, fmt.Errorf("cached: %s: a column of the features is not there any more: the file was "+
+		return infer.Representation{}, fmt.Errorf("%s: a column of the features is not there any more: the file was "+
 			"changed while it was in use", p.cache.path)
 	}
 	program, err := p.program(shape, edges, x.finish())
@@ -205,7 +205,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	}
 	output, err := program.exec.Call1()
 	if err != nil {
-		return infer.Representation{}, fmt.Errorf("cached: predicting: %w", gomlx.Error(err))
+		return infer.Representation{}, fmt.Errorf("predicting: %w", gomlx.Error(err))
 	}
 	defer output.MustFinalizeAll()
 	values, err := tensors.CopyFlatData[float32](output)
@@ -256,10 +256,10 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cached: %w", gomlx.Error(err))
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	if _, err := program.exec.Compile(); err != nil {
-		return nil, fmt.Errorf("cached: compiling for %s: %w", p.backend.ID, gomlx.Error(err))
+		return nil, fmt.Errorf("compiling for %s: %w", p.backend.ID, gomlx.Error(err))
 	}
 	if err := infer.SetWeights(program.store, p.saved.Weights); err != nil {
 		return nil, err

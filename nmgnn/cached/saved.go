@@ -159,7 +159,7 @@ func keepOld(modelPath, cachePath string) {
 func CheckText(what string, names []string) error {
 	for i, name := range names {
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("cached: %s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is "+
+			return fmt.Errorf("%s %d is %.60q, which is not UTF-8 and cannot be saved: convert the file that it is "+
 				"from, as by iconv -f latin1 -t utf8", what, i, name)
 		}
 	}

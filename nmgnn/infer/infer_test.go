@@ -74,15 +74,15 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	edges, x := path(t, 0)
 	m := untrained(t, b, nmgnn.GIN{Width: []int{2}})
 	_, err := m.Represent(b, edges, x, infer.Options{Mask: []bool{true}})
-	require.EqualError(t, err, "infer: a mask of 1 entries for 3 nodes")
+	require.EqualError(t, err, "a mask of 1 entries for 3 nodes")
 	_, err = m.Represent(b, edges, x, infer.Options{Degrees: []int32{1}})
-	require.EqualError(t, err, "infer: 1 degrees for 3 nodes")
+	require.EqualError(t, err, "1 degrees for 3 nodes")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 3, Width: 5, Dense: make([]float32, 15)}, infer.Options{})
 	require.ErrorContains(t, err, "they belong to other settings or features")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 2, Width: 3, Dense: make([]float32, 6)}, infer.Options{})
 	require.ErrorContains(t, err, "2 rows of features for 3 nodes")
 	_, err = infer.Untrained(b, m.Model, 0, 1)
-	require.EqualError(t, err, "infer: 0 features a node: a model needs at least one")
+	require.EqualError(t, err, "0 features a node: a model needs at least one")
 	_, err = infer.Untrained(b, nmgnn.Model{}, 3, 1)
 	require.ErrorContains(t, err, "at least one layer")
 }
@@ -103,7 +103,7 @@ func TestWeightsOfAsManyNumbersInAnotherShapeAreRefused(t *testing.T) {
 		{Path: "/model/v", Dimensions: []int{2, 3}, Values: []float32{6, 5, 4, 3, 2, 1}},
 	} {
 		require.EqualError(t, infer.SetWeights(store, []infer.Weight{wrong}),
-			"infer: the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
+			"the model has no weights /model/w of shape [2 3]: they belong to other settings or features")
 	}
 	kept, err = infer.WeightsOf(store)
 	require.NoError(t, err)

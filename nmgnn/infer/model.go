@@ -50,7 +50,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("infer: %w", gomlx.Error(err))
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	return Representations(outputs)
 }
@@ -60,10 +60,10 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	o Options) (*model.Exec, error) {
 	n := edges.NumNodes()
 	if o.Mask != nil && len(o.Mask) != n {
-		return nil, fmt.Errorf("infer: a mask of %d entries for %d nodes", len(o.Mask), n)
+		return nil, fmt.Errorf("a mask of %d entries for %d nodes", len(o.Mask), n)
 	}
 	if o.Degrees != nil && len(o.Degrees) != n {
-		return nil, fmt.Errorf("infer: %d degrees for %d nodes", len(o.Degrees), n)
+		return nil, fmt.Errorf("%d degrees for %d nodes", len(o.Degrees), n)
 	}
 	if m.NormalizeFeatures {
 		x = x.RowNormalized()
@@ -102,11 +102,11 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 		return m.Model.Forward(p)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("infer: %w", gomlx.Error(err))
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	if _, err := exec.Compile(); err != nil {
 		exec.Finalize()
-		return nil, fmt.Errorf("infer: compiling for %s: %w", b.ID, gomlx.Error(err))
+		return nil, fmt.Errorf("compiling for %s: %w", b.ID, gomlx.Error(err))
 	}
 	return exec, nil
 }
@@ -120,7 +120,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 		return w, err
 	}
 	if features < 1 {
-		return w, fmt.Errorf("infer: %d features a node: a model needs at least one", features)
+		return w, fmt.Errorf("%d features a node: a model needs at least one", features)
 	}
 	store := model.NewStore()
 	defer store.Finalize()

@@ -59,7 +59,7 @@ func Representations(outputs []*tensors.Tensor) ([]Representation, error) {
 		all[i] = Representation{Rows: output.Shape().Dimensions[0], Width: output.Shape().Dimensions[1]}
 		var err error
 		if all[i].Values, err = tensors.CopyFlatData[float32](output); err != nil {
-			return nil, fmt.Errorf("infer: reading layer %d: %w", i+1, gomlx.Error(err))
+			return nil, fmt.Errorf("reading layer %d: %w", i+1, gomlx.Error(err))
 		}
 	}
 	return all, nil

@@ -39,11 +39,11 @@ func WeightsOf(store *model.Store) ([]Weight, error) {
 		}
 		value, err := v.Value()
 		if err != nil {
-			return nil, fmt.Errorf("infer: variable %s: %w", v.Path(), gomlx.Error(err))
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
 		}
 		w := Weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
 		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
-			return nil, fmt.Errorf("infer: variable %s: %w", v.Path(), gomlx.Error(err))
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
 		}
 		all = append(all, w)
 	}
@@ -63,11 +63,11 @@ func SetWeights(store *model.Store, all []Weight) error {
 		}
 		w, found := weights[v.Path()]
 		if !found || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
-			return fmt.Errorf("infer: the model has no weights %s of shape %v: they belong to other settings or features",
+			return fmt.Errorf("the model has no weights %s of shape %v: they belong to other settings or features",
 				v.Path(), v.Shape().Dimensions)
 		}
 		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
-			return fmt.Errorf("infer: variable %s: %w", w.Path, gomlx.Error(err))
+			return fmt.Errorf("variable %s: %w", w.Path, gomlx.Error(err))
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func SetWeights(store *model.Store, all []Weight) error {
 func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
 	shape := v.Shape()
 	if shape.DType != dtypes.Float32 {
-		return nil, fmt.Errorf("infer: variable %s is of type %s: expected float32, which models are made of", v.Path(),
+		return nil, fmt.Errorf("variable %s is of type %s: expected float32, which models are made of", v.Path(),
 			shape.DType)
 	}
 	middle, limit, found := nmgnn.FirstValues(store, v.Path())

@@ -14,7 +14,7 @@ import (
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
-		panic(fmt.Errorf("kernels: a linear map returned %s: expected %d rows", y.Shape(), rows))
+		panic(fmt.Errorf("a linear map returned %s: expected %d rows", y.Shape(), rows))
 	}
 	return WithAdjoints(y, Argument{x, adjoint})
 }

@@ -69,7 +69,7 @@ func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.
 // needTransposed panics if the product has no transposed matrix: this one would be multiplied with in its place.
 func (p *parts) needTransposed() {
 	if !p.options.Gradients && !p.options.Symmetric {
-		panic(errors.New("kernels: a product that was made without gradients has no transposed matrix"))
+		panic(errors.New("a product that was made without gradients has no transposed matrix"))
 	}
 }
 

@@ -129,7 +129,7 @@ type Product interface {
 }
 
 // ErrNoFit says that a compiled computation has no room for another pattern.
-var ErrNoFit = errors.New("kernels: only a matrix with as many rows and columns, and entries that there is room for, " +
+var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, " +
 	"can take another's place")
 
 // Lowest is below every score that can still be exponentiated and subtracted from without overflow.
@@ -145,7 +145,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
 	if !slices.Contains(Kernels(), o.Kernel) {
-		return nil, fmt.Errorf("kernels: no kernel %q: expected one of %v", o.Kernel, Kernels())
+		return nil, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
 		p.forward, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
@@ -165,7 +165,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		bothWays(p, behind, newScatter)
 	}
 	if err := errors.Join(constants.err, behind.err); err != nil {
-		return nil, fmt.Errorf("kernels: %w", err)
+		return nil, err
 	}
 	return product, nil
 }
@@ -186,21 +186,21 @@ func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants,
 // check is made once for each matrix: kernels trust its indices.
 func check(m csr.Matrix) error {
 	if m.NumEntries() > math.MaxInt32 {
-		return fmt.Errorf("kernels: a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
+		return fmt.Errorf("a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)
 	}
 	if m.Rows < 0 || len(m.Offsets) != m.Rows+1 || m.Offsets[0] != 0 || m.Offsets[m.Rows] != int64(m.NumEntries()) {
-		return fmt.Errorf("kernels: %d offsets for %d rows and %d entries: expected one more than rows, from 0 to the "+
+		return fmt.Errorf("%d offsets for %d rows and %d entries: expected one more than rows, from 0 to the "+
 			"number of entries", len(m.Offsets), m.Rows, m.NumEntries())
 	}
 	for r := range m.Rows {
 		if m.Offsets[r] > m.Offsets[r+1] {
-			return fmt.Errorf("kernels: row %d runs from entry %d to %d: expected ascending offsets", r, m.Offsets[r],
+			return fmt.Errorf("row %d runs from entry %d to %d: expected ascending offsets", r, m.Offsets[r],
 				m.Offsets[r+1])
 		}
 	}
 	for i, c := range m.Indices {
 		if c < 0 || int(c) >= m.Columns {
-			return fmt.Errorf("kernels: entry %d is in column %d: expected 0 to %d", i, c, m.Columns-1)
+			return fmt.Errorf("entry %d is in column %d: expected 0 to %d", i, c, m.Columns-1)
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ type Options struct {
 func Export(m *cached.Model, o Options) ([]byte, error) {
 	file, err := export(m, o, maxBytes)
 	if err != nil {
-		return nil, fmt.Errorf("onnx: %w", err)
+		return nil, err
 	}
 	return file, nil
 }

@@ -345,57 +345,57 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	}
 	normed := testCase{"gin", func(p *hyper.Parameters) { p.MLPLayers, p.Hidden, p.Norm = 2, 4, hyper.NormInside }}
 	for want, spoil := range map[string]func(m *cached.Model){
-		`onnx: settings: no model "transformer": expected one of gin, gat, sgat, gcn, sage, gatv2`: func(m *cached.Model) {
+		`settings: no model "transformer": expected one of gin, gat, sgat, gcn, sage, gatv2`: func(m *cached.Model) {
 			m.Settings.Model = "transformer"
 		},
-		"onnx: settings: layers: 0: expected 1 to 128": func(m *cached.Model) {
+		"settings: layers: 0: expected 1 to 128": func(m *cached.Model) {
 			m.Settings.Layers = 0
 		},
-		"onnx: 6 features and 0 classes: expected at least one of each": func(m *cached.Model) {
+		"6 features and 0 classes: expected at least one of each": func(m *cached.Model) {
 			m.Classes = nil
 		},
-		"onnx: 0 features and 3 classes: expected at least one of each": func(m *cached.Model) {
+		"0 features and 3 classes: expected at least one of each": func(m *cached.Model) {
 			m.Features = 0
 		},
-		`onnx: classes: name 1 is "\xff": expected UTF-8`: func(m *cached.Model) {
+		`classes: name 1 is "\xff": expected UTF-8`: func(m *cached.Model) {
 			m.Classes[1] = "\xff"
 		},
-		`onnx: data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`: func(m *cached.Model) {
+		`data "\xff", version "nodemask 0.0.0 (test)": expected UTF-8`: func(m *cached.Model) {
 			m.Data = "\xff"
 		},
-		"onnx: the model has no weights /model/layer0/linear0/weights: expected dimensions [6 4] by its settings": func(
+		"the model has no weights /model/layer0/linear0/weights: expected dimensions [6 4] by its settings": func(
 			m *cached.Model) {
 			weight(m, "/model/layer0/linear0/weights").Path = "/model/w"
 		},
-		"onnx: weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: " +
+		"weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: " +
 			"expected [5 4] by the model's settings": func(m *cached.Model) {
 			m.Features = 5
 		},
-		"onnx: weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: " +
+		"weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: " +
 			"expected [1 3] by the model's settings": func(m *cached.Model) {
 			w := weight(m, "/model/layer1/linear1/biases")
 			w.Values = w.Values[:2]
 		},
-		"onnx: weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one": func(m *cached.Model) {
+		"weights /model/layer0/norm0/gamma: number 2 is NaN: expected a finite one": func(m *cached.Model) {
 			weight(m, "/model/layer0/norm0/gamma").Values[2] = float32(math.NaN())
 		},
-		"onnx: weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up": func(
+		"weights /model/layer0/norm0/running_variance: number 3 is -1: expected a variance from 0 up": func(
 			m *cached.Model) {
 			weight(m, "/model/layer0/norm0/running_variance").Values[3] = -1
 		},
-		"onnx: the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings": func(
+		"the model has no weights /model/layer0/epsilon: expected dimensions [1 1] by its settings": func(
 			m *cached.Model) {
 			m.Settings.LearnEpsilon = true
 		},
-		"onnx: settings: epsilon 1e+300: expected one that float32 holds": func(m *cached.Model) {
+		"settings: epsilon 1e+300: expected one that float32 holds": func(m *cached.Model) {
 			m.Settings.Epsilon = 1e300
 		},
-		"onnx: the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings": func(
+		"the model has no weights /model/readout/weights: expected dimensions [4 3] by its settings": func(
 			m *cached.Model) {
 			m.Settings.Readout = hyper.ReadoutLast
 			m.Settings.Layers = 1
 		},
-		"onnx: the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings": func(
+		"the model has no weights /model/layer0/norm/running_variance: expected dimensions [1 4] by its settings": func(
 			m *cached.Model) {
 			m.Settings.Norm = hyper.NormBoth
 		},
@@ -415,7 +415,7 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	_, err = export(m, Options{}, 100)
 	require.EqualError(t, err, "the weights take 460 bytes: an ONNX file holds 100 at most")
 	_, err = Export(&cached.Model{}, Options{})
-	require.ErrorContains(t, err, "onnx: settings: no model")
+	require.ErrorContains(t, err, "settings: no model")
 	b := &builder{}
 	b.layer(nil, value{})
 	require.EqualError(t, b.err, "a layer <nil>: no export is written for it")

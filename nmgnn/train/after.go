@@ -24,13 +24,13 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 			return t.forward(scope, graph, phase)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+			return nil, fmt.Errorf("%w", gomlx.Error(err))
 		}
 		t.represents[phase] = exec
 	}
 	outputs, err := exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	return infer.Representations(outputs)
 }
@@ -38,14 +38,14 @@ func (t *Trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error)
 // Representations returns h^(1)…h^(k) of all nodes of the test graph, by the weights that training left. The last of
 // them is the logits; with a readout, the logits come behind it.
 func (t *Trainer) Representations() (all []infer.Representation, err error) {
-	defer gomlx.Guard(&err, "train: computing representations")
+	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
 // Predict returns the class of every node of the test graph, by the weights that training left, without mask or
 // dropout.
 func (t *Trainer) Predict() (classes []int32, err error) {
-	defer gomlx.Guard(&err, "train: predicting")
+	defer gomlx.Guard(&err, "predicting")
 	all, err := t.represent(t.test.data)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (t *Trainer) Predict() (classes []int32, err error) {
 
 // Cache returns what nodes that arrive later need, by the weights that training left.
 func (t *Trainer) Cache() (c *cached.Cache, err error) {
-	defer gomlx.Guard(&err, "train: filling the cache")
+	defer gomlx.Guard(&err, "filling the cache")
 	train := t.view.Train
 	all, err := t.represent(t.train.data)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *Trainer) Cache() (c *cached.Cache, err error) {
 // predictCached returns the class of every node of the test graph, with nodes outside the train graph computed by the
 // cache: together, so that they see one another, or apart, as if each arrived alone.
 func (t *Trainer) predictCached(together bool) (classes []int32, err error) {
-	defer gomlx.Guard(&err, "train: predicting from the cache")
+	defer gomlx.Guard(&err, "predicting from the cache")
 	all, err := t.representCached(together)
 	if err != nil {
 		return nil, err

@@ -49,11 +49,11 @@ func (x Experiment) Check() error {
 		return err
 	}
 	if x.CacheInference && x.Setting != datasets.Inductive {
-		return fmt.Errorf("train: caching needs nodes that arrive after training: the %s setting has none", x.Setting)
+		return fmt.Errorf("caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
 	switch {
 	case x.OwnSplit && x.Resplit:
-		return errors.New("train: Resplit with OwnSplit: expected one of the two")
+		return errors.New("Resplit with OwnSplit: expected one of the two")
 	case x.OwnSplit && (x.Graph == nil || x.Graph.OwnSplit == nil):
 		return errNoSplit(x.Graph)
 	}
@@ -71,7 +71,7 @@ func errNoSplit(g *datasets.Graph) error {
 			}
 		}
 	}
-	return fmt.Errorf("train: graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
+	return fmt.Errorf("graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
 		name, why)
 }
 

@@ -41,7 +41,7 @@ var ErrTooLarge = errors.New("more memory than is allowed")
 // for one that a file asks for, and not the user.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.Memory(b, 1); need > float64(most) {
-		return fmt.Errorf("train: %d layers of width %d on %d nodes take about %s, %w: expected at most %s",
+		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
 			x.Parameters.Layers, x.Parameters.Hidden,
 			x.Graph.NumNodes(), memory.About(need), ErrTooLarge, memory.Text(most))
 	}
@@ -63,7 +63,7 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 	if need <= float64(left.Bytes) {
 		return nil
 	}
-	return fmt.Errorf("train: what %d layers of width %d compute of %d nodes takes about %s of memory, and %v: "+
+	return fmt.Errorf("what %d layers of width %d compute of %d nodes takes about %s of memory, and %v: "+
 		"take a smaller graph, or part of it",
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
@@ -88,7 +88,7 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 	if jobs > 1 {
 		many = fmt.Sprintf(" in %d jobs", jobs)
 	}
-	return fmt.Errorf("train: %d layers of width %d on %d nodes with %d features and %d classes take about %s of "+
+	return fmt.Errorf("%d layers of width %d on %d nodes with %d features and %d classes take about %s of "+
 		"memory%s, "+
 		"and %v: %s", x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), x.Graph.Features.Width,
 		x.Graph.NumClasses(), memory.About(need), many, left, remedy)

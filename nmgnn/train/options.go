@@ -53,25 +53,25 @@ func (o Options) Complete() (Options, error) {
 
 func (o Options) check() error {
 	if err := o.Mask.KeepRate.Check(); err != nil {
-		return fmt.Errorf("train: %w", err)
+		return err
 	}
 	if o.Regulariser != nil {
 		if err := o.Regulariser.Check(); err != nil {
-			return fmt.Errorf("train: %w", err)
+			return err
 		}
 	}
 	switch {
 	case !(o.LearningRate > 0) || math.IsInf(o.LearningRate, 0):
-		return fmt.Errorf("train: learning rate %v: expected a number above 0", o.LearningRate)
+		return fmt.Errorf("learning rate %v: expected a number above 0", o.LearningRate)
 	case !(o.WeightDecay >= 0) || math.IsInf(o.WeightDecay, 0):
-		return fmt.Errorf("train: weight decay %v: expected a number from 0 up", o.WeightDecay)
+		return fmt.Errorf("weight decay %v: expected a number from 0 up", o.WeightDecay)
 	case o.MaxEpochs < 1:
-		return fmt.Errorf("train: %d epochs: expected at least 1", o.MaxEpochs)
+		return fmt.Errorf("%d epochs: expected at least 1", o.MaxEpochs)
 	case o.Patience < 1:
-		return fmt.Errorf("train: patience %d: expected at least 1 epoch", o.Patience)
+		return fmt.Errorf("patience %d: expected at least 1 epoch", o.Patience)
 	}
 	if err := o.StopOn.Check(); err != nil {
-		return fmt.Errorf("train: %w", err)
+		return err
 	}
 	return nil
 }

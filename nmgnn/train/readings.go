@@ -63,7 +63,7 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 // trainer and those in [Options].Also), with new nodes computed anew and, in the inductive setting, from the cache.
 // Readings are in the order of hyper.StopOns, then views, then without and with the cache.
 func (t *Trainer) Readings(ctx context.Context, seed uint64) (readings []Reading, err error) {
-	defer gomlx.Guard(&err, "train: reading a trial")
+	defer gomlx.Guard(&err, "reading a trial")
 	var stops []Stop
 	views := t.views()
 	for _, on := range hyper.StopOns() {
@@ -127,7 +127,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		return nil
 	}
 	if len(t.view.Test.Nodes) != t.graph.NumNodes() {
-		return fmt.Errorf("train: readings need a trainer whose view has all nodes to test on: %s does not", t.view.Arrivals)
+		return fmt.Errorf("readings need a trainer whose view has all nodes to test on: %s does not", t.view.Arrivals)
 	}
 	fresh := t.readings == nil
 	if fresh {
@@ -178,7 +178,7 @@ func (t *Trainer) prepareReadings(views []*datasets.View) error {
 		return classes
 	})
 	if err != nil {
-		return fmt.Errorf("train: %w", gomlx.Error(err))
+		return fmt.Errorf("%w", gomlx.Error(err))
 	}
 	t.readings.exec = exec
 	return nil
@@ -191,13 +191,13 @@ func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][
 	}
 	outputs, err := r.exec.Call()
 	if err != nil {
-		return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
 	defer infer.Finalize(outputs)
 	classes := make([][]int32, len(outputs))
 	for i, output := range outputs {
 		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {
-			return nil, fmt.Errorf("train: %w", gomlx.Error(err))
+			return nil, fmt.Errorf("%w", gomlx.Error(err))
 		}
 	}
 	return classes, nil

@@ -107,7 +107,7 @@ func (r *Runner) Masked() []int32 {
 // graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
-		return nil, errors.New("train: no trial to predict with")
+		return nil, errors.New("no trial to predict with")
 	}
 	classes, err := r.trainer.Predict()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // errOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.
-var errOtherProgram = errors.New("train: this needs another compiled program")
+var errOtherProgram = errors.New("this needs another compiled program")
 
 // Switch turns to another view of the same graph and to other options, without compiling again: to another split of the
 // same sizes, keep rate, set of nodes to mask, learning rate, weight decay, stopping, features as they are or divided.

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -39,7 +38,7 @@ func (t *Trainer) TimeEpochs(ctx context.Context, epochs int, validate bool) (la
 		begin := time.Now()
 		outputs, err := t.step(program, t.timing)
 		if err != nil {
-			return laps, fmt.Errorf("train: %w", err)
+			return laps, err
 		}
 		tensors.ToScalar[float32](outputs[0])
 		laps = append(laps, time.Since(begin))

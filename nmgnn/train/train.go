@@ -47,7 +47,7 @@ func (t *Trainer) Follow(ctx context.Context, seed uint64, stops []Stop) (stoppe
 	defer gomlx.Guard(&err, "training")
 	for _, stop := range stops {
 		if stop.View < 0 || stop.View >= len(t.validatedBy) {
-			return nil, fmt.Errorf("train: stopping by view %d of %d", stop.View, len(t.validatedBy))
+			return nil, fmt.Errorf("stopping by view %d of %d", stop.View, len(t.validatedBy))
 		}
 	}
 	_, stopped, err = follow(ctx, whole{t}, t.options, seed, stops, nil)
@@ -115,7 +115,7 @@ func follow(ctx context.Context, p Program, o Options, seed uint64, stops []Stop
 		}
 		measured, metrics, err := p.Epoch(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("train: epoch %d: %w", epoch, err)
+			return nil, nil, fmt.Errorf("epoch %d: %w", epoch, err)
 		}
 		trial.History = append(trial.History, measured[0])
 		if diverged(trial.History) {
@@ -225,12 +225,12 @@ func (o Options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
 	case diverged(history):
-		return fmt.Errorf("train: epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
+		return fmt.Errorf("epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
-		return fmt.Errorf("train: no validation loss in %d epochs was a number: %s", len(history), remedy)
+		return fmt.Errorf("no validation loss in %d epochs was a number: %s", len(history), remedy)
 	// F1 and accuracy are numbers even where what a class was told from is none
 	case math.IsNaN(history[best-1].ValidationLoss):
-		return fmt.Errorf("train: epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
+		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	}
 	exec, err := step.Compile(t.backend, t.store, t.deltaSize)
 	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
+		return nil, err
 	}
 	return exec, nil
 }

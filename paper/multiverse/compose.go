@@ -24,20 +24,20 @@ func Compose(axes []Axis, setting datasets.Setting, choices ...string) (Reading,
 		name := choices[0]
 		i := slices.IndexFunc(axes, func(a Axis) bool { return strings.EqualFold(a.Name, name) })
 		if i < 0 {
-			return nil, fmt.Errorf("multiverse: no axis %q: expected one of %q", name, axisNames(axes, setting))
+			return nil, fmt.Errorf("no axis %q: expected one of %q", name, axisNames(axes, setting))
 		}
 		axis := axes[i]
 		switch {
 		case !axis.Matters(setting):
-			return nil, fmt.Errorf("multiverse: axis %q does not matter in the %s setting: leave it out, or choose among %q", axis.Name, setting, axisNames(axes, setting))
+			return nil, fmt.Errorf("axis %q does not matter in the %s setting: leave it out, or choose among %q", axis.Name, setting, axisNames(axes, setting))
 		case named[i]:
-			return nil, fmt.Errorf("multiverse: axis %q is named twice: expected it once", axis.Name)
+			return nil, fmt.Errorf("axis %q is named twice: expected it once", axis.Name)
 		case len(choices) == 1:
-			return nil, fmt.Errorf("multiverse: axis %q has no option after it: expected one of %q", axis.Name, axis.optionNames())
+			return nil, fmt.Errorf("axis %q has no option after it: expected one of %q", axis.Name, axis.optionNames())
 		}
 		option := slices.IndexFunc(axis.Options, func(o Option) bool { return strings.EqualFold(o.Name, choices[1]) })
 		if option < 0 {
-			return nil, fmt.Errorf("multiverse: axis %q has no option %q: expected one of %q", axis.Name, choices[1], axis.optionNames())
+			return nil, fmt.Errorf("axis %q has no option %q: expected one of %q", axis.Name, choices[1], axis.optionNames())
 		}
 		r[i], named[i] = option, true
 		choices = choices[2:]

@@ -23,11 +23,11 @@ func TestAReadingIsComposedByNamesAndWhatIsNotNamedIsTheFirstOption(t *testing.T
 func TestChoicesThatCannotBeAreRefusedWithWhatThereIs(t *testing.T) {
 	axes := axesOf(t, "gat")
 	for want, choices := range map[string][]string{
-		`multiverse: no axis "stopp": expected one of ["attention dropout" "self" "masked" "stop"]`:                                                           {"stopp", "loss"},
-		`multiverse: axis "self" has no option "keep": expected one of ["masked" "kept"]`:                                                                     {"self", "keep"},
-		`multiverse: axis "self" has no option after it: expected one of ["masked" "kept"]`:                                                                   {"stop", "loss", "self"},
-		`multiverse: axis "arrivals" does not matter in the transductive setting: leave it out, or choose among ["attention dropout" "self" "masked" "stop"]`: {"arrivals", "all edges"},
-		`multiverse: axis "stop" is named twice: expected it once`:                                                                                            {"stop", "loss", "STOP", "loss"},
+		`no axis "stopp": expected one of ["attention dropout" "self" "masked" "stop"]`:                                                           {"stopp", "loss"},
+		`axis "self" has no option "keep": expected one of ["masked" "kept"]`:                                                                     {"self", "keep"},
+		`axis "self" has no option after it: expected one of ["masked" "kept"]`:                                                                   {"stop", "loss", "self"},
+		`axis "arrivals" does not matter in the transductive setting: leave it out, or choose among ["attention dropout" "self" "masked" "stop"]`: {"arrivals", "all edges"},
+		`axis "stop" is named twice: expected it once`:                                                                                            {"stop", "loss", "STOP", "loss"},
 	} {
 		_, err := Compose(axes, datasets.Transductive, choices...)
 		require.EqualError(t, err, want)

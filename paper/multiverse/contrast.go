@@ -25,7 +25,7 @@ type Contrast struct {
 func (r *Results) scores(keys *keys, reading Reading, size int, score Score, splits []uint64) ([]float64, error) {
 	q := keys.q
 	if score.Cached && q.Setting != datasets.Inductive {
-		return nil, fmt.Errorf("multiverse: a cached score in the %s setting: only the inductive one has them", q.Setting)
+		return nil, fmt.Errorf("a cached score in the %s setting: only the inductive one has them", q.Setting)
 	}
 	k, err := keys.of(reading, score.Arm, size)
 	if err != nil {

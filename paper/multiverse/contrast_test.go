@@ -48,5 +48,5 @@ func TestContrastsAreDifferencesOfSumsOfScores(t *testing.T) {
 	require.NoError(t, err)
 	other.Contrast = q.Contrast
 	_, err = results.Effects(other)
-	require.EqualError(t, err, "multiverse: a cached score in the transductive setting: only the inductive one has them")
+	require.EqualError(t, err, "a cached score in the transductive setting: only the inductive one has them")
 }

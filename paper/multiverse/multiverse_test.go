@@ -427,5 +427,5 @@ func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
 	require.NoError(t, err, "another size has another split")
 	other.TrainPercent = 10
 	_, err = NewResults([]record.Trajectory{one, other})
-	require.ErrorContains(t, err, `multiverse: cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
+	require.ErrorContains(t, err, `cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
 }

@@ -58,7 +58,7 @@ func LazyResults(load func(record.Pair) (map[string][]record.Trajectory, error),
 func (r *Results) add(p record.Pair, cell string, t record.Trajectory) error {
 	at := place{t.Data, t.TrainPercent, t.Seed}
 	if split, known := r.drawn[at]; known && split != t.Split {
-		return fmt.Errorf("multiverse: %s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
+		return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
 	}
 	r.drawn[at] = t.Split
 	if r.parts[p] == nil {
@@ -292,7 +292,7 @@ func (r *Results) Effects(q Question) (*Effects, error) {
 			e.Plain, e.Masked = append(e.Plain, mean(plain)), append(e.Masked, mean(masked))
 		}
 		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
-			return nil, fmt.Errorf("multiverse: %s: %w", reading.Words(q.Axes, q.Setting), err)
+			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
 		}
 		all.Effects = append(all.Effects, e)
 	}
@@ -448,7 +448,7 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 				}
 			}
 			if n == 0 {
-				return nil, fmt.Errorf("multiverse: nothing is published of %s on %s, %s", model, data, q.Setting)
+				return nil, fmt.Errorf("nothing is published of %s on %s, %s", model, data, q.Setting)
 			}
 			rms := math.Sqrt(sum / float64(n))
 			if q.Setting == datasets.Inductive {

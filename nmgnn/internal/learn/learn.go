@@ -64,7 +64,7 @@ func StartOf(store *model.Store) (Start, error) {
 		}
 	}
 	if start[learningRatePath()] == nil {
-		return nil, fmt.Errorf("train: this version of GoMLX does not keep the learning rate in %s", learningRatePath())
+		return nil, fmt.Errorf("this version of GoMLX does not keep the learning rate in %s", learningRatePath())
 	}
 	return start, nil
 }
@@ -92,7 +92,7 @@ func (s Start) Reset(store *model.Store, seed uint64, learningRate float64) erro
 			return err
 		}
 		if err := v.SetValue(value); err != nil {
-			return fmt.Errorf("train: variable %s: %w", v.Path(), gomlx.Error(err))
+			return fmt.Errorf("variable %s: %w", v.Path(), gomlx.Error(err))
 		}
 	}
 	return nil

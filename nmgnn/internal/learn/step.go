@@ -95,12 +95,12 @@ func (d *Draws) Run(step *model.Exec, delta *tensors.Tensor, decay float64) ([]*
 func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
 		if len(v.Train.Score) == 0 || len(v.Validation.Score) == 0 {
-			return fmt.Errorf("train: %d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score),
+			return fmt.Errorf("%d nodes to train on and %d to validate with: each needs at least one", len(v.Train.Score),
 				len(v.Validation.Score))
 		}
 	}
 	if g.Features.Width == 0 {
-		return fmt.Errorf("train: %s has no features: a model needs at least one number for each node, if only 1 for all",
+		return fmt.Errorf("%s has no features: a model needs at least one number for each node, if only 1 for all",
 			g.Name)
 	}
 	return nil

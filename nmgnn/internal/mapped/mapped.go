@@ -28,7 +28,7 @@ func New[T Number](dir, name string, n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
 	if n < 0 || size/int64(unsafe.Sizeof(zero)) != int64(n) {
-		return nil, fmt.Errorf("mapped: %d numbers are more than a file can hold", n)
+		return nil, fmt.Errorf("%d numbers are more than a file can hold", n)
 	}
 	if size == 0 {
 		return &Array[T]{}, nil

@@ -57,7 +57,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		err = replaceCall(g, kernel, outputs)
 	}
 	if err != nil {
-		panic(fmt.Errorf("fused: calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
+		panic(fmt.Errorf("calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
 	}
 	return outputs
 }
@@ -94,7 +94,7 @@ func values(nodes []*Node) []compute.Value {
 func must(name string, x *Node, rows, columns int) {
 	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns ||
 		d[1] == 0 {
-		panic(fmt.Errorf("fused: %s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(),
+		panic(fmt.Errorf("%s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(),
 			rows, columns))
 	}
 }
@@ -102,7 +102,7 @@ func must(name string, x *Node, rows, columns int) {
 // mustDivide panics unless heads can share a width.
 func mustDivide(width, heads int) {
 	if heads < 1 || width%heads != 0 {
-		panic(fmt.Errorf("fused: %d heads cannot share a width of %d equally", heads, width))
+		panic(fmt.Errorf("%d heads cannot share a width of %d equally", heads, width))
 	}
 }
 
@@ -235,7 +235,7 @@ func DropRows(draw, scale, x *Node, first, rows int, after *Node) *Node {
 	mustDraw(draw, scale)
 	must("x", x, -1, -1)
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
-		panic(fmt.Errorf("fused: rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
+		panic(fmt.Errorf("rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
 	}
 	draw = Concatenate([]*Node{draw, Const(x.Graph(), [][]uint32{{uint32(first)}})}, 1)
 	return call(dropKernel, [][2]int{{rows, width(x)}}, draw, scale, x, after)[0]

@@ -59,7 +59,7 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	case agreementKernel:
 		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns}.Kernel(), x, nil
 	default:
-		return triton.Kernel{}, nil, fmt.Errorf("fused: there is no %s for GPUs", name)
+		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
 	return s.Kernel(), x, nil
 }

@@ -268,7 +268,7 @@ func installGo() (in interception) {
 		t, err = intercept(b, &executors)
 	}
 	if err != nil {
-		return interception{err: fmt.Errorf("fused: the Go backend cannot run our kernels: %w", err)}
+		return interception{err: fmt.Errorf("the Go backend cannot run our kernels: %w", err)}
 	}
 	t.hasten(&operations)
 	return interception{insides: t}
@@ -292,7 +292,7 @@ func intercept(b compute.Backend, table *executorTable) (*goInsides, error) {
 	table[kernelOp] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, _ []bool) ([]unsafe.Pointer, error) {
 		call, isKernel := (*(*any)(unsafe.Add(node, t.data))).(*kernelCall)
 		if !isKernel {
-			return nil, fmt.Errorf("fused: a node of operation %s is none of ours", kernelOp)
+			return nil, fmt.Errorf("a node of operation %s is none of ours", kernelOp)
 		}
 		return t.execute(call, reflect.NewAt(t.backend.Elem(), backend), inputs)
 	}
@@ -359,7 +359,7 @@ func (t *goInsides) get(backend reflect.Value, shape shapes.Shape) (unsafe.Point
 func (t *goInsides) array(buffer unsafe.Pointer) (array, error) {
 	shape, flat := (*shapes.Shape)(unsafe.Add(buffer, t.shape)), *(*any)(unsafe.Add(buffer, t.flat))
 	if len(shape.Dimensions) != 2 {
-		return array{}, fmt.Errorf("fused: a buffer is %s, expected a matrix", shape)
+		return array{}, fmt.Errorf("a buffer is %s, expected a matrix", shape)
 	}
 	a := array{rows: shape.Dimensions[0], columns: shape.Dimensions[1]}
 	n := -1
@@ -372,7 +372,7 @@ func (t *goInsides) array(buffer unsafe.Pointer) (array, error) {
 		a.bits, n = flat, len(flat)
 	}
 	if n != a.rows*a.columns {
-		return array{}, fmt.Errorf("fused: a buffer for %s holds a %T of another length or type", shape, flat)
+		return array{}, fmt.Errorf("a buffer for %s holds a %T of another length or type", shape, flat)
 	}
 	return a, nil
 }

@@ -60,11 +60,11 @@ func pointer[T, S any](of *S, name string) (*T, error) {
 func Platform(b compute.Backend) (string, error) {
 	x, isXLA := b.(*xla.Backend)
 	if !isXLA {
-		return "", fmt.Errorf("fused: %s is not an XLA backend", b.Name())
+		return "", fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
 	client, err := pointer[pjrt.Client](x, clientOfBackend)
 	if err != nil {
-		return "", fmt.Errorf("fused: go-xla does not tell the platform: %w", err)
+		return "", fmt.Errorf("go-xla does not tell the platform: %w", err)
 	}
 	return client.Platform(), nil
 }
@@ -80,7 +80,7 @@ var registered sync.Map // *pjrt.Plugin → func() error
 // time that it runs.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
-		return fmt.Errorf("fused: XLA cannot call our kernels: %w", err)
+		return fmt.Errorf("XLA cannot call our kernels: %w", err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-var errNoXLA = errors.New("fused: XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
+var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
 
 // Register returns an error: XLA is not part of this build.
 func Register(compute.Backend, string) error { return errNoXLA }

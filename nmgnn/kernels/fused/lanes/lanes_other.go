@@ -8,6 +8,6 @@ func Have() bool { return false }
 // Run panics: there is no WebAssembly here.
 func (f Function) Run(from, to int, args ...Word) {
 	if !Have() {
-		panic("lanes: not compiled to WebAssembly")
+		panic("not compiled to WebAssembly")
 	}
 }
