@@ -55,7 +55,6 @@ func ExampleBuild_tooLarge() {
 	_, err := aggtree.Build(context.Background(), graph(), 0, 30, aggtree.Options{})
 	fmt.Println(strings.ReplaceAll(err.Error(), ": ", ":\n"))
 	// Output:
-	// aggtree:
 	// the 30-aggregation tree of node 0 has 23356030256 nodes, but the limit is 1000000:
 	// ask for fewer hops, mask nodes, or raise Options.Limit
 }
@@ -90,7 +89,7 @@ func ExampleCheck() {
 	}
 	// Output:
 	// <nil>
-	// aggtree: extra walk: tree node 2 stands for node 3, which is not a neighbour of node 0; its walk is 0-3
+	// extra walk: tree node 2 stands for node 3, which is not a neighbour of node 0; its walk is 0-3
 }
 
 func ExampleVerify() {
@@ -108,7 +107,7 @@ func ExampleVerify() {
 	// definition (the paths are the walks): false
 	// lemma 1 (every subtree is an aggregation tree): false
 	// lemma 2 (children are the neighbours): false
-	// aggtree: not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
+	// not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
 }
 
 func ExampleTree_AsGraph() {

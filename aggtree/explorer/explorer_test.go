@@ -359,7 +359,7 @@ func TestWhatCannotBeDrawnIsAnErrorThatSaysWhatIsExpected(t *testing.T) {
 		{"root 5: the graph has 5 nodes", g, 5, 2, Options{}},
 		{"root -1: the graph has 5 nodes", g, -1, 2, Options{Names: []string{"a"}}},
 		{"11 hops: expected at most 10", g, 0, 11, Options{}},
-		{"explorer: Options.KeepRate is 1.5: expected a probability above 0 and up to 1, or 0 for 1", g, 0, 2,
+		{"Options.KeepRate is 1.5: expected a probability above 0 and up to 1, or 0 for 1", g, 0, 2,
 			Options{KeepRate: 1.5}},
 		{"the mask has 1 entries, but the graph has 5 nodes", g, 0, 2, Options{Mask: []bool{true}}},
 	} {

@@ -90,7 +90,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--batch 0":                      {"--batch", "0"},
 		"--sizes: 100: expected 1 to 99": {"--sizes", "10,100"},
 		"--shard 3/2: expected i/n":      {"--shard", "3/2"},
-		"--part width: expected cited, departures, stated, scale, readings, depth or tuned": {"--part", "width"},
+		"--part width: expected cited, departures, stated, scale, tables, readings, depth or tuned": {"--part", "width"},
 		"--data all: expected one data set":                                                 {"--data", "all"},
 		"has no trials of gin on cora":                                                      {"--again", "1"},
 		"has no trials of gcn on pubmed": {"--again", "1", "--part",

@@ -239,7 +239,7 @@ func TestAPluginThatIsNoPluginFailsInOneLine(t *testing.T) {
 func errorLines(diagnostics string) int {
 	n := 0
 	for line := range strings.Lines(diagnostics) {
-		if !strings.HasPrefix(line, "") && !strings.HasPrefix(line,
+		if !strings.HasPrefix(line, "backend: ") && !strings.HasPrefix(line,
 			"nothing is masked: ") && !strings.HasPrefix(line, "small: ") {
 			n++
 		}
