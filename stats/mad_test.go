@@ -201,15 +201,15 @@ func TestMADDoesNotDependOnTheOrderOfNodes(t *testing.T) {
 func TestMADRefusesWhatIsNotFiniteAndSaysWhere(t *testing.T) {
 	ctx, inf := context.Background(), float32(math.Inf(1))
 	_, err := MAD(ctx, []float32{1, 2, 3, 4, float32(math.NaN()), 6}, 2, 3)
-	require.EqualError(t, err, "stats: MAD: row 1, column 1 is NaN: expected a finite number")
+	require.EqualError(t, err, "MAD: row 1, column 1 is NaN: expected a finite number")
 	_, err = MAD(ctx, []float32{1, 2, -inf}, 1, 3)
-	require.EqualError(t, err, "stats: MAD: row 0, column 2 is -Inf: expected a finite number")
+	require.EqualError(t, err, "MAD: row 0, column 2 is -Inf: expected a finite number")
 }
 
 func TestMADRefusesRowsThatDoNotFit(t *testing.T) {
 	for _, shape := range [][2]int{{2, 3}, {-1, -5}, {5, 0}, {1, 4}, {-5, 1}, {math.MaxInt, 5}} {
 		_, err := MAD(context.Background(), make([]float32, 5), shape[0], shape[1])
-		require.ErrorContains(t, err, "stats: MAD of 5 values: expected nodes×width of them", "%v", shape)
+		require.ErrorContains(t, err, "MAD of 5 values: expected nodes×width of them", "%v", shape)
 	}
 }
 

@@ -241,7 +241,7 @@ func TestHolmKeepsTheOrderAndLiesBetweenPAndBonferroni(t *testing.T) {
 func TestHolmRefusesWhatIsNoProbability(t *testing.T) {
 	for _, bad := range []float64{-0.1, 1.1, math.NaN()} {
 		_, err := Holm([]float64{0.5, bad})
-		require.EqualError(t, err, fmt.Sprintf("stats: Holm: p-value 1 is %v: expected 0 to 1", bad))
+		require.EqualError(t, err, fmt.Sprintf("Holm: p-value 1 is %v: expected 0 to 1", bad))
 	}
 }
 

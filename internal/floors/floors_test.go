@@ -75,9 +75,10 @@ var rooms = map[string][]string{
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
 	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/kernels", "stats"},
 	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
-	"nmgnn/theorem":              {"aggtree", "datasets", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/learn"},
-	beam:                         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
-	"nmgnn/onnx":                 {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
+	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
+		"nmgnn/infer", "nmgnn/internal/learn"},
+	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
+	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
 	"internal/worker": {"datasets", "internal/gobuild", "record"},
 
@@ -86,7 +87,7 @@ var rooms = map[string][]string{
 
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
 	"paper/cited":      {"datasets", "nmgnn/hyper", "paper/multiverse", "record", "stats"},
-	"paper":            {"datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
+	"paper":            {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/cited", "paper/multiverse", "record", "record/measure", "stats"},

@@ -24,7 +24,7 @@ func TestATrialInBatchesThatDivergesEndsWithItsSeedItsEpochAndWhatToDo(t *testin
 		x := experiment(t, "gin")
 		x.Parameters.LearningRate, x.Parameters.StopOn, x.Parameters.Dropout = 1e38, on, 0
 		results, err := Run(t.Context(), gnntest.Go(t), x, Options{Clusters: 3}, train.Seeds(7, 1), train.RunOptions{})
-		require.Regexp(t, `^trial 1 \(seed 7\): train: epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
+		require.Regexp(t, `^trial 1 \(seed 7\): epoch \d+: the training loss is (NaN|.Inf): the learning rate 1e\+38 `+
 			`may be too high`, err, on)
 		require.Nil(t, results[0])
 		x.Parameters.MaxEpochs = 1 // validation alone reads what the last batch's step made
