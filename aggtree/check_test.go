@@ -57,8 +57,7 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 			"wrong root: the root stands for node 3 of the graph; expected 0"},
 		"two leaves for one": {func(a *Arborescence) { a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{1, 8}) },
 			nil, NotSmallest, []int32{4, 8}, []int32{0, 1, 2},
-			"not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk " +
-				"is 0-1-2"},
+			"not the smallest: tree nodes 4 and 8 are siblings and both stand for node 2: one would do; their walk is 0-1-2"},
 		"two inner nodes that share one's children": {func(a *Arborescence) {
 			// The paper's figure 4 (b): the right paths, but node 1 of the tree comes twice.
 			a.Base, a.Edges = append(a.Base, 1), append(a.Edges, [2]int32{0, 8})
@@ -68,12 +67,11 @@ func TestEachFaultIsNamedWithItsNodesAndWalk(t *testing.T) {
 			a.Base, a.Edges = append(a.Base, 1),
 				append(a.Edges, [2]int32{0, 8})
 		}, nil, LeafTooEarly, []int32{8}, []int32{0, 1},
-			"leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at " +
-				"depth 2; its walk is 0-1"},
+			"leaf too early: tree node 8 is a leaf at depth 1, but node 1 has neighbours, so its leaves lie at depth 2; its " +
+				"walk is 0-1"},
 		"a missing leaf": {func(a *Arborescence) { a.Base, a.Edges = a.Base[:7], a.Edges[:6] }, nil, MissingWalk, []int32{2},
 			[]int32{0, 2, 3},
-			"missing walk: tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 " +
-				"is missing"},
+			"missing walk: tree node 2 has no child that stands for node 3, a neighbour of node 2; the walk 0-2-3 is missing"},
 		"a leaf for another": {func(a *Arborescence) { a.Base[7] = 1 }, nil, MissingWalk, []int32{2}, []int32{0, 2, 3},
 			"the walk 0-2-3 is missing"},
 		"a leaf that is no neighbour": {func(a *Arborescence) { a.Base[4] = 3 }, nil, ExtraWalk, []int32{4}, []int32{0, 1, 3},

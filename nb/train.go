@@ -73,9 +73,9 @@ func trainInto(ctx context.Context, p *Progress, label func(record.Cell) string,
 	return ran, err
 }
 
-// Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's preset, whichever is
-// shorter: "GIN + NM, p = 0.9". Presets of the
-// paper's models, which are not the paper's reading of them, are called so.
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper or from the model's
+// preset, whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models, which are not the paper's reading
+// of them, are called so.
 func Label(c record.Cell) string {
 	ofPaper := paper.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)

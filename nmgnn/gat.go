@@ -33,6 +33,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 		near, mask = near.MaskOthers(mask), nil
 	}
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
-	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width), GlorotWeights(scope, g, "target", heads, l.Width))
+	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width),
+		GlorotWeights(scope, g, "target", heads, l.Width))
 	return Add(near.PairAttention(source, target, leak, wh, mask, l.Dropout), ZeroWeights(scope, g, "biases", 1, out))
 }

@@ -17,8 +17,9 @@ type Layer interface {
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask has no
-// gradient. It is for what is more than a sum, a mean, a maximum or attention over [Neighbours]: these take the mask themselves.
+// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], or h itself if the mask is nil. The mask
+// has no gradient. It is for what is more than a sum, a mean, a maximum or attention over [Neighbours]: these take the
+// mask themselves.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h

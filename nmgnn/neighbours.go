@@ -211,8 +211,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} δ(u)·h_u. Here and in what follows, mask [nodes, 1] holds δ, has
-// no gradient, and nil stands for ones.
+// Sum maps h [nodes, width] to [nodes, width]: row v is Σ_{u∈N_v} δ(u)·h_u. Here and in what follows, mask [nodes,
+// 1] holds δ, has no gradient, and nil stands for ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	g := h.Graph()
 	return kernels.Sum(n.product, h, mask, n.scaled(g, n.heard(n.present(g))), n.train)
@@ -225,8 +225,8 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
 }
 
-// Max maps h [nodes, width] to [nodes, width]: row v has the greatest δ(u)·h_u of the u ∈ N_v, column by column; zeros for a node
-// without neighbours.
+// Max maps h [nodes, width] to [nodes, width]: row v has the greatest δ(u)·h_u of the u ∈ N_v, column by column;
+// zeros for a node without neighbours.
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.readsAll = true
 	return kernels.RowMax(n.product, n.Sources(Masked(h, mask)), n.present(h.Graph()), n.train)
@@ -296,8 +296,8 @@ func (n Neighbours) keepEntries(heads int, rate float64) *Node {
 	return n.product.DropEntries(n.random.Next(), nil, heads, rate)
 }
 
-// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes, width]. Each head weighs
-// its share of the width, in order.
+// WeightedSum returns Σ_{u∈N_v} weights_vu·δ(u)·h_u: weights [entries, heads], h [nodes, width] → [nodes,
+// width]. Each head weighs its share of the width, in order.
 func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	n.readsAll = true
 	if present := n.present(h.Graph()); present != nil {
@@ -311,10 +311,11 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero: source,
-// target [nodes, heads]. Where it can be, e is never stored.
+// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with that slope below zero:
+// source, target [nodes, heads]. Where it can be, e is never stored.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
-	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask}, source.Shape().Dimensions[1], rate)
+	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask},
+		source.Shape().Dimensions[1], rate)
 }
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {

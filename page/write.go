@@ -92,8 +92,8 @@ type option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// axes lists what can be chosen otherwise than in the cited reading, for each of the paper's models. What an option does not name is
-// as in the tables ([paper.Cell], [paper.Masked]).
+// axes lists what can be chosen otherwise than in the cited reading, for each of the paper's models. What an option
+// does not name is as in the tables ([paper.Cell], [paper.Masked]).
 func axes() (map[string][]axis, error) {
 	all := map[string][]axis{}
 	for _, model := range cited.Models() {

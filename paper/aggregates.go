@@ -14,13 +14,15 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in testing than in
-// training with masks, by setting and size of the train set: PROTOCOL-2.md's question whether masking helps where it makes a network
-// train on sums like those that it is tested on. Aggregates are those of the first layer, which need no training: of GIN the sum over a
-// node and its neighbours (eq. 8 with ε = 0), of SGAT the mean (eq. 9), of features divided by their sum. GAT's weights are learnt, so
-// it has no place here. It returns an error if splits cannot be drawn.
+// Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in
+// testing than in training with masks, by setting and size of the train set: PROTOCOL-2.md's question whether masking
+// helps where it makes a network train on sums like those that it is tested on. Aggregates are those of the first
+// layer, which need no training: of GIN the sum over a node and its neighbours (eq. 8 with ε = 0), of SGAT the mean
+// (eq. 9), of features divided by their sum. GAT's weights are learnt, so it has no place here. It returns an error if
+// splits cannot be drawn.
 func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
-	c := plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " + DataTitle(g.Name),
+	c := plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
+		DataTitle(g.Name),
 		XLabel: "norm of aggregates, testing to masked training", YLabel: "points gained"}
 	features := g.Features.RowNormalized().Matrix()
 	var ratios, effects []float64
@@ -44,7 +46,8 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 				if err != nil {
 					return c, err
 				}
-				s.X, s.Y, s.Low, s.High = append(s.X, ratio), append(s.Y, gain.Mean), append(s.Low, gain.Low), append(s.High, gain.High)
+				s.X, s.Y, s.Low, s.High = append(s.X, ratio), append(s.Y, gain.Mean), append(s.Low, gain.Low), append(s.High,
+					gain.High)
 				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
 			}
 			if len(s.X) > 0 {
@@ -53,15 +56,17 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 		}
 	}
 	if len(ratios) > 1 {
-		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all points: %s.",
+		c.Caption = fmt.Sprintf("A point for each size of the train set; splits: %d. Kendall's rank correlation over all "+
+			"points: %s.",
 			cited.Scale.Splits(), signed(stat.Kendall(ratios, effects, nil), 2))
 	}
 	return c, nil
 }
 
-// aggregateRatio is the mean norm of what test nodes sum up divided by that of train nodes in training with masks, over the splits of
-// the protocol.
-func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64, error) {
+// aggregateRatio is the mean norm of what test nodes sum up divided by that of train nodes in training with masks, over
+// the splits of the protocol.
+func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets.Setting, trainPercent int) (float64,
+	error) {
 	var tested, trained float64
 	sum := make([]float64, x.Columns)
 	for split := range cited.Scale.Splits() {

@@ -13,14 +13,15 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that leads.
+// AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that
+// leads.
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// Answers returns what masking does to all models in the cited reading, and in one of the other choices that its protocol gives side by
-// side.
+// Answers returns what masking does to all models in the cited reading, and in one of the other choices that its
+// protocol gives side by side.
 func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
 	return cited.Answers(e.cited, choice)
 }
@@ -44,16 +45,19 @@ func nodesOf(s datasets.Setting) string {
 	return "known nodes"
 }
 
-// Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the cited reading, and
-// what the paper prints. A panel without results has the paper's alone.
+// Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the
+// cited reading, and what the paper prints. A panel without results has the paper's alone.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	const (
 		here, published = "measured here, with a 95 % interval of the mean", "in the paper"
 		unnormalised    = "here, GIN without batch normalisation"
 		fairly          = "here, against a GAT or SGAT that drops no attention either"
 	)
-	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora", XLabel: "nodes to train on (% of all)", YLabel: "points gained",
-		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training (transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.", cited.Splits)}
+	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora",
+		XLabel: "nodes to train on (% of all)", YLabel: "points gained",
+		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
+			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
+			cited.Splits)}
 	answers, err := e.Answers(cited.Choice{})
 	if err != nil {
 		return p, err
@@ -62,7 +66,8 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		s := plots.Series{Name: name}
 		gains, err := a.BySize()
 		for _, g := range gains {
-			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low, g.Low), append(s.High, g.High)
+			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low,
+				g.Low), append(s.High, g.High)
 		}
 		return s, err
 	}
@@ -72,7 +77,8 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			if a.Data != leadingData || a.Setting != setting {
 				continue
 			}
-			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + ", " + nodesOf(setting)}
+			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + ", " +
+				nodesOf(setting)}
 			theirs := plots.Series{Name: published, Reference: true}
 			for _, size := range Sizes() {
 				if gain := publishedGain(a.Data, a.Model, setting, size); gain != nil {
@@ -148,7 +154,8 @@ func (e *Evidence) Grid() (plots.Table, error) {
 		fields := []plots.Field{{Text: name}}
 		for _, a := range answers {
 			if a.Model == model {
-				fields = append(fields, plots.Field{Text: string(a.Verdict), Bold: a.Verdict == cited.Gains || a.Verdict == cited.Loses, Note: effectNote(a)})
+				fields = append(fields, plots.Field{Text: string(a.Verdict), Bold: a.Verdict == cited.Gains ||
+					a.Verdict == cited.Loses, Note: effectNote(a)})
 			}
 		}
 		t.Rows = append(t.Rows, fields)
@@ -167,7 +174,8 @@ func effectNote(a cited.Answer) string {
 	if a.Effect == nil {
 		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
 	}
-	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High), a.Splits, cited.Splits)
+	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2),
+		unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High), a.Splits, cited.Splits)
 }
 
 // Answer is what was found, for people.
@@ -207,25 +215,33 @@ func (e *Evidence) Answer() (Answer, error) {
 	}
 	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN, masking %s where %s, and %s where %s.", says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
-		fmt.Sprintf("In GAT, where %s, it %s against the paper's baseline, which drops attention weights; against a GAT that drops none it %s, and SGAT is alike.", arrive, says(answers, "gat", datasets.Inductive), says(fair, "gat", datasets.Inductive)),
+		fmt.Sprintf("In GIN, masking %s where %s, and %s where %s.", says(answers, "gin", datasets.Inductive), arrive,
+			says(answers, "gin", datasets.Transductive), known),
+		fmt.Sprintf("In GAT, where %s, it %s against the paper's baseline, which drops attention weights; against a GAT "+
+			"that drops none it %s, and SGAT is alike.", arrive, says(answers, "gat", datasets.Inductive), says(fair, "gat",
+			datasets.Inductive)),
 	}
-	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict || find(fair, "sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
+	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict || find(fair,
+		"sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
 		a.Sentences[1] = strings.Replace(a.Sentences[1], ", and SGAT is alike", "", 1)
 	}
 	if agreement.Cells > 0 {
-		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %.1f points (root mean square over %d models, settings and sizes).", agreement.RMS, agreement.Cells))
+		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %.1f "+
+			"points (root mean square over %d models, settings and sizes).", agreement.RMS, agreement.Cells))
 	}
 	return a, nil
 }
 
 // find returns the answer for a model on the leading data set, which has all of them.
 func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer {
-	return answers[slices.IndexFunc(answers, func(a cited.Answer) bool { return a.Model == model && a.Data == leadingData && a.Setting == s })]
+	return answers[slices.IndexFunc(answers, func(a cited.Answer) bool {
+		return a.Model == model &&
+			a.Data == leadingData && a.Setting == s
+	})]
 }
 
-// headline says which models gain on Cora, and when. What GAT and SGAT gain against dropout of attention is masking's only where they
-// gain against none, too.
+// headline says which models gain on Cora, and when. What GAT and SGAT gain against dropout of attention is masking's
+// only where they gain against none, too.
 func headline(answers, fair []cited.Answer) string {
 	when := map[[2]bool][]string{} // gains inductively, transductively
 	var replaced []string
@@ -249,7 +265,8 @@ func headline(answers, fair []cited.Answer) string {
 	for _, group := range []struct {
 		gains [2]bool
 		words string
-	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true}, ", where " + situation(datasets.Transductive)}} {
+	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true},
+		", where " + situation(datasets.Transductive)}} {
 		if models := when[group.gains]; len(models) > 0 {
 			parts = append(parts, and(models)+group.words)
 		}
@@ -280,14 +297,16 @@ func publishedGainOf(data, model string, s datasets.Setting, size int) (float64,
 	return *gain, true
 }
 
-// AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices beside it, how robust
-// it is, and what the paper has.
+// AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices
+// beside it, how robust it is, and what the paper has.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
-		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges", "own term masked", "both", "stated readings: above", "below", "of", "median"}}
+		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
+			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
 	t.TextColumns = len(t.Header)
-	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring their edges to train nodes, a masked node keeps its own term. " +
-		"Stated readings: what is stated or cited is fixed, what the paper is silent about varies; in how many the effect is significantly above and below zero."
+	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
+		"their edges to train nodes, a masked node keeps its own term. Stated readings: what is stated or cited is fixed, " +
+		"what the paper is silent about varies; in how many the effect is significantly above and below zero."
 	var columns [][]cited.Answer
 	for _, choice := range cited.Choices() {
 		answers, err := e.Answers(choice)
@@ -303,12 +322,14 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		effect, p := "–", "–"
 		if a.Effect != nil {
-			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High))
+			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low),
+				unsigned(a.Effect.Pooled.High))
 			if a.Splits == cited.Splits {
 				p = stats.ProbabilityText(a.P)
 			}
 		}
-		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p, string(a.Verdict), "–"}
+		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p,
+			string(a.Verdict), "–"}
 		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
 			row[6] = signed(*published, 2)
 		}
@@ -321,7 +342,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 				row = append(row, signed(other.Effect.Pooled.MeanDifference, 2)+" ("+string(other.Verdict)+")")
 			}
 		}
-		row = append(row, fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), fmt.Sprintf("%d of %d", robust.Readings, robust.Of), signed(robust.Median, 2))
+		row = append(row, fmt.Sprint(robust.Above), fmt.Sprint(robust.Below),
+			fmt.Sprintf("%d of %d", robust.Readings, robust.Of), signed(robust.Median, 2))
 		var fields []plots.Field
 		for _, text := range row {
 			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})
@@ -331,12 +353,15 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the cited reading, or
-// normalisation and rescaling.
+// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the
+// cited reading, or normalisation and rescaling.
 func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
-	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading", cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
-	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora", Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
-		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited one; the others say what differs."}
+	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
+		cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
+	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora",
+		Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
+		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited " +
+			"one; the others say what differs."}
 	for _, size := range multiverse.Sizes() {
 		t.Header = append(t.Header, fmt.Sprintf("%d %%", size))
 	}
@@ -352,13 +377,15 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 				return t, err
 			}
 			for _, a := range answers {
-				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)}, {Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)},
+					{Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
 				gains, err := a.BySize()
 				if err != nil {
 					return t, err
 				}
 				if a.Effect != nil {
-					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High)), Bold: a.Effect.Sign() != 0}
+					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2),
+						unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High)), Bold: a.Effect.Sign() != 0}
 				}
 				for i := range multiverse.Sizes() {
 					text := "–"

@@ -110,8 +110,10 @@ func Artifacts() []Artifact {
 		tableGIN("table-gin-pubmed", "pubmed", Sizes(), datasets.Settings()),
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], []datasets.Setting{datasets.Inductive}),
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
-		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
-		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), datasets.Settings()), tableGAT("table-gat-citeseer", "citeseer"),
+		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(), figLoss("fig-loss-cora",
+			"cora"), figLoss("fig-loss-pubmed", "pubmed"),
+		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), datasets.Settings()), tableGAT("table-gat-citeseer",
+			"citeseer"),
 		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(), tableReddit(),
 	}
 	for i := range all {
@@ -120,8 +122,8 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name if the
-// paper claims something of them: what was not run is shown as such.
+// Reported returns the artifacts of these ids, in order, as [Find] does; without ids, those too that run only by name
+// if the paper claims something of them: what was not run is shown as such.
 func Reported(ids ...string) ([]Artifact, error) {
 	if len(ids) > 0 {
 		return Find(ids...)
@@ -152,7 +154,8 @@ func Find(ids ...string) ([]Artifact, error) {
 
 func publish(x float64) *float64 { return &x }
 
-// DataTitle returns a data set's name as people write it: "PubMed" for "pubmed". What is not of the paper keeps its name.
+// DataTitle returns a data set's name as people write it: "PubMed" for "pubmed". What is not of the paper keeps its
+// name.
 func DataTitle(data string) string {
 	switch data {
 	case "cora":

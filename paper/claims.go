@@ -19,7 +19,8 @@ type Claim struct {
 	Subject string // what claims are grouped by
 	Text    string
 	Says    string // the paper's own words; "" for ours
-	// Ours is set where the paper does not make the claim: a fairer comparison, a tolerance of ours, or what goes beyond it.
+	// Ours is set where the paper does not make the claim: a fairer comparison, a tolerance of ours, or what goes beyond
+	// it.
 	Ours  bool
 	Rule  string // how it is graded; "": as differences are, by the rule in docs/CLAIMS.md
 	Needs []record.Cell
@@ -85,7 +86,8 @@ func claimsOf(a Artifact) []Claim {
 func asIs(c record.Cell) record.Cell { return c }
 
 // gains compares masked cells with plain ones, for sizes and settings, beside what the paper gains there.
-func gains(data, model string, settings []datasets.Setting, sizes []int, against func(record.Cell) record.Cell) []comparison {
+func gains(data, model string, settings []datasets.Setting, sizes []int,
+	against func(record.Cell) record.Cell) []comparison {
 	var all []comparison
 	for _, s := range settings {
 		for _, size := range sizes {
@@ -94,7 +96,8 @@ func gains(data, model string, settings []datasets.Setting, sizes []int, against
 			if against(c).Key() != c.Key() {
 				published = nil // the paper compares with the plain model
 			}
-			all = append(all, between(fmt.Sprintf("%s %d %%", s, size), masked(c), record.MacroF1, against(c), record.MacroF1, published))
+			all = append(all, between(fmt.Sprintf("%s %d %%", s, size), masked(c), record.MacroF1, against(c), record.MacroF1,
+				published))
 		}
 	}
 	return all
@@ -136,9 +139,11 @@ func publishedOverReadings(data, model string, s datasets.Setting) *float64 {
 }
 
 const (
-	saysGIN      = "node masking helps boost performance across almost all splits in both the transductive and inductive settings"
+	saysGIN = "node masking helps boost performance across almost all splits in both the transductive and inductive " +
+		"settings"
 	saysCiteSeer = "The observed trends also hold for the CiteSeer dataset but we omitted it for brevity"
-	saysGAT      = "GAT+NM and SGAT+NM outperform their counterparts across several splits in both the transductive and inductive settings"
+	saysGAT      = "GAT+NM and SGAT+NM outperform their counterparts across several splits in both the transductive and " +
+		"inductive settings"
 )
 
 // claimsOfGIN are about the gains of GIN, a claim for each setting.
@@ -146,7 +151,8 @@ func claimsOfGIN(id, data string) []Claim {
 	var claims []Claim
 	for _, setting := range datasets.Settings() {
 		judged := func(e *Evidence) Verdict {
-			return e.judgeCited(data, "gin", setting, cited.Choice{}, multiverse.Contrast{}, publishedOverReadings(data, "gin", setting))
+			return e.judgeCited(data, "gin", setting, cited.Choice{}, multiverse.Contrast{},
+				publishedOverReadings(data, "gin", setting))
 		}
 		says := saysGIN
 		switch {
@@ -165,8 +171,8 @@ func claimsOfGIN(id, data string) []Claim {
 	return claims
 }
 
-// claimsOfGAT are about the gains of GAT and SGAT: against the model with attention dropout, as the paper has it, and against the one
-// without.
+// claimsOfGAT are about the gains of GAT and SGAT: against the model with attention dropout, as the paper has it, and
+// against the one without.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
 	says := saysGAT
@@ -195,8 +201,10 @@ func claimsOfGAT(id, data string) []Claim {
 
 // claimOfMoreInductively compares gains with gains, split by split.
 func claimOfMoreInductively(id string) Claim {
-	return Claim{ID: id + "/inductive", Subject: aboutAttention, Text: "The gains of GAT and SGAT are larger inductively, and for small train sets (Cora).",
-		Says:  "As expected, the gains are more pronounced in the inductive setting and amongst smaller sizes of the train set",
+	return Claim{ID: id + "/inductive", Subject: aboutAttention,
+		Text: "The gains of GAT and SGAT are larger inductively, and for small train sets (Cora).",
+		Says: "As expected, the gains are more pronounced in the inductive setting and amongst smaller sizes of the train " +
+			"set",
 		Rule:  "Places are eight pairs of gains, as differences are.",
 		Judge: (*Evidence).judgeMoreInductively}
 }
@@ -221,7 +229,8 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {
 		in, trans := gain[model][datasets.Inductive], gain[model][datasets.Transductive]
-		for _, pair := range [][2][]float64{{in[ten], trans[ten]}, {in[fifty], trans[fifty]}, {in[ten], in[ninety]}, {trans[ten], trans[ninety]}} {
+		for _, pair := range [][2][]float64{{in[ten], trans[ten]}, {in[fifty], trans[fifty]}, {in[ten], in[ninety]},
+			{trans[ten], trans[ninety]}} {
 			more := slices.Clone(pair[0])
 			for i := range more {
 				more[i] -= pair[1][i]
@@ -233,7 +242,8 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all --summary"}
+	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
+		"--summary"}
 	above, err := v.tally(all, 0)
 	if err != nil {
 		return notRun("%v", err)
@@ -245,20 +255,24 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 
 func claimsOfRegularisers(id string) []Claim {
 	without := func(c record.Cell) record.Cell { return c.With(func(s *hyper.Parameters) { s.Dropout = 0 }) }
-	names := map[hyper.RegulariserName]string{hyper.DropEdgeRegulariser: "DropEdge", hyper.DropNodeRegulariser: "DropNode", hyper.DropoutRegulariser: "dropout"}
+	names := map[hyper.RegulariserName]string{hyper.DropEdgeRegulariser: "DropEdge", hyper.DropNodeRegulariser: "DropNode",
+		hyper.DropoutRegulariser: "dropout"}
 	var claims []Claim
-	for _, other := range []hyper.RegulariserName{hyper.DropEdgeRegulariser, hyper.DropNodeRegulariser, hyper.DropoutRegulariser} {
+	for _, other := range []hyper.RegulariserName{hyper.DropEdgeRegulariser, hyper.DropNodeRegulariser,
+		hyper.DropoutRegulariser} {
 		var all []comparison
 		for _, model := range []string{"gin", "sgat"} {
 			for _, s := range datasets.Settings() {
 				for _, size := range fewSizes() {
 					c := Cell("cora", model, s, size)
 					against := without(c.Fair()).With(func(s *hyper.Parameters) { s.Regulariser, s.RegulariserRate = other, 0.5 })
-					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(masked(c)), record.MacroF1, against, record.MacroF1, nil))
+					all = append(all, between(fmt.Sprintf("%s %s %d %%", strings.ToUpper(model), s, size), without(masked(c)),
+						record.MacroF1, against, record.MacroF1, nil))
 				}
 			}
 		}
-		claims = append(claims, Claim{ID: id + "/" + string(other), Subject: aboutBeyond, Ours: true, Text: fmt.Sprintf("Node masking alone beats %s alone, on GIN and SGAT (Cora).", names[other]),
+		claims = append(claims, Claim{ID: id + "/" + string(other), Subject: aboutBeyond, Ours: true,
+			Text:  fmt.Sprintf("Node masking alone beats %s alone, on GIN and SGAT (Cora).", names[other]),
 			Judge: func(e *Evidence) Verdict { return judge(e.Records, points, all) }})
 	}
 	return claims
@@ -267,7 +281,8 @@ func claimsOfRegularisers(id string) []Claim {
 func claimsOfModels(id string) []Claim {
 	var claims []Claim
 	for _, model := range []string{"gcn", "sage", "gatv2"} {
-		claims = append(claims, Claim{ID: id + "/" + model, Subject: aboutBeyond, Ours: true, Text: fmt.Sprintf("Node masking helps %s too (Cora).", hyper.Title(model)),
+		claims = append(claims, Claim{ID: id + "/" + model, Subject: aboutBeyond, Ours: true,
+			Text: fmt.Sprintf("Node masking helps %s too (Cora).", hyper.Title(model)),
 			Judge: func(e *Evidence) Verdict {
 				return judge(e.Records, points, gains("cora", model, datasets.Settings(), fewSizes(), record.Cell.Fair))
 			}})

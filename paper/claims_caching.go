@@ -12,13 +12,15 @@ import (
 	"nodemask/record"
 )
 
-// loss is how much worse than without the cache node masking may be and still "not degrade": a margin of ours, in points.
+// loss is how much worse than without the cache node masking may be and still "not degrade": a margin of ours, in
+// points.
 const loss = 1.0
 
 // claimsOfScale are about predicting new nodes from the cache of GIN.
 func claimsOfScale(id, data string) []Claim {
 	plain, plainCached := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Plain, Cached: true}
-	masked, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
+	masked, maskedCached := multiverse.Score{Arm: multiverse.Masked}, multiverse.Score{Arm: multiverse.Masked,
+		Cached: true}
 	var claims []Claim
 	for _, about := range []struct {
 		name, text, says, rule string
@@ -33,19 +35,25 @@ func claimsOfScale(id, data string) []Claim {
 			says:     "when node masking is used, the performance in fact exceeds that of GIN without caching",
 			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{plain}}},
 		{name: "cheaper", text: "Caching costs less F1 with node masking than without",
-			says:     "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if caching is used",
-			contrast: multiverse.Contrast{Plus: []multiverse.Score{plain, maskedCached}, Minus: []multiverse.Score{plainCached, masked}}},
+			says: "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if " +
+				"caching is used",
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{plain, maskedCached},
+				Minus: []multiverse.Score{plainCached, masked}}},
 		{name: "not-degraded", text: "With node masking, caching does not degrade F1 by a point",
-			says:     "This approximation does not degrade the performance when node masking is employed",
-			rule:     fmt.Sprintf("By the protocol, with −%v points for 0.", loss),
-			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{masked}, Margin: loss}},
+			says: "This approximation does not degrade the performance when node masking is employed",
+			rule: fmt.Sprintf("By the protocol, with −%v points for 0.", loss),
+			contrast: multiverse.Contrast{Plus: []multiverse.Score{maskedCached}, Minus: []multiverse.Score{masked},
+				Margin: loss}},
 	} {
-		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" + DataTitle(data) + ").", Says: about.says, Rule: about.rule,
+		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" +
+			DataTitle(data) + ").", Says: about.says, Rule: about.rule,
 			Judge: func(e *Evidence) Verdict {
-				return e.judgeCited(data, "gin", datasets.Inductive, cited.Choice{}, about.contrast, publishedContrastOverReadings(data, about.contrast))
+				return e.judgeCited(data, "gin", datasets.Inductive, cited.Choice{}, about.contrast,
+					publishedContrastOverReadings(data, about.contrast))
 			}})
 	}
-	return append(claims, claimOfNodes(id+"/nodes", data, false), claimOfNodes(id+"/nodes-published", data, true), claimOfSaving(id+"/saving", data))
+	return append(claims, claimOfNodes(id+"/nodes", data, false), claimOfNodes(id+"/nodes-published", data, true),
+		claimOfSaving(id+"/saving", data))
 }
 
 // publishedScore is what the paper prints of a score at a size.
@@ -56,7 +64,8 @@ func publishedScore(p ScaleScore, s multiverse.Score) float64 {
 	case s.Cached:
 		return p.Cached
 	}
-	f1, _ := GINScore(p.Data, datasets.Inductive, p.TrainPercent, s.Arm == multiverse.Masked) // it has all sizes of the table of caching
+	// it has all sizes of the table of caching
+	f1, _ := GINScore(p.Data, datasets.Inductive, p.TrainPercent, s.Arm == multiverse.Masked)
 	return f1
 }
 
@@ -97,10 +106,13 @@ func nodesCached(e *Evidence, data string) (nodes []float64, ok bool) {
 
 // claimOfNodes counts nodes, which differ by the split alone: there is nothing to test.
 func claimOfNodes(id, data string, asPublished bool) Claim {
-	c := Claim{ID: id, Subject: aboutCaching, Text: "Caching involves fewer nodes, at every size (" + DataTitle(data) + ").",
-		Says: "Caching consistently reduces the number of unique nodes involved", Rule: "Counts: reproduced if it holds at every size, contradicted if at none, else inconclusive."}
+	c := Claim{ID: id, Subject: aboutCaching, Text: "Caching involves fewer nodes, at every size (" + DataTitle(data) +
+		").",
+		Says: "Caching consistently reduces the number of unique nodes involved",
+		Rule: "Counts: reproduced if it holds at every size, contradicted if at none, else inconclusive."}
 	if asPublished {
-		c.Ours, c.Says, c.Text = true, "", "Caching involves as many nodes as published, within 1 % of all ("+DataTitle(data)+"; another split)."
+		c.Ours, c.Says, c.Text = true, "", "Caching involves as many nodes as published, within 1 % of all "+
+			"("+DataTitle(data)+"; another split)."
 	}
 	c.Judge = func(e *Evidence) Verdict {
 		nodes, ok := nodesCached(e, data)
@@ -137,8 +149,10 @@ func counted(v Verdict) Verdict {
 }
 
 func claimOfSaving(id, data string) Claim {
-	return Claim{ID: id, Subject: aboutCaching, Text: "Caching saves more nodes, the fewer arrive (" + DataTitle(data) + ").",
-		Says: "The gains in efficiency from caching are more pronounced when the number of nodes present at the training time is significantly more than the number of nodes entering at the test time",
+	return Claim{ID: id, Subject: aboutCaching, Text: "Caching saves more nodes, the fewer arrive (" + DataTitle(data) +
+		").",
+		Says: "The gains in efficiency from caching are more pronounced when the number of nodes present at the training " +
+			"time is significantly more than the number of nodes entering at the test time",
 		Rule: "Counts: from each size to the next, the share of nodes that caching saves grows.",
 		Judge: func(e *Evidence) Verdict {
 			nodes, ok := nodesCached(e, data)

@@ -16,7 +16,8 @@ import (
 // inPaper reports whether the paper's figures have a keep rate: 1, where nothing is masked, is ours.
 func inPaper(p float64) bool { return p < 1 }
 
-// best returns the point of a curve with the highest mean among those included, and how many trials the fewest of them have.
+// best returns the point of a curve with the highest mean among those included, and how many trials the fewest of them
+// have.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -62,18 +63,23 @@ func tops(r *record.Results, curves []Curve) string {
 }
 
 func claimsOfKeepRates(a Artifact) []Claim {
-	c := Claim{ID: a.ID + "/above-half", Subject: aboutKeepRates, Text: "The best keep rate of GIN + NM is above 0.5, in both settings (Cora, 10 %).",
-		Says: "GIN+NM achieves the best performance under both the transductive setting as well as the inductive setting at p > 0.5",
-		Rule: "The best p above 0.5 against the best of the others, as differences are; same direction at most where no masking is better still."}
+	c := Claim{ID: a.ID + "/above-half", Subject: aboutKeepRates,
+		Text: "The best keep rate of GIN + NM is above 0.5, in both settings (Cora, 10 %).",
+		Says: "GIN+NM achieves the best performance under both the transductive setting as well as the inductive setting " +
+			"at p > 0.5",
+		Rule: "The best p above 0.5 against the best of the others, as differences are; same direction at most where no " +
+			"masking is better still."}
 	include := func(p float64) bool { return inPaper(p) && p > MaskedKeepRate }
 	switch a.ID {
 	case "fig-keep-rate-others":
 		c.Text = "The best keep rate of GIN + NM is above 0.5 on CiteSeer and PubMed too (10 %)."
-		c.Says = "The analyses presented in this section are with the Cora dataset but the observed trends hold across all the datasets"
+		c.Says = "The analyses presented in this section are with the Cora dataset but the observed trends hold across all " +
+			"the datasets"
 	case "fig-keep-rate-gat":
 		c.ID, c.Text = a.ID+"/half", "The best keep rate of GAT + NM and SGAT + NM is 0.5 (Cora, 10 %, inductive)."
 		c.Says = "GAT+NM and SGAT+NM achieve the best performance at p=0.5 only"
-		c.Rule = "0.5 against the best of the others, as differences are; same direction at most where no masking is better still."
+		c.Rule = "0.5 against the best of the others, as differences are; same direction at most where no masking is " +
+			"better still."
 		include = func(p float64) bool { return p == MaskedKeepRate }
 	}
 	var all []comparison
@@ -111,11 +117,15 @@ const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not t
 
 func claimsOfDepth(a Artifact) []Claim {
 	const says = "as the depth increases, the p at which the optimal performance is achieved decreases"
-	rule := "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot be tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the number of layers, as differences are."
+	rule := "Settings in which a depth does not reach half of what 2 layers do are left out; without any it cannot be " +
+		"tested. In each other one, for each split the slope of its best keep rate over the binary logarithm of the number " +
+		"of layers, as differences are."
 	return []Claim{
-		{ID: a.ID + "/falls", Subject: aboutKeepRates, Text: "The best p falls as GIN gets deeper, with p the probability of keeping (Cora, 10 %).", Says: says, Rule: rule,
+		{ID: a.ID + "/falls", Subject: aboutKeepRates, Text: "The best p falls as GIN gets deeper, with p the probability " +
+			"of keeping (Cora, 10 %).", Says: says, Rule: rule,
 			Judge: func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, -1) }},
-		{ID: a.ID + "/falls-dropping", Subject: aboutKeepRates, Ours: true, Text: "The best p falls as GIN gets deeper, with p the probability of dropping (Cora, 10 %).", Rule: rule,
+		{ID: a.ID + "/falls-dropping", Subject: aboutKeepRates, Ours: true,
+			Text: "The best p falls as GIN gets deeper, with p the probability of dropping (Cora, 10 %).", Rule: rule,
 			Judge: func(e *Evidence) Verdict { return judgeDepth(e.Records, a.Curves, 1) }},
 		{ID: a.ID + "/two", Subject: aboutKeepRates, Text: "Two layers are best for GIN (Cora, 10 %, without masking).",
 			Says:  "Akin to GAT, we found a 2-layer GIN to be optimal for all the datasets",
@@ -210,7 +220,8 @@ func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
 				out = append(out, fmt.Sprintf(untrained, c.Panel+": "+c.Name, mean, panel[0].Name, shallow))
 				continue
 			}
-			all = append(all, between(c.Panel+", against "+c.Name, two.Entry.Cell, record.MacroF1, at.Entry.Cell, record.MacroF1, nil))
+			all = append(all, between(c.Panel+", against "+c.Name, two.Entry.Cell, record.MacroF1, at.Entry.Cell, record.MacroF1,
+				nil))
 		}
 	}
 	if len(all) == 0 {
@@ -255,30 +266,40 @@ func claimsOfLoss(id, data string) []Claim {
 	}
 	const percent = "% of the least loss"
 	return []Claim{
-		{ID: id + "/train", Subject: aboutLosses, Text: "The training loss is higher with node masking" + on, Says: "node masking leads to higher training losses in both the transductive and inductive settings",
+		{ID: id + "/train", Subject: aboutLosses, Text: "The training loss is higher with node masking" + on,
+			Says: "node masking leads to higher training losses in both the transductive and inductive settings",
 			Rule: "The mean over the epochs that both trials of a seed have, as differences are.",
 			Judge: usual("cross-entropy", losses(data, func(plain, masked record.Record) float64 {
 				n := min(len(plain.TrainLosses), len(masked.TrainLosses))
 				return stat.Mean(masked.TrainLosses[:n], nil) - stat.Mean(plain.TrainLosses[:n], nil)
 			}))},
-		{ID: id + "/lower", Subject: aboutLosses, Text: "The least validation loss is lower with node masking" + on, Says: "the model is able to achieve a lower validation loss meaning that it generalizes better",
+		{ID: id + "/lower", Subject: aboutLosses, Text: "The least validation loss is lower with node masking" + on,
+			Says: "the model is able to achieve a lower validation loss meaning that it generalizes better",
 			Judge: usual("cross-entropy", losses(data, func(plain, masked record.Record) float64 {
 				return slices.Min(plain.ValidationLosses) - slices.Min(masked.ValidationLosses)
 			}))},
-		{ID: id + "/regularises", Subject: aboutLosses, Text: "The validation loss rises less after its minimum with node masking" + on,
-			Says: "the validation losses go up sharply after a point when node masking is not used, clearly indicating that the model has over-fit. With node masking, such an over-fitting phenomenon is neither observed in the transductive setting nor in the inductive setting",
+		{ID: id + "/regularises", Subject: aboutLosses, Text: "The validation loss rises less after its minimum with node " +
+			"masking" + on,
+			Says: "the validation losses go up sharply after a point when node masking is not used, clearly indicating that " +
+				"the model has over-fit. With node masking, such an over-fitting phenomenon is neither observed in the " +
+				"transductive setting nor in the inductive setting",
 			Rule: "The rise is the mean of the last ten epochs before training stops over the least, as differences are.",
 			Judge: usual(percent, losses(data, func(plain, masked record.Record) float64 {
 				return rise(plain) - rise(masked)
 			}))},
-		{ID: id + "/overfits", Subject: aboutLosses, Ours: true, Text: "Without node masking it rises by more than 5 % of its minimum" + on, Rule: "The rise less 5 %, as differences are.",
+		{ID: id + "/overfits", Subject: aboutLosses, Ours: true,
+			Text:  "Without node masking it rises by more than 5 % of its minimum" + on,
+			Rule:  "The rise less 5 %, as differences are.",
 			Judge: usual(percent, losses(data, func(plain, _ record.Record) float64 { return rise(plain) - 5 }))},
 	}
 }
 
 func claimOfScores(id string) Claim {
-	return Claim{ID: id + "/agree", Subject: aboutLosses, Text: "Micro F1 and accuracy change with masking in the direction in which macro F1 does (Cora).", Says: "we noted that all the trends are consistent with micro F1 and accuracy too",
-		Rule: "They disagree where the two differ in sign and one of them is significant. Reproduced if none does; contradicted if half do; else inconclusive.",
+	return Claim{ID: id + "/agree", Subject: aboutLosses, Text: "Micro F1 and accuracy change with masking in the " +
+		"direction in which macro F1 does (Cora).", Says: "we noted that all the trends are consistent with micro F1 and " +
+		"accuracy too",
+		Rule: "They disagree where the two differ in sign and one of them is significant. Reproduced if none does; " +
+			"contradicted if half do; else inconclusive.",
 		Judge: func(e *Evidence) Verdict {
 			v := Verdict{}
 			var parts []string
@@ -303,7 +324,8 @@ func claimOfScores(id string) Claim {
 						} else {
 							v.Holds++
 						}
-						parts = append(parts, fmt.Sprintf("%s %s %d %%: macro %s, micro %s, %s", strings.ToUpper(model), s, size, signed(macro.Difference, 2), signed(micro.Difference, 2), within))
+						parts = append(parts, fmt.Sprintf("%s %s %d %%: macro %s, micro %s, %s", strings.ToUpper(model), s, size,
+							signed(macro.Difference, 2), signed(micro.Difference, 2), within))
 					}
 				}
 			}

@@ -20,7 +20,8 @@ type representation struct {
 }
 
 func representations() []representation {
-	return []representation{{"class probabilities", record.MADSoftmax}, {"logits", record.MADLogits}, {"last hidden representation", record.MADHidden}}
+	return []representation{{"class probabilities", record.MADSoftmax}, {"logits", record.MADLogits},
+		{"last hidden representation", record.MADHidden}}
 }
 
 // smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
@@ -30,7 +31,8 @@ func smoothness(metric record.Metric, above, below trained) []comparison {
 		for i, s := range datasets.Settings() {
 			c := Cell("cora", model, s, 10)
 			published := above.published(model)[i] - below.published(model)[i]
-			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric, &published))
+			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric,
+				&published))
 		}
 	}
 	return all
@@ -53,21 +55,26 @@ func (t trained) published(model string) []float64 {
 }
 
 func claimsOfMAD(id string) []Claim {
-	none, dropout, masking := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}, trained{masked, false, true}
+	none, dropout, masking := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}, trained{masked, false,
+		true}
 	return []Claim{
-		{ID: id + "/order", Subject: aboutMAD, Text: "MAD with node masking is above MAD with attention dropout (GAT and SGAT on Cora, 10 %).",
-			Says:  "We see that node masking is significantly better at alleviating over-smoothing than the stochastic exclusion of edges",
+		{ID: id + "/order", Subject: aboutMAD, Text: "MAD with node masking is above MAD with attention dropout (GAT and " +
+			"SGAT on Cora, 10 %).",
+			Says: "We see that node masking is significantly better at alleviating over-smoothing than the stochastic " +
+				"exclusion of edges",
 			Rule:  "In each of three representations. Over them: as all do; \u201cdepends\u201d if it holds in some.",
 			Judge: overSmoothness(masking, dropout)},
 		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little.", Rule: "As for masking.",
 			Says:  "the dropout on attention coefficients to not be a very effective tool against over-smoothing",
 			Judge: overSmoothness(dropout, none)},
-		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.", Rule: "As for attention dropout.",
+		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.",
+			Rule:  "As for attention dropout.",
 			Judge: overSmoothness(masking, none)},
 	}
 }
 
-// overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation as a reading.
+// overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation
+// as a reading.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
@@ -130,17 +137,21 @@ func overReadings(grades []multiverse.Grade) multiverse.Grade {
 	return multiverse.Inconclusive
 }
 
-// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the paper
-// says "almost identical".
+// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
+// paper says "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05
 )
 
 func claimOfGINSmoothness(id string) Claim {
-	return Claim{ID: id + "/mad", Subject: aboutMAD, Text: "MAD of GIN and GIN + NM is almost identical, 0.65 (Cora, 10 %).",
-		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of size 10%",
-		Rule: fmt.Sprintf("In each of three representations: reproduced if in both settings both means are within %v of %v, and of one another; same direction if of one another alone; contradicted if in either setting the difference's interval lies beyond. Over them: as for masking.", tolerance, publishedMADOfGIN),
+	return Claim{ID: id + "/mad", Subject: aboutMAD, Text: "MAD of GIN and GIN + NM is almost identical, 0.65 (Cora, 10 " +
+		"%).",
+		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of " +
+			"size 10%",
+		Rule: fmt.Sprintf("In each of three representations: reproduced if in both settings both means are within %v of "+
+			"%v, and of one another; same direction if of one another alone; contradicted if in either setting the "+
+			"difference's interval lies beyond. Over them: as for masking.", tolerance, publishedMADOfGIN),
 		Judge: func(e *Evidence) Verdict {
 			v := overRepresentations(func(metric record.Metric) Verdict { return judgeGINSmoothness(e.Records, metric) })
 			if v.Grade != multiverse.NotRun {
@@ -150,7 +161,8 @@ func claimOfGINSmoothness(id string) Claim {
 		}}
 }
 
-// judgeGINSmoothness grades by one representation whether masking leaves the MAD of GIN as it is, and near to the published value.
+// judgeGINSmoothness grades by one representation whether masking leaves the MAD of GIN as it is, and near to the
+// published value.
 func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	var v Verdict
 	var parts []string
@@ -175,7 +187,8 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 			}
 		}
 		apart = apart || low > tolerance || high < -tolerance
-		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b, signed(mean, 2), unsigned(low), unsigned(high)))
+		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b,
+			signed(mean, 2), unsigned(low), unsigned(high)))
 	}
 	switch {
 	case near == v.Of:

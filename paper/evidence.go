@@ -13,8 +13,8 @@ import (
 	"nodemask/record"
 )
 
-// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading gives. It reads
-// and judges what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
+// Evidence is what claims are judged by: the trials of the paper's tables, in one reading of it, and what every reading
+// gives. It reads and judges what it is asked for, when it is asked: [Evidence.Err] says whether it could be read.
 type Evidence struct {
 	Records *record.Results
 	// OnError is called when something cannot be read, if it is set.
@@ -38,8 +38,8 @@ type question struct {
 	setting     datasets.Setting
 }
 
-// Readings holds what node masking does, or what another contrast is, in every reading of the paper that was asked about, for a model
-// on a data set in a setting.
+// Readings holds what node masking does, or what another contrast is, in every reading of the paper that was asked
+// about, for a model on a data set in a setting.
 type Readings struct {
 	All         *multiverse.Effects
 	Calibration *multiverse.Calibration // on Cora
@@ -48,7 +48,8 @@ type Readings struct {
 // MultiverseFolder is where the trajectories of all readings are, in a folder of results.
 const MultiverseFolder = "multiverse"
 
-// OpenEvidence returns what a folder of results says. Of its files it reads those that hold what is asked for, the first time.
+// OpenEvidence returns what a folder of results says. Of its files it reads those that hold what is asked for, the
+// first time.
 func OpenEvidence(folder string) *Evidence {
 	e := &Evidence{load: record.OpenStore(folder).Load}
 	part := func(name, protocol string) *multiverse.Results {
@@ -62,7 +63,8 @@ func OpenEvidence(folder string) *Evidence {
 			return store.OfCells(p, func(key string) bool { return readOff().trained[key] })
 		}, e.fail)
 	}
-	e.tables = []*multiverse.Results{shown(CitedFolder, CitedProtocolHash()), shown(MultiverseFolder, ProtocolHash()).OfReadings()}
+	e.tables = []*multiverse.Results{shown(CitedFolder, CitedProtocolHash()),
+		shown(MultiverseFolder, ProtocolHash()).OfReadings()}
 	return e
 }
 
@@ -73,13 +75,15 @@ func OpenRecords(folder string) (*record.Results, error) {
 	return record.NewResults(records), e.Err()
 }
 
-// NewEvidence collects trials. Readings count where each of them has all splits of the protocol. It returns an error for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
+// NewEvidence collects trials. Readings count where each of them has all splits of the protocol. It returns an error
+// for trajectories that were run under other rules than PROTOCOL.md's and PROTOCOL-2.md's.
 func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Evidence, error) {
 	of := map[string][]record.Trajectory{ProtocolHash(): nil, CitedProtocolHash(): nil}
 	for _, t := range trajectories {
 		if _, known := of[t.Protocol]; !known {
 			return nil, fmt.Errorf("a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
-				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(), CitedProtocolHash())
+				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", t.Model, t.Data, t.Protocol, ProtocolHash(),
+				CitedProtocolHash())
 		}
 		of[t.Protocol] = append(of[t.Protocol], t)
 	}
@@ -148,8 +152,8 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first error of reading what was asked for. If there is one, what tables, charts, verdicts and findings say lacks what
-// could not be read, and is not to be shown.
+// Err returns the first error of reading what was asked for. If there is one, what tables, charts, verdicts and
+// findings say lacks what could not be read, and is not to be shown.
 func (e *Evidence) Err() error { return e.err }
 
 // Trials returns how many trials the tables rest on. It reads all of them.
@@ -171,7 +175,8 @@ func (e *Evidence) records() []record.Record {
 	return all
 }
 
-// ReadOff reports whether a table's cell is read off trajectories, which the protocols have: its trials have a split each.
+// ReadOff reports whether a table's cell is read off trajectories, which the protocols have: its trials have a split
+// each.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(cited.Models(), c.Parameters.Model) && slices.Contains(cited.Data(), c.Data)
@@ -191,8 +196,8 @@ var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool
 	return keys
 })
 
-// Table returns an artifact's results as a table; a chart's are the numbers that it draws. It returns an error if they cannot be
-// read or compared.
+// Table returns an artifact's results as a table; a chart's are the numbers that it draws. It returns an error if they
+// cannot be read or compared.
 func (e *Evidence) Table(a Artifact, o TableOptions) (plots.Table, error) {
 	switch {
 	case a.Tuned:

@@ -28,18 +28,21 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 		}
 		return fmt.Sprintf("%s (%s)", effectOr(v), v.Grade)
 	}
-	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
+	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without "+
+		"either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
 		"nodemask report summary"})
 	if text := tunedGains(e, func(model string) Verdict { return verdict[tunedID+"/"+model].Verdict }); text != "" {
 		for _, other := range tunedOthers() {
-			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name, effectOr(verdict[tunedID+"/"+other.id].Verdict))
+			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name,
+				effectOr(verdict[tunedID+"/"+other.id].Verdict))
 		}
 		found = append(found, Finding{text + ".", "nodemask multiverse --part tuned --data all --model all --summary"})
 	}
 	return found
 }
 
-// tunedGains says what masking changes in each model of the tuned comparison, and on which data: once, if it is the same for all.
+// tunedGains says what masking changes in each model of the tuned comparison, and on which data: once, if it is the
+// same for all.
 func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
 	var models, on []string
 	for _, model := range multiverse.TunedModels() {
@@ -51,7 +54,8 @@ func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
 		return ""
 	}
 	same := len(slices.Compact(slices.Clone(on))) == 1
-	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells", len(e.tuned()), len(multiverse.TunedQuestions(nil, nil)))
+	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells",
+		len(e.tuned()), len(multiverse.TunedQuestions(nil, nil)))
 	if same {
 		text += " (" + on[0] + ")"
 	}
@@ -74,8 +78,8 @@ func effectOr(v Verdict) string {
 	return fmt.Sprintf("%s [%s, %s]", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low), unsigned(v.Effect.High))
 }
 
-// Advice returns what follows for who uses masking: a sentence for each model of which a cell of the tuned comparison has been run. It
-// says what masking gains where p is tuned by validation F1, and every other arm with the same budget.
+// Advice returns what follows for who uses masking: a sentence for each model of which a cell of the tuned comparison
+// has been run. It says what masking gains where p is tuned by validation F1, and every other arm with the same budget.
 func Advice(e *Evidence) []Finding {
 	var all []Finding
 	for _, model := range multiverse.TunedModels() {
@@ -94,7 +98,8 @@ func Advice(e *Evidence) []Finding {
 		if model == "gin" {
 			body = " (with one linear layer, not normalised)"
 		}
-		text := fmt.Sprintf("%s%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model), body, tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
+		text := fmt.Sprintf("%s%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model),
+			body, tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
 		}

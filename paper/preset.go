@@ -6,9 +6,9 @@ import (
 	"nodemask/record"
 )
 
-// Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the paper does not
-// have keep their preset, and share what is of the program, not of a model: what stopping follows, and how new nodes arrive. It
-// panics for a model that does not exist.
+// Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the
+// paper does not have keep their preset, and share what is of the program, not of a model: what stopping follows, and
+// how new nodes arrive. It panics for a model that does not exist.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -26,8 +26,9 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns a [Cell] with node masking at a keep rate, in the cited reading: the train nodes can be masked, and a masked node
-// keeps its own term. At 1, where nothing is masked, it is the cell without attention dropout, since masked cells have none.
+// Masked returns a [Cell] with node masking at a keep rate, in the cited reading: the train nodes can be masked, and a
+// masked node keeps its own term. At 1, where nothing is masked, it is the cell without attention dropout, since masked
+// cells have none.
 func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
 	if !keep.Active() {
 		return c.Fair()
@@ -42,7 +43,8 @@ func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
 	return c
 }
 
-// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention dropout.
+// Unmasked returns what a masked cell is compared with: the cell without node masking, and with its model's attention
+// dropout.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
@@ -53,7 +55,8 @@ func Unmasked(c record.Cell) record.Cell {
 // masked is a cell with the paper's node masking.
 func masked(c record.Cell) record.Cell { return Masked(c, MaskedKeepRate) }
 
-// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM, layers 4".
+// Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM,
+// layers 4".
 func Label(c record.Cell) string {
 	return c.Label(usual(c), MaskedKeepRate)
 }

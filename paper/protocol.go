@@ -28,7 +28,8 @@ var citedProtocol string
 // CitedFolder is where the trajectories of the second protocol are, in a folder of results.
 const CitedFolder = "cited"
 
-// CitedProtocolHash returns the name of the second protocol that results carry, as [ProtocolHash] does that of the first.
+// CitedProtocolHash returns the name of the second protocol that results carry, as [ProtocolHash] does that of the
+// first.
 func CitedProtocolHash() string {
 	h := sha256.Sum256([]byte(citedProtocol))
 	return hex.EncodeToString(h[:8])
@@ -55,14 +56,14 @@ func PublishedPlain(model string) func(setting datasets.Setting, trainPercent in
 // calibratedOn is the data set that readings are calibrated on.
 const calibratedOn = "cora"
 
-// Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule. Without results
-// for at least two splits there are no fits.
+// Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule.
+// Without results for at least two splits there are no fits.
 func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibration, error) {
 	return results.Calibrate(calibratedOn, model, PublishedPlain(model), model == "gin")
 }
 
-// Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated ones. It
-// returns an error for a model that has no readings.
+// Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated
+// ones. It returns an error for a model that has no readings.
 func Ask(results *multiverse.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
 	if data != "pubmed" {
 		return askAmong(nil, data, model, setting)

@@ -60,7 +60,8 @@ func GINScore(data string, setting datasets.Setting, trainPercent int, masked bo
 	return 0, false
 }
 
-// AttentionScore is the published macro F1 of GAT and SGAT on Cora, without and with node masking (table 1), in percent.
+// AttentionScore is the published macro F1 of GAT and SGAT on Cora, without and with node masking (table 1), in
+// percent.
 type AttentionScore struct {
 	Setting                          datasets.Setting
 	TrainPercent                     int
@@ -116,11 +117,15 @@ type ScaleScore struct {
 // ScaleScores returns tables 4a and 4b, in the paper's order.
 func ScaleScores() []ScaleScore {
 	return []ScaleScore{
-		{"cora", 10, 51.89, 55.82, 2708, 2698}, {"cora", 20, 69.59, 74.17, 2708, 2672}, {"cora", 25, 73.55, 77.32, 2708, 2644},
-		{"cora", 33, 77.60, 80.72, 2708, 2605}, {"cora", 50, 82.50, 83.95, 2708, 2426}, {"cora", 75, 84.90, 86.59, 2708, 1781},
+		{"cora", 10, 51.89, 55.82, 2708, 2698}, {"cora", 20, 69.59, 74.17, 2708, 2672}, {"cora", 25, 73.55, 77.32, 2708,
+			2644},
+		{"cora", 33, 77.60, 80.72, 2708, 2605}, {"cora", 50, 82.50, 83.95, 2708, 2426}, {"cora", 75, 84.90, 86.59, 2708,
+			1781},
 		{"cora", 90, 84.81, 85.85, 2708, 919},
-		{"pubmed", 10, 76.25, 78.33, 19717, 19614}, {"pubmed", 20, 81.47, 82.75, 19717, 19300}, {"pubmed", 25, 82.24, 83.77, 19717, 19059},
-		{"pubmed", 33, 82.83, 84.15, 19717, 18553}, {"pubmed", 50, 84.27, 85.34, 19717, 16733}, {"pubmed", 75, 85.46, 86.01, 19717, 11944},
+		{"pubmed", 10, 76.25, 78.33, 19717, 19614}, {"pubmed", 20, 81.47, 82.75, 19717, 19300}, {"pubmed", 25, 82.24, 83.77,
+			19717, 19059},
+		{"pubmed", 33, 82.83, 84.15, 19717, 18553}, {"pubmed", 50, 84.27, 85.34, 19717, 16733}, {"pubmed", 75, 85.46, 86.01,
+			19717, 11944},
 		{"pubmed", 90, 85.87, 86.61, 19717, 6682},
 	}
 }

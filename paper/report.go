@@ -57,8 +57,9 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and figures,
-// then each table and figure with its command, the verdicts on its claims, where its numbers come from, and its data.
+// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and
+// figures, then each table and figure with its command, the verdicts on its claims, where its numbers come from, and
+// its data.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
 	contents := map[string]any{"Holm": o.Holm, "Version": record.Version()}
 	var sections []section

@@ -29,7 +29,8 @@ type TableOptions struct {
 // Table returns an artifact's results as a table: means ± standard deviations, followed by the published value and
 // the difference from it, with what is significantly better than its comparison in bold.
 func (a Artifact) Table(r *record.Results, o TableOptions) plots.Table {
-	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil), TextColumns: len(a.Labels)}
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
+		TextColumns: len(a.Labels)}
 	published := make([]bool, len(a.Columns))
 	for _, row := range a.Rows {
 		for i, e := range row.Entries {
@@ -99,8 +100,8 @@ func (e Entry) comparison() string {
 	return e.Cell.Key() + " " + string(e.Metric) + " against " + e.Against.Key()
 }
 
-// adjusted returns the p-values of a table's comparisons by Holm's method, by [Entry.comparison]. One that stands twice counts
-// once.
+// adjusted returns the p-values of a table's comparisons by Holm's method, by [Entry.comparison]. One that stands twice
+// counts once.
 func (a Artifact) adjusted(r *record.Results) map[string]float64 {
 	var keys []string
 	var p []float64
@@ -130,8 +131,8 @@ func (e Entry) chosen() string {
 	return Chosen(e.Cell)
 }
 
-// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell] or [Masked], by axis, with its keep rate. It is empty for data that
-// such a page never has.
+// Chosen returns a cell as a page that trains chooses it, in JSON: where it differs from [Cell] or [Masked], by axis,
+// with its keep rate. It is empty for data that such a page never has.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -143,7 +144,8 @@ func Chosen(c record.Cell) string {
 	for _, choice := range c.Differences(usual(c)) {
 		choices[choice.Axis.Name] = choice.Value
 	}
-	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting, "train": c.TrainPercent, "choices": choices})
+	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
+		"train": c.TrainPercent, "choices": choices})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
@@ -167,7 +169,8 @@ func (e Entry) show(r *record.Results, adjusted map[string]float64) (plots.Field
 			c.P, corrected = p, ", corrected"
 		}
 		cell.Bold = c.Better()
-		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(), stats.ProbabilityText(c.P), c.Trials, corrected)
+		cell.Note += fmt.Sprintf("; %s against %s, p %s (%d pairs%s)", signed(c.Difference, digits), e.Against.Key(),
+			stats.ProbabilityText(c.P), c.Trials, corrected)
 	}
 	return cell, summary.Mean
 }
@@ -195,12 +198,14 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	return charts
 }
 
-// series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or more.
+// series is a curve with the results that there are: means, and 95 % confidence intervals where there are three or
+// more.
 func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {
 		m, low, high := stat.Mean(values, nil), stat.Mean(values, nil), stat.Mean(values, nil)
-		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 { // of two, it would be wider than any chart
+		// of two, it would be wider than any chart
+		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && len(values) > 2 {
 			low, high = l, h
 			if c.Losses == nil { // of percentages there are none beyond these
 				low, high = max(l, 0), min(h, 100)
@@ -255,7 +260,8 @@ func (c Curve) losses(r *record.Results) [][]float64 {
 
 // Points returns what a chart draws as a table: a row for each point.
 func (a Artifact) Points(r *record.Results) plots.Table {
-	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About,
+		Header: []string{"curve", a.XLabel, a.YLabel, "low", "high"}}
 	for _, c := range a.Charts(r) {
 		for _, s := range c.Series {
 			name := s.Name

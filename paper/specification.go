@@ -16,9 +16,12 @@ func (r *Readings) Specification() plots.Specification {
 	if q.Among != nil {
 		which = "every calibrated reading"
 	}
-	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", q.Model, q.Data, q.Setting), YLabel: "effect of node masking (points of macro F1)", MarkName: "calibrated",
-		Title: fmt.Sprintf("Node masking in %s of the paper: %s on %s, %s", which, hyper.Title(q.Model), DataTitle(q.Data), q.Setting),
-		Caption: fmt.Sprintf("Each reading's effect, pooled over %s %% of the nodes to train on, with a 95 %% interval over %d splits. Calibrated: without masking, within %.1f points of the published scores.",
+	s := plots.Specification{ID: fmt.Sprintf("readings-%s-%s-%s", q.Model, q.Data, q.Setting),
+		YLabel: "effect of node masking (points of macro F1)", MarkName: "calibrated",
+		Title: fmt.Sprintf("Node masking in %s of the paper: %s on %s, %s", which, hyper.Title(q.Model), DataTitle(q.Data),
+			q.Setting),
+		Caption: fmt.Sprintf("Each reading's effect, pooled over %s %% of the nodes to train on, with a 95 %% interval "+
+			"over %d splits. Calibrated: without masking, within %.1f points of the published scores.",
 			numbers(q.Sizes), len(r.All.Splits), r.Calibration.Limit)}
 	var matter []int
 	for i, axis := range q.Axes {
@@ -33,7 +36,8 @@ func (r *Readings) Specification() plots.Specification {
 		s.Axes = append(s.Axes, named)
 	}
 	for _, e := range r.All.Effects {
-		reading := plots.SpecificationReading{Effect: e.Pooled.MeanDifference, Low: e.Pooled.Low, High: e.Pooled.High, Marked: r.Calibration.Has(q.Axes, q.Setting, e.Reading)}
+		reading := plots.SpecificationReading{Effect: e.Pooled.MeanDifference, Low: e.Pooled.Low, High: e.Pooled.High,
+			Marked: r.Calibration.Has(q.Axes, q.Setting, e.Reading)}
 		for _, i := range matter {
 			reading.Choices = append(reading.Choices, e.Reading[i])
 		}

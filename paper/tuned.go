@@ -34,7 +34,8 @@ func (e *Evidence) tunedOn(model string) string {
 	return strings.Join(on, ", ")
 }
 
-// tunedKeepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
+// tunedKeepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how
+// often.
 func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
 	chosen := map[string]int{}
 	for _, t := range e.tuned() {
@@ -53,15 +54,19 @@ func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
 }
 
 func tableTuned() Artifact {
-	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm", Labels: []string{"model", "data, setting, train"}, Columns: multiverse.TunedArms(), Tuned: true,
-		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh ones. Bold: significantly above the plain model."}
+	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm",
+		Labels: []string{"model", "data, setting, train"}, Columns: multiverse.TunedArms(), Tuned: true,
+		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh " +
+			"ones. Bold: significantly above the plain model."}
 }
 
 // tunedTable shows what of the tuned comparison has been run.
 func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
-	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns), TextColumns: len(a.Labels), Sections: true}
+	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns),
+		TextColumns: len(a.Labels), Sections: true}
 	for _, q := range e.tuned() {
-		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting, q.TrainPercent)}}
+		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
+			q.TrainPercent)}}
 		for _, arm := range q.Arms {
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
 			if plain := q.Arms[0]; arm.Name != plain.Name {
@@ -100,24 +105,28 @@ func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
 func claimsOfTuned(id string) []Claim {
 	var claims []Claim
 	for _, model := range multiverse.TunedModels() {
-		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.", hyper.Title(model)), multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
+		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.",
+			hyper.Title(model)), multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
 	}
 	for _, other := range tunedOthers() {
-		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking beats %s, over all models.", other.name), multiverse.ArmMaskedTuned, other.arm, multiverse.TunedModels()...))
+		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking "+
+			"beats %s, over all models.", other.name), multiverse.ArmMaskedTuned, other.arm, multiverse.TunedModels()...))
 	}
 	return claims
 }
 
 // claimOfTuned compares two arms of the tuned comparison of models, over all of its cells that have been run.
 func claimOfTuned(id, text, arm, against string, models ...string) Claim {
-	return Claim{ID: id, Subject: aboutBeyond, Ours: true, Text: text, Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
+	return Claim{ID: id, Subject: aboutBeyond, Ours: true, Text: text,
+		Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
 		Judge: func(e *Evidence) Verdict {
 			var all []comparison
 			for _, q := range e.tuned() {
 				if !slices.Contains(models, q.Model) {
 					continue
 				}
-				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", hyper.Title(q.Model), DataTitle(q.Data), q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
+				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", hyper.Title(q.Model), DataTitle(q.Data),
+					q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
 					return tunedDifferences(q, arm, against)
 				}})
 			}

@@ -16,8 +16,8 @@ import (
 // Verdict is a grade with the figures that it rests on.
 type Verdict struct {
 	Grade multiverse.Grade
-	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p < 0.05
-	// or by the claim's own rule, of how many.
+	// Holds, Against and Of count comparisons: those that are as the claim says and those that are the other way, at p <
+	// 0.05 or by the claim's own rule, of how many.
 	Holds, Against, Of int
 	// Effect is the mean over all comparisons with its interval, above 0 if it is as the claim says; nil: there is none.
 	Effect     *stats.TTest
@@ -40,13 +40,14 @@ func (v Verdict) Strict() string {
 	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
 }
 
-// EffectText returns the effect with its interval and the published one, "+0.16 [−0.20, 0.52] points (paper: +1.20)"; "" if
-// there is none.
+// EffectText returns the effect with its interval and the published one, "+0.16 [−0.20, 0.52] points (paper: +1.20)";
+// "" if there is none.
 func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low), unsigned(v.Effect.High), v.Unit)
+	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low),
+		unsigned(v.Effect.High), v.Unit)
 	if v.Published != nil {
 		text += fmt.Sprintf(" (paper: %s)", signed(*v.Published, 2))
 	}
@@ -78,7 +79,8 @@ type comparison struct {
 }
 
 // between compares a metric of a with one of b: the claim is that a's is above.
-func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric, published *float64) comparison {
+func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
+	published *float64) comparison {
 	return comparison{name, func(r *record.Results) []record.Difference { return r.Differences(a, ma, b, mb) }, published}
 }
 
@@ -121,7 +123,8 @@ func test(r *record.Results, unit string, comparisons []comparison) (t tested, o
 			t.Against++
 			mark = " ✗"
 		}
-		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2), stats.ProbabilityText(single.P), mark))
+		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2),
+			stats.ProbabilityText(single.P), mark))
 		if c.published != nil && !math.IsNaN(published) {
 			published += *c.published / float64(len(comparisons))
 		} else {
@@ -168,8 +171,8 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 	return t.described()
 }
 
-// grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are significantly
-// above 0 and m below, p < 0.05, and the pooled effect is their mean with its 95 % interval over seeds.
+// grade is the rule for a claim that something is above something else, in one reading: of n comparisons k are
+// significantly above 0 and m below, p < 0.05, and the pooled effect is their mean with its 95 % interval over seeds.
 //
 //   - reproduced: the pooled effect is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: it is significantly above 0, otherwise.
@@ -200,18 +203,21 @@ func (t tested) described() Verdict {
 	if t.Against > 0 {
 		against = fmt.Sprintf(", %d the other way", t.Against)
 	}
-	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(), stats.ProbabilityText(t.Effect.P), t.Strict(), against, t.trials)
+	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(),
+		stats.ProbabilityText(t.Effect.P), t.Strict(), against, t.trials)
 	if t.Detectable > 0 {
-		t.Figures += fmt.Sprintf("; a true difference of %.2f %s would have been found with a power of 80 %%", t.Detectable, t.Unit)
+		t.Figures += fmt.Sprintf("; a true difference of %.2f %s would have been found with a power of 80 %%", t.Detectable,
+			t.Unit)
 	}
 	t.Figures += ": " + strings.Join(t.parts, "; ")
 	return t.Verdict
 }
 
-// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by the rule of
-// PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the protocol's sizes; nil: it
-// has none.
-func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice, contrast multiverse.Contrast, published *float64) Verdict {
+// judgeCited grades a claim in the cited reading, or another of the choices that its protocol gives side by side, by
+// the rule of PROTOCOL-2.md. As long as splits are missing it has not been run. published is the paper's mean over the
+// protocol's sizes; nil: it has none.
+func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice cited.Choice,
+	contrast multiverse.Contrast, published *float64) Verdict {
 	a, err := cited.Ask(e.cited, data, model, setting, choice, contrast)
 	if err != nil {
 		return notRun("%v", err)
@@ -230,7 +236,8 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		return notRun("%v", err)
 	}
 	v.Grade = gradeCited(a.Effect.Pooled, zero, above, v.Of)
-	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(), stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice)
+	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
+		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice)
 	if v.Grade == multiverse.Inconclusive {
 		if least, err := stats.Detectable(a.Effect.Pooled.StdDev, a.Effect.Pooled.N); err == nil {
 			v.Detectable = least
@@ -250,7 +257,8 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// tally counts the places at which differences are significantly above and below zero, and returns at how many they are above at all.
+// tally counts the places at which differences are significantly above and below zero, and returns at how many they are
+// above at all.
 func (v *Verdict) tally(places [][]float64, zero float64) (above int, err error) {
 	for _, differences := range places {
 		v.Of++

@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is one thing to choose for a cell besides its data, model, setting and size. [Axes] is the one place that says how
-// a choice is written: in keys, as a flag of the command, and in legends.
+// Axis is one thing to choose for a cell besides its data, model, setting and size. [Axes] is the one place that says
+// how a choice is written: in keys, as a flag of the command, and in legends.
 type Axis struct {
 	Name string // in keys: "keep"
 	Flag string // of the command: "keep-rate"
@@ -38,7 +38,10 @@ type Choice struct {
 
 // In reports whether choices have this one.
 func (c Choice) In(choices []Choice) bool {
-	return slices.ContainsFunc(choices, func(other Choice) bool { return other.Axis.Name == c.Axis.Name && other.Value == c.Value })
+	return slices.ContainsFunc(choices, func(other Choice) bool {
+		return other.Axis.Name == c.Axis.Name &&
+			other.Value == c.Value
+	})
 }
 
 // keepAxis is the axis of node masking.
@@ -53,11 +56,13 @@ func Axes() []Axis { return slices.Clone(axes()) }
 // axes makes the list once: keys are made of it, one for each trial that is read.
 var axes = sync.OnceValue(func() []Axis {
 	return []Axis{
-		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those to train nodes (train-edges), or all but those to validation nodes (no-validation)",
+		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
+			"to train nodes (train-edges), or all but those to validation nodes (no-validation)",
 			Get:  func(c Cell) string { return string(c.arrivals()) },
 			Set:  func(c *Cell, text string) (err error) { c.Arrivals, err = datasets.ParseArrivals(text); return err },
 			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
-		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of each set), or own (as the data come with train, validation and test nodes; without --train)",
+		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of " +
+			"each set), or own (as the data come with train, validation and test nodes; without --train)",
 			Get: func(c Cell) string {
 				if c.OwnSplit {
 					return "own"
@@ -105,10 +110,14 @@ var axes = sync.OnceValue(func() []Axis {
 			same: func(a, b *Cell) bool {
 				return sameNumber(a.Parameters.KeepRate.Probability(), b.Parameters.KeepRate.Probability())
 			}},
-		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)", func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
-		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper", func(p *hyper.Parameters) *bool { return &p.Rescale }),
-		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
-		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or dropout, with its drop probability after a colon (dropedge:0.5)",
+		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)",
+			func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
+		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper",
+			func(p *hyper.Parameters) *bool { return &p.Rescale }),
+		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 "+
+			"mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
+		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or " +
+			"dropout, with its drop probability after a colon (dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
 			Set: setRegulariser,
 			same: func(a, b *Cell) bool {
@@ -118,22 +127,36 @@ var axes = sync.OnceValue(func() []Axis {
 			}},
 		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
 		count("hidden", "hidden", "width of hidden layers", func(p *hyper.Parameters) *int { return &p.Hidden }),
-		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP", func(p *hyper.Parameters) *int { return &p.MLPLayers }),
+		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP",
+			func(p *hyper.Parameters) *int { return &p.MLPLayers }),
 		float("epsilon", "epsilon", "GIN's epsilon; 0 is GIN-0", func(p *hyper.Parameters) *float64 { return &p.Epsilon }),
-		boolean("learn-epsilon", "learn-epsilon", "true", "train GIN's epsilon, from --epsilon on", func(p *hyper.Parameters) *bool { return &p.LearnEpsilon }),
-		oneOf("norm", "norm", "batch normalisation (gin): between the linear layers of each MLP (inside), or after each hidden layer too (both)", "none", hyper.Norms(), func(p *hyper.Parameters) *hyper.Norm { return &p.Norm }),
-		oneOf("readout", "readout", "logits by linear layers: on the last representation (last), or on all of them and the features, added up (all), instead of the last layer's outputs", "none", hyper.Readouts(), func(p *hyper.Parameters) *hyper.Readout { return &p.Readout }),
-		boolean("residual", "residual", "true", "add a layer's input to its output, where they are of one width", func(p *hyper.Parameters) *bool { return &p.Residual }),
-		count("heads", "heads", "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)", func(p *hyper.Parameters) *int { return &p.Heads }),
-		float("dropout", "dropout", "probability that an entry of a layer's input is dropped", func(p *hyper.Parameters) *float64 { return &p.Dropout }),
-		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone (scores)", "inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
-		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
+		boolean("learn-epsilon", "learn-epsilon", "true", "train GIN's epsilon, from --epsilon on",
+			func(p *hyper.Parameters) *bool { return &p.LearnEpsilon }),
+		oneOf("norm", "norm", "batch normalisation (gin): between the linear layers of each MLP (inside), or after each "+
+			"hidden layer too (both)", "none", hyper.Norms(), func(p *hyper.Parameters) *hyper.Norm { return &p.Norm }),
+		oneOf("readout", "readout", "logits by linear layers: on the last representation (last), or on all of them and the "+
+			"features, added up (all), instead of the last layer's outputs", "none", hyper.Readouts(),
+			func(p *hyper.Parameters) *hyper.Readout { return &p.Readout }),
+		boolean("residual", "residual", "true", "add a layer's input to its output, where they are of one width",
+			func(p *hyper.Parameters) *bool { return &p.Residual }),
+		count("heads", "heads", "attention heads that share the hidden width (gat, gatv2; sgat's attention dropout)",
+			func(p *hyper.Parameters) *int { return &p.Heads }),
+		float("dropout", "dropout", "probability that an entry of a layer's input is dropped",
+			func(p *hyper.Parameters) *float64 { return &p.Dropout }),
+		oneOf("dropout-on", "dropout-on", "where dropout is: on the scores of each representation that is read out, alone "+
+			"(scores)", "inputs", hyper.DropoutOns(), func(p *hyper.Parameters) *hyper.DropoutOn { return &p.DropoutOn }),
+		float("attention-dropout", "attention-dropout", "probability that an attention weight is dropped (gat, sgat, "+
+			"gatv2; 0 with node masking unless given)", func(p *hyper.Parameters) *float64 { return &p.AttentionDropout }),
 		float("lr", "learning-rate", "learning rate of Adam", func(p *hyper.Parameters) *float64 { return &p.LearningRate }),
-		float("decay", "weight-decay", "L2, added to the gradient", func(p *hyper.Parameters) *float64 { return &p.WeightDecay }),
-		boolean("normalize", "raw-features", "false", "do not divide each node's features by the sum of their absolute values", func(p *hyper.Parameters) *bool { return &p.NormalizeFeatures }),
+		float("decay", "weight-decay", "L2, added to the gradient",
+			func(p *hyper.Parameters) *float64 { return &p.WeightDecay }),
+		boolean("normalize", "raw-features", "false", "do not divide each node's features by the sum of their absolute "+
+			"values", func(p *hyper.Parameters) *bool { return &p.NormalizeFeatures }),
 		count("epochs", "max-epochs", "most epochs of a trial", func(p *hyper.Parameters) *int { return &p.MaxEpochs }),
-		count("patience", "patience", "epochs without a better validation score before a trial stops", func(p *hyper.Parameters) *int { return &p.Patience }),
-		text("stop", "stop-on", "validation score that stopping follows: loss, f1, accuracy, or either of loss and accuracy", func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
+		count("patience", "patience", "epochs without a better validation score before a trial stops",
+			func(p *hyper.Parameters) *int { return &p.Patience }),
+		text("stop", "stop-on", "validation score that stopping follows: loss, f1, accuracy, or either of loss and accuracy",
+			func(p *hyper.Parameters) *hyper.StopOn { return &p.StopOn }),
 	}
 })
 
@@ -146,8 +169,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences lists where a cell differs from another of its model. Attention dropout is compared with what masking leaves of it,
-// since masking removes it by itself.
+// Differences lists where a cell differs from another of its model. Attention dropout is compared with what masking
+// leaves of it, since masking removes it by itself.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(c.Parameters.KeepRate)
 	var choices []Choice

@@ -38,8 +38,7 @@ func PCA(values []float32, rows, width int) (x, y []float64, explained [2]float6
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
-		return nil, nil, explained, errors.New("principal components were not found: the decomposition did not " +
-			"converge")
+		return nil, nil, explained, errors.New("principal components were not found: the decomposition did not converge")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)

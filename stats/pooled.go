@@ -72,8 +72,8 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower computes P(|T'| > c) for the noncentral t distribution with ν degrees of freedom. With T' = (Z+λ)/S, Z normal and ν·S²
-// chi-squared, for noncentrality λ:
+// tTestPower computes P(|T'| > c) for the noncentral t distribution with ν degrees of freedom. With T' = (Z+λ)/S, Z
+// normal and ν·S² chi-squared, for noncentrality λ:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 type tTestPower struct {
@@ -82,9 +82,11 @@ type tTestPower struct {
 }
 
 func newTTestPower(nu float64) tTestPower {
-	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it needs.
+	// S is within 1 ± 10/√ν but for less than 1e-20, and the integrand is smooth: 300 nodes are far beyond what it
+	// needs.
 	const nodes = 300
-	p := tTestPower{distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2), make([]float64, nodes), make([]float64, nodes), make([]float64, nodes)}
+	p := tTestPower{distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(1 - significance/2), make([]float64, nodes),
+		make([]float64, nodes), make([]float64, nodes)}
 	spread := 10 / math.Sqrt(nu)
 	quad.Legendre{}.FixedLocations(p.s, p.weights, max(0, 1-spread), 1+spread)
 	logGamma, _ := math.Lgamma(nu / 2)

@@ -64,7 +64,8 @@ where it stopped, and several may share a folder.`,
 		"every one of the parts of PROTOCOL-2.md and of --part tuned")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
 		"which has "+strings.Join(multiverse.TunedModels(), ", "))
-	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(), "sizes of the train set, in percent; 20,33,75 of the part tables")
+	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(),
+		"sizes of the train set, in percent; 20,33,75 of the part tables")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits,
 		"splits of each size, one trial each; 20 of the parts of PROTOCOL-2.md, 10 of scale")
 	flags.IntVar(&f.batch, "batch", 5, "splits that all readings are done for before the next ones")

@@ -28,10 +28,9 @@ target, ids in either order. Each line of JSON has the id, the class and its pro
 ("neighbours") and new nodes ("arrivals") it was computed from.
 
 The cache may be larger than memory: it is read through once at the start, and then where new nodes need it.`,
-		Example: "  nodemask train --data cora --train 50 --keep-rate 0.5 " +
-			"--save-model cora.safetensors --save-cache cora-cache.safetensors\n" +
-			"  nodemask predict --model cora.safetensors --cache cora-cache.safetensors " +
-			"--nodes new-nodes.csv --edges new-edges.csv",
+		Example: "  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors --save-cache " +
+			"cora-cache.safetensors\n  nodemask predict --model cora.safetensors --cache cora-cache.safetensors --nodes " +
+			"new-nodes.csv --edges new-edges.csv",
 	}
 	flags := c.Flags()
 	addSavedModel(flags, &model)

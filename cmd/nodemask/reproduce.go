@@ -93,7 +93,8 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	all := len(cells)
 	cells = slices.DeleteFunc(cells, paper.ReadOff)
 	if read := all - len(cells); read > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', '--part tables' and "+
+		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', '--part "+
+			"tables' and "+
 			"'--part depth' run those\n", read)
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)

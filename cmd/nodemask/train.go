@@ -145,8 +145,8 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case cell.OwnSplit && (slices.ContainsFunc([]string{"train", "validation", "split-seed"}, c.Flags().Changed) ||
 		cell.Resplit):
-		return misusef("--split own: the data say which nodes are which: " +
-			"leave out --train, --validation, --split-seed and --resplit")
+		return misusef("--split own: the data say which nodes are which: leave out --train, --validation, --split-seed and " +
+			"--resplit")
 	case f.trials < 1 || f.trials > 1_000_000:
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:

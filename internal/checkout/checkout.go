@@ -24,8 +24,7 @@ func Root() (string, error) {
 		}
 	}
 	return "", errors.New("this program is not in the bin/ of a clone of nodemask, and the one that it was built from " +
-		"is gone: " +
-		"run 'make build' in a clone, and its bin/nodemask")
+		"is gone: run 'make build' in a clone, and its bin/nodemask")
 }
 
 // Folders lists where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable, and

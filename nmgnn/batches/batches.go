@@ -59,8 +59,8 @@ func (o Options) check(layers int) error {
 		return fmt.Errorf("%d clusters: expected 1 or more", o.Clusters)
 	}
 	if _, drops := o.Regulariser.(nmgnn.DropEdge); drops && o.divided() {
-		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two " +
-			"batches: expected another regulariser, or one cluster")
+		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: " +
+			"expected another regulariser, or one cluster")
 	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
 		return fmt.Errorf("a sample of %d neighbours: expected at least 1", o.Sample[i])

@@ -6,11 +6,10 @@
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph } ∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
 // ĥ^(0) and h̃^(0) are the features. Nothing cached is ever computed again: a train node never sees a new one, and
-// counts
-// |N_u| of the train graph; a new node counts both kinds of neighbours. So new nodes need their own features, their edges, and
-// k rows of numbers for each train neighbour. For a node that arrives alone this is the paper's eq. 4. The paper does
-// not say what becomes of edges among nodes that arrive together; to leave them out, as if each came alone, is to
-// predict apart.
+// counts |N_u| of the train graph; a new node counts both kinds of neighbours. So new nodes need their own features,
+// their edges, and k rows of numbers for each train neighbour. For a node that arrives alone this is the paper's eq. 4.
+// The paper does not say what becomes of edges among nodes that arrive together; to leave them out, as if each came
+// alone, is to predict apart.
 package cached
 
 import (

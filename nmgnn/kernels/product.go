@@ -129,8 +129,8 @@ type Product interface {
 }
 
 // ErrNoFit says that a compiled computation has no room for another pattern.
-var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, " +
-	"can take another's place")
+var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
+	"another's place")
 
 // Lowest is below every score that can still be exponentiated and subtracted from without overflow.
 const Lowest = -1e30

@@ -367,12 +367,12 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 			m *cached.Model) {
 			weight(m, "/model/layer0/linear0/weights").Path = "/model/w"
 		},
-		"weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: " +
-			"expected [5 4] by the model's settings": func(m *cached.Model) {
+		"weights /model/layer0/linear0/weights: 24 numbers of dimensions [6 4]: expected [5 4] by the model's " +
+			"settings": func(m *cached.Model) {
 			m.Features = 5
 		},
-		"weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: " +
-			"expected [1 3] by the model's settings": func(m *cached.Model) {
+		"weights /model/layer1/linear1/biases: 2 numbers of dimensions [1 3]: expected [1 3] by the model's " +
+			"settings": func(m *cached.Model) {
 			w := weight(m, "/model/layer1/linear1/biases")
 			w.Values = w.Values[:2]
 		},

@@ -57,7 +57,8 @@ func (c Choice) String() string {
 	for _, part := range []struct {
 		chosen bool
 		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair, "no attention dropout"}} {
+	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
+		"no attention dropout"}} {
 		if !part.chosen {
 			continue
 		}
@@ -86,8 +87,8 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 	return r
 }
 
-// Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and settings. Its
-// p-values are corrected over all of them; those that lack splits count as 1.
+// Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and
+// settings. Its p-values are corrected over all of them; those that lack splits count as 1.
 func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
@@ -116,9 +117,11 @@ func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 	return all, nil
 }
 
-// Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a p-value that nothing
-// corrects, and no verdict. Errors are those of [multiverse.Results.Effects], and of a model that the paper does not have.
-func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, choice Choice, contrast multiverse.Contrast) (Answer, error) {
+// Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
+// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Results.Effects], and of a model that
+// the paper does not have.
+func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, choice Choice,
+	contrast multiverse.Contrast) (Answer, error) {
 	q, err := Question(Cited, data, model, setting)
 	if err != nil {
 		return Answer{}, err
@@ -191,7 +194,8 @@ type Agreement struct {
 // Published returns a published gain in points.
 type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
 
-// Agree compares the gains of answers with published ones, over all cells that both have; answers that lack splits do not count.
+// Agree compares the gains of answers with published ones, over all cells that both have; answers that lack splits do
+// not count.
 func Agree(answers []Answer, published Published) (Agreement, error) {
 	var ours, theirs []float64
 	var a Agreement
@@ -231,9 +235,10 @@ type Robustness struct {
 	Median                 float64
 }
 
-// Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a setting, and in
-// the other choices that the protocol gives side by side. Readings that lack splits do not count.
-func Robust(r *multiverse.Results, data, model string, setting datasets.Setting, contrast multiverse.Contrast) (Robustness, error) {
+// Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
+// setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
+func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
+	contrast multiverse.Contrast) (Robustness, error) {
 	var all Robustness
 	q, err := Question(Stated, data, model, setting)
 	if err != nil {
@@ -272,8 +277,8 @@ func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that the reading
-// has; corrected by nothing, and without verdicts.
+// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that
+// the reading has; corrected by nothing, and without verdicts.
 func Each(r *multiverse.Results, part Part, q multiverse.Question) ([]Answer, error) {
 	r = r.Where(func(t record.Trajectory) bool { return t.Seed < FirstSplit+uint64(part.Splits()) })
 	var all []Answer

@@ -14,9 +14,10 @@ import (
 // Matters reports whether the axis matters in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Compose returns the reading that has these options, in pairs: an axis's name, an option's name. Axes that are not named have
-// their first option. Capitals do not matter. It returns an error, which lists what there is, for an axis or option that does
-// not exist, an axis that does not matter in the setting, and one that is named twice or without an option.
+// Compose returns the reading that has these options, in pairs: an axis's name, an option's name. Axes that are not
+// named have their first option. Capitals do not matter. It returns an error, which lists what there is, for an axis or
+// option that does not exist, an axis that does not matter in the setting, and one that is named twice or without an
+// option.
 func Compose(axes []Axis, setting datasets.Setting, choices ...string) (Reading, error) {
 	r := make(Reading, len(axes))
 	named := make([]bool, len(axes))
@@ -29,7 +30,8 @@ func Compose(axes []Axis, setting datasets.Setting, choices ...string) (Reading,
 		axis := axes[i]
 		switch {
 		case !axis.Matters(setting):
-			return nil, fmt.Errorf("axis %q does not matter in the %s setting: leave it out, or choose among %q", axis.Name, setting, axisNames(axes, setting))
+			return nil, fmt.Errorf("axis %q does not matter in the %s setting: leave it out, or choose among %q", axis.Name,
+				setting, axisNames(axes, setting))
 		case named[i]:
 			return nil, fmt.Errorf("axis %q is named twice: expected it once", axis.Name)
 		case len(choices) == 1:
@@ -64,8 +66,8 @@ func (a Axis) optionNames() []string {
 	return names
 }
 
-// Find returns a reading's effect, and its rank among all by pooled effect, from 1 for the least. Readings that tie share the
-// least rank. found is false if there is none.
+// Find returns a reading's effect, and its rank among all by pooled effect, from 1 for the least. Readings that tie
+// share the least rank. found is false if there is none.
 func (e *Effects) Find(r Reading) (effect Effect, rank int, found bool) {
 	i := slices.IndexFunc(e.Effects, func(other Effect) bool { return slices.Equal(other.Reading, r) })
 	if i < 0 {
@@ -100,8 +102,8 @@ func (r *Results) F1(q Question, reading Reading, arm Arm, size int) (map[uint64
 // ofProtocol reports whether a seed is one of the splits that readings are compared on.
 func ofProtocol(seed uint64) bool { return seed >= FirstSplit && seed < FirstSplit+Splits }
 
-// IsReading reports whether a trajectory counts for readings: its model has some, and its split is one of theirs. Those of the
-// protocol's other parts need not.
+// IsReading reports whether a trajectory counts for readings: its model has some, and its split is one of theirs. Those
+// of the protocol's other parts need not.
 func IsReading(t record.Trajectory) bool {
 	return ofProtocol(t.Seed) && (t.Model == "gin" || t.Model == "gat" || t.Model == "sgat")
 }
@@ -140,8 +142,8 @@ func (r *Results) Of(c record.Cell) ([]record.Trajectory, error) {
 	return all, nil
 }
 
-// Count returns how many trials of cells ([record.Cell.Trained]) the results have of these seeds, and how many cells have all of
-// them.
+// Count returns how many trials of cells ([record.Cell.Trained]) the results have of these seeds, and how many cells
+// have all of them.
 func (r *Results) Count(cells []record.Cell, seeds []uint64) (trials, complete int, err error) {
 	for _, c := range cells {
 		some, err := r.part(c.Pair())

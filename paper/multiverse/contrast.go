@@ -7,15 +7,15 @@ import (
 	"nodemask/datasets"
 )
 
-// Score is what is read of a trial: macro F1 on the test nodes of an arm, computed from the whole graph or, in the inductive
-// setting, from the cache.
+// Score is what is read of a trial: macro F1 on the test nodes of an arm, computed from the whole graph or, in the
+// inductive setting, from the cache.
 type Score struct {
 	Arm    Arm
 	Cached bool
 }
 
-// Contrast is a difference of scores, the sum of Plus less that of Minus: what a claim says is above zero, or above -Margin points.
-// Without scores it stands for the arm with masking less the one without.
+// Contrast is a difference of scores, the sum of Plus less that of Minus: what a claim says is above zero, or above
+// -Margin points. Without scores it stands for the arm with masking less the one without.
 type Contrast struct {
 	Plus, Minus []Score
 	Margin      float64

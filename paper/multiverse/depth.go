@@ -18,8 +18,8 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// The rule of the protocol's part on depth. What it leaves open: GIN's preset otherwise, validated and read where stopping
-// follows macro F1, new nodes with all their edges.
+// The rule of the protocol's part on depth. What it leaves open: GIN's preset otherwise, validated and read where
+// stopping follows macro F1, new nodes with all their edges.
 const (
 	depthSize       = 10
 	depthFirstTry   = 200 // splits that bodies and readouts are chosen on
@@ -54,7 +54,8 @@ func depthBodies() ([]map[string]string, []string, error) {
 	return choices, names, nil
 }
 
-func depthCell(data string, setting datasets.Setting, choices map[string]string, layers int, keepRate float64) (record.Cell, error) {
+func depthCell(data string, setting datasets.Setting, choices map[string]string, layers int,
+	keepRate float64) (record.Cell, error) {
 	values := maps.Clone(choices)
 	values["layers"], values["keep"] = fmt.Sprint(layers), fmt.Sprint(keepRate)
 	c, err := record.NewCell(data, "gin", setting, depthSize).Choose(values)
@@ -180,8 +181,9 @@ func (r *Results) DepthScores(d Depth, setting datasets.Setting) (scores []Depth
 	return scores, complete, nil
 }
 
-// DepthSlopes returns for each split how far its best keep rate moves each time the depth doubles: the slope of the rate with the
-// highest F1 over log₂ of the number of layers. Scores must be complete: all depths, with the same splits at all keep rates.
+// DepthSlopes returns for each split how far its best keep rate moves each time the depth doubles: the slope of the
+// rate with the highest F1 over log₂ of the number of layers. Scores must be complete: all depths, with the same
+// splits at all keep rates.
 func DepthSlopes(scores []DepthScore) []float64 {
 	var slopes []float64
 	for split := range scores[0].F1 {

@@ -15,7 +15,8 @@ import (
 
 // Results holds trajectories by what was trained.
 type Results struct {
-	load   func(record.Pair) (map[string][]record.Trajectory, error) // by the cell's key; nil: all that there is is in parts
+	// by the cell's key; nil: all that there is is in parts
+	load   func(record.Pair) (map[string][]record.Trajectory, error)
 	failed func(error)
 	mutex  sync.Mutex
 	parts  map[record.Pair]part
@@ -32,8 +33,8 @@ type place struct {
 	seed uint64
 }
 
-// NewResults sorts trajectories. It returns an error if one cannot be, or if two of one seed have different splits: then they were
-// run on other files of the data, which may order nodes otherwise, and cannot be compared.
+// NewResults sorts trajectories. It returns an error if one cannot be, or if two of one seed have different splits:
+// then they were run on other files of the data, which may order nodes otherwise, and cannot be compared.
 func NewResults(all []record.Trajectory) (*Results, error) {
 	r := LazyResults(nil, nil)
 	for _, t := range all {
@@ -48,9 +49,9 @@ func NewResults(all []record.Trajectory) (*Results, error) {
 	return r, nil
 }
 
-// LazyResults returns results whose trajectories, by the key of their cell, are loaded when something of their model and data set is
-// asked for. The methods of results return the errors of load, and those of [NewResults] for what was loaded; failed is told of each,
-// if it is not nil.
+// LazyResults returns results whose trajectories, by the key of their cell, are loaded when something of their model
+// and data set is asked for. The methods of results return the errors of load, and those of [NewResults] for what was
+// loaded; failed is told of each, if it is not nil.
 func LazyResults(load func(record.Pair) (map[string][]record.Trajectory, error), failed func(error)) *Results {
 	return &Results{load: load, failed: failed, parts: map[record.Pair]part{}, drawn: map[place]string{}}
 }
@@ -58,7 +59,9 @@ func LazyResults(load func(record.Pair) (map[string][]record.Trajectory, error),
 func (r *Results) add(p record.Pair, cell string, t record.Trajectory) error {
 	at := place{t.Data, t.TrainPercent, t.Seed}
 	if split, known := r.drawn[at]; known && split != t.Split {
-		return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of %[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split, t.Split)
+		return fmt.Errorf("%s, %d %%, seed %d has the splits %.20q and %.20q: some trials were run on other files of "+
+			"%[1]s, which order its nodes otherwise; keep them in a folder of their own", t.Data, t.TrainPercent, t.Seed, split,
+			t.Split)
 	}
 	r.drawn[at] = t.Split
 	if r.parts[p] == nil {
@@ -130,8 +133,8 @@ func (q Question) Readings() []Reading {
 	return slices.DeleteFunc(all, func(r Reading) bool { return !q.Among.Has(q.Axes, q.Setting, r) })
 }
 
-// Ask returns the question of all readings of a model on a data set in a setting, at all sizes. It returns an error for a model
-// that has none.
+// Ask returns the question of all readings of a model on a data set in a setting, at all sizes. It returns an error for
+// a model that has none.
 func Ask(data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := AxesOf(model)
 	return Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes()}, err
@@ -174,8 +177,8 @@ func (q Question) key(r Reading, arm Arm, size int) (key, error) {
 	return k, nil
 }
 
-// keys finds what is read of the readings of a question. Most readings differ from others only in how trained models are read: what is
-// trained is looked up once for all of them.
+// keys finds what is read of the readings of a question. Most readings differ from others only in how trained models
+// are read: what is trained is looked up once for all of them.
 type keys struct {
 	q             Question
 	trained, read map[string]key // by the reading's options, arm and size
@@ -256,9 +259,9 @@ func (r *Results) splits(k *keys, arms ...Arm) ([]uint64, error) {
 	return seeds, nil
 }
 
-// Effects returns what masking does in every reading, or what the question's contrast is there, on the splits that all of them
-// have; without effects if those are fewer than two. It returns an error for a contrast of cached scores in the transductive
-// setting, which has none.
+// Effects returns what masking does in every reading, or what the question's contrast is there, on the splits that all
+// of them have; without effects if those are fewer than two. It returns an error for a contrast of cached scores in the
+// transductive setting, which has none.
 func (r *Results) Effects(q Question) (*Effects, error) {
 	all := &Effects{Question: q}
 	var err error
@@ -341,8 +344,8 @@ func (e *Effects) Joint() (stats.Joint, error) {
 	return stats.JointTest(effects, stats.JointOptions{})
 }
 
-// Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter in
-// the setting.
+// Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter
+// in the setting.
 func (e *Effects) Explained() (names []string, v stats.Variance, err error) {
 	var y []float64
 	var factors [][]int
@@ -368,7 +371,8 @@ func (e *Effects) Explained() (names []string, v stats.Variance, err error) {
 // Fit says how near the plain arm of a reading comes to the paper's plain columns.
 type Fit struct {
 	Reading Reading // its nodes to mask do not matter
-	// Inductive, Transductive and Both are root mean squares over sizes of mean macro F1 minus the published one, in points.
+	// Inductive, Transductive and Both are root mean squares over sizes of mean macro F1 minus the published one, in
+	// points.
 	Inductive, Transductive, Both float64
 	CacheCost                     float64 // macro F1 lost by predicting from the cache, mean over inductive sizes
 	Calibrated                    bool
@@ -393,8 +397,8 @@ const (
 // MostCacheCost is the most that predicting from the cache may cost a calibrated reading, in points; the least is 0.
 const MostCacheCost = 3.0
 
-// Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the cost of
-// caching counts too. Without results for at least two splits there are no fits.
+// Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the
+// cost of caching counts too. Without results for at least two splits there are no fits.
 func (r *Results) Calibrate(data, model string, published Published, cache bool) (*Calibration, error) {
 	inductive, err := Ask(data, model, datasets.Inductive)
 	if err != nil {
@@ -488,8 +492,8 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 	}
 }
 
-// plain is a reading without what matters to masked trials alone, and with the first option, the paper's, of what matters
-// to plain ones alone: all that the calibration looks at.
+// plain is a reading without what matters to masked trials alone, and with the first option, the paper's, of what
+// matters to plain ones alone: all that the calibration looks at.
 func (r Reading) plain(axes []Axis) Reading {
 	p := slices.Clone(r)
 	for i, axis := range axes {
@@ -533,6 +537,7 @@ func (c *Calibration) Has(axes []Axis, setting datasets.Setting, r Reading) bool
 // Calibrated returns the effects of calibrated readings alone.
 func (e *Effects) Calibrated(c *Calibration) *Effects {
 	some := *e
-	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(effect Effect) bool { return !c.Has(e.Axes, e.Setting, effect.Reading) })
+	some.Effects = slices.DeleteFunc(slices.Clone(e.Effects),
+		func(effect Effect) bool { return !c.Has(e.Axes, e.Setting, effect.Reading) })
 	return &some
 }

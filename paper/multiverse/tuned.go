@@ -14,8 +14,8 @@ import (
 	"nodemask/stats"
 )
 
-// The rule of the protocol's tuned comparison. Everything is read where stopping follows macro F1, new nodes with all their
-// edges.
+// The rule of the protocol's tuned comparison. Everything is read where stopping follows macro F1, new nodes with all
+// their edges.
 const (
 	tunedBudget     = 12
 	tunedFirstTry   = 200 // splits that configurations are chosen on
@@ -55,7 +55,8 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
-// TunedQuestions lists the cells of the tuned comparison of models on data sets, by model, data set, setting and size; nil: all.
+// TunedQuestions lists the cells of the tuned comparison of models on data sets, by model, data set, setting and size;
+// nil: all.
 func TunedQuestions(data, models []string) []TunedQuestion {
 	if data == nil {
 		data = TunedData()
@@ -78,7 +79,8 @@ func TunedQuestions(data, models []string) []TunedQuestion {
 
 // configurations draws an arm's configurations without looking: values of record axes, by name.
 func configurations(model, arm string) ([]map[string]string, error) {
-	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"}, "keep": {"1"}}
+	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},
+		"dropout": {"0", "0.5"}, "keep": {"1"}}
 	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
 	switch arm {
 	case ArmPlain:
@@ -212,7 +214,8 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 	return t, nil
 }
 
-// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if an arm of the cell has not run.
+// Differences subtracts one arm's macro F1 from another's, in points, by fresh split; nil if an arm of the cell has not
+// run.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -228,9 +231,9 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// Pooled compares two arms of models over those cells of the tuned comparison in which every arm has run: the mean over the
-// cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there are. Without
-// one the effect is the zero value.
+// Pooled compares two arms of models over those cells of the tuned comparison in which every arm has run: the mean over
+// the cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there
+// are. Without one the effect is the zero value.
 func Pooled(all []Tuned, models []string, arm, against string) (effect stats.TTest, cells int, err error) {
 	var differences [][]float64
 	for _, t := range all {

@@ -10,8 +10,7 @@ func TestGraphsOfManyTypesAndSparseTensorsComeWithAdvice(t *testing.T) {
 	for global, advice := range map[string]string{
 		"ctorch_geometric.data.hetero_data\nHeteroData\n.": "Save a graph of one type of nodes instead: " +
 			"data.to_homogeneous()",
-		"ctorch_sparse.tensor\nSparseTensor\n.": "Save dense tensors instead: x.to_dense(), and edge_index in " +
-			"place of adj_t",
+		"ctorch_sparse.tensor\nSparseTensor\n.":    "Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t",
 		"ctorch._utils\n_rebuild_sparse_tensor\n.": "Save dense tensors instead: ",
 		"ctorch_sparse.storage\nStorage\n.":        "Save dense tensors instead: ",
 		"ctorch\nSparseTensor\n.":                  "Save dense tensors instead: ",

@@ -25,8 +25,8 @@ import (
 // read them.
 type Input struct{ Nodes, Edges []string }
 
-// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or the
-// same in Parquet. It returns an error if one is missing or too many, as [Expand] does.
+// Find returns the files of a graph in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv, or
+// the same in Parquet. It returns an error if one is missing or too many, as [Expand] does.
 func Find(folder string) (in Input, err error) {
 	if in.Nodes, err = find(folder, "nodes"); err == nil {
 		in.Edges, err = find(folder, "edges")
@@ -48,7 +48,8 @@ func find(folder, name string) (all []string, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: expected "+
+		return nil, fmt.Errorf("%s: no %[2]s.csv or %[2]s.parquet there, and no %[2]s-….csv or %[2]s-….parquet: "+
+			"expected "+
 			"one of them", folder, name)
 	}
 	return checked(all)

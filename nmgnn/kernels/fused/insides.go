@@ -15,8 +15,8 @@ import (
 )
 
 // This file and operations.go rely on internals of GoMLX's pure-Go backend, which no release promises to keep, and
-// insides_xla.go on those of go-xla. All of them are checked before anything is changed. docs/UPSTREAM.md proposes what the
-// two could export instead.
+// insides_xla.go on those of go-xla. All of them are checked before anything is changed. docs/UPSTREAM.md proposes what
+// the two could export instead.
 
 // goModule is whose insides these are. The tests list the versions that they were tried with. To try another one,
 // compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and dot/matmul/nosimd*.go, and run the

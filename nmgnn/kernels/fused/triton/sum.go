@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1, of
-// weight(i)·h[columns[i]].
+// Sum describes a product with a sparse matrix: y[r] = Σ over the entries i of row r, offsets[r] … offsets[r+1]-1,
+// of weight(i)·h[columns[i]].
 type Sum struct {
 	Rows, Width int
 	// Heads is how many weights [entries, heads] an entry has, each for its share of the width, in order; 0: none, all
@@ -135,8 +135,10 @@ func (p *printer) mix(x value) value {
 // Program returns a StableHLO program that is this kernel alone, for a matrix of so many columns and entries: to be
 // compiled for GPUs.
 func (s Sum) Program(columns, entries int) string {
-	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3", "scale": "1x1",
-		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns, s.Width),
+	sizes := map[string]string{"heard": fmt.Sprintf("%dx1", columns), "wanted": fmt.Sprintf("%dx1", s.Rows), "draw": "1x3",
+		"scale":   "1x1",
+		"offsets": fmt.Sprintf("%dx1", s.Rows+1), "columns": fmt.Sprintf("%dx1", entries), "h": fmt.Sprintf("%dx%d", columns,
+			s.Width),
 		"weights": fmt.Sprintf("%dx%d", entries, s.Heads), "positions": fmt.Sprintf("%dx1", entries)}
 	parameters, operands, types := "", "", ""
 	arguments := s.arguments()
@@ -148,6 +150,7 @@ func (s Sum) Program(columns, entries int) string {
 		parameters, operands, types = parameters+fmt.Sprintf("%%%s: %s", a.name, of), operands+"%"+a.name, types+of
 	}
 	result := fmt.Sprintf("tensor<%dx%dxf32>", s.Rows, s.Width)
-	return fmt.Sprintf("module @sum {\n  func.func @main(%s) -> %s {\n    %%r = \"stablehlo.custom_call\"(%s) {call_target_name = %q, backend_config = %q, api_version = 2 : i32} : (%s) -> %s\n    return %%r : %s\n  }\n}\n",
+	return fmt.Sprintf("module @sum {\n  func.func @main(%s) -> %s {\n    %%r = \"stablehlo.custom_call\"(%s) "+
+		"{call_target_name = %q, backend_config = %q, api_version = 2 : i32} : (%s) -> %s\n    return %%r : %s\n  }\n}\n",
 		parameters, result, operands, Target, s.Kernel().Config(), types, result, result)
 }

@@ -106,7 +106,8 @@ func (p *printer) as(v value, shape []int) value {
 func (p *printer) column(v value) value { return p.expand(v, 1, []int{v.shape[0], 1}) }
 func (p *printer) row(v value) value    { return p.expand(v, 0, []int{1, v.shape[0]}) }
 func (p *printer) expand(v value, axis int, shape []int) value {
-	return p.made(v.of, shape, "tt.expand_dims %s {axis = %d : i32} : %s -> %s", v.name, axis, v.kind(), kindOf(v.of, shape))
+	return p.made(v.of, shape, "tt.expand_dims %s {axis = %d : i32} : %s -> %s", v.name, axis, v.kind(),
+		kindOf(v.of, shape))
 }
 
 // both gives a and b the shape that holds both.
@@ -146,7 +147,8 @@ func (p *printer) choose(c, a, b value) value {
 
 func (p *printer) at(pointer, offset value) value {
 	pointer, offset = p.both(pointer, offset)
-	return p.made(pointer.of, pointer.shape, "tt.addptr %s, %s : %s, %s", pointer.name, offset.name, pointer.kind(), offset.kind())
+	return p.made(pointer.of, pointer.shape, "tt.addptr %s, %s : %s, %s", pointer.name, offset.name, pointer.kind(),
+		offset.kind())
 }
 
 func pointed(of string) string { return strings.TrimSuffix(strings.TrimPrefix(of, "!tt.ptr<"), ">") }
@@ -185,9 +187,11 @@ func (p *printer) fold(combine string, v value) value {
 // loop writes body for from, from+step, … below to, with what the one before returned, the first time with start.
 func (p *printer) loop(from, to, step, start value, body func(i, state value) value) value {
 	p.values += 3
-	i, state := value{fmt.Sprintf("%%%d", p.values-2), "i32", nil}, value{fmt.Sprintf("%%%d", p.values-1), start.of, start.shape}
+	i, state := value{fmt.Sprintf("%%%d", p.values-2), "i32", nil}, value{fmt.Sprintf("%%%d", p.values-1), start.of,
+		start.shape}
 	y := value{fmt.Sprintf("%%%d", p.values), start.of, start.shape}
-	p.line("%s = scf.for %s = %s to %s step %s iter_args(%s = %s) -> (%s) : i32 {", y.name, i.name, from.name, to.name, step.name, state.name, start.name, state.kind())
+	p.line("%s = scf.for %s = %s to %s step %s iter_args(%s = %s) -> (%s) : i32 {", y.name, i.name, from.name, to.name,
+		step.name, state.name, start.name, state.kind())
 	outer := p.indent
 	p.indent += "  "
 	next := body(i, state)
@@ -210,5 +214,6 @@ func kernel(name string, arguments []argument, body func(p *printer, at map[stri
 		list = append(list, fmt.Sprintf("%%%s: %s", a.name, of))
 	}
 	body(p, at)
-	return fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s    tt.return\n  }\n}\n", name, strings.Join(list, ", "), p.body.String())
+	return fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s    tt.return\n  }\n}\n",
+		name, strings.Join(list, ", "), p.body.String())
 }

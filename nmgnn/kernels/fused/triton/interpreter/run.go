@@ -239,7 +239,8 @@ func reshaped(i *instruction, x tensor) (tensor, error) {
 	case i.op == "tt.splat" && len(from) == 0:
 	case i.op == "tt.expand_dims":
 		axis, err := strconv.Atoi(i.word)
-		if err != nil || axis < 0 || axis > len(from) || !slices.Equal(slices.Insert(slices.Clone(from), axis, 1), i.to.shape) {
+		if err != nil || axis < 0 || axis > len(from) || !slices.Equal(slices.Insert(slices.Clone(from), axis, 1),
+			i.to.shape) {
 			return y, fmt.Errorf("%v from %v along %s", i.to, i.of, i.word)
 		}
 		y.f, y.i = x.f, x.i
