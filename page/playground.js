@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 6279479fa5b4c39c0b60ad6e814c738b0898e3f4718934315d78991250324162.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 48ef79eab7e24a9456281c315519a43890884475ac3d226a6f21a908cd69bd4a.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

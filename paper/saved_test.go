@@ -52,13 +52,13 @@ func shown(e *Evidence, id string) (string, error) {
 }
 
 func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
-	readings := filepath.Join(MultiverseFolder, "cora-gin.jsonl")
+	readings, cited := filepath.Join(MultiverseFolder, "cora-gin.jsonl"), filepath.Join(CitedFolder, "cora-gin.jsonl")
 	for id, files := range map[string][]string{
-		"table-gin-cora":    {"cora-gin.jsonl", readings},
+		"table-gin-cora":    {"cora-gin.jsonl", cited},
 		"fig-keep-rate-gin": {"cora-gin.jsonl"}, // one split for all trials: no trajectory is read
 		"table-scale-cora":  {"cora-gin.jsonl"},
 		"table-mad":         {"cora-gat.jsonl", "cora-sgat.jsonl"},
-		"fig-depth":         {"cora-gin.jsonl", readings},
+		"fig-depth":         {"cora-gin.jsonl", cited, readings},
 	} {
 		want, err := shown(committed(t), id)
 		require.NoError(t, err)

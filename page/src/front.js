@@ -11,7 +11,7 @@ import {Live} from './live.js'
 const markup = `
 <div class="nm-bar"><button type="button" class="nm-go">Train now</button>
 <label>Keep rate p <input type="range" class="nm-keep" min="0.1" max="0.9" step="0.1" value="0.5"></label><output class="nm-now">0.5</output>
-<span class="nm-status" role="status" aria-live="polite">Two networks, in your browser: some ten seconds.</span></div>
+<span class="nm-status" role="status" aria-live="polite">Two networks, in your browser: some twenty seconds.</span></div>
 <div class="nm-picture"></div>
 <div class="nm-charts" hidden><figure><div class="nm-loss"></div><figcaption>Loss: trained on (solid) and on validation nodes (dashed).</figcaption></figure>
 <figure><div class="nm-f1"></div><figcaption>Macro F1 on validation nodes: <b class="nm-plain">nothing masked</b>, <b class="nm-masked">masked</b>.</figcaption></figure></div>
@@ -65,7 +65,7 @@ class Front {
         const arm = {name, colour, train: [], validation: [], f1: []}
         arms.push(arm)
         const cell = {...shown, choices: {keep: String(rate)}}
-        const job = this.engine.ask({kind: 'train', cell, seed: this.seed, watch: rate < 1, pace: rate < 1 ? 90 : 20}, {epoch: event => this.epoch(arms, arm, event)})
+        const job = this.engine.ask({kind: 'train', cell, seed: this.seed, watch: rate < 1, pace: rate < 1 ? 30 : 0}, {epoch: event => this.epoch(arms, arm, event)})
         this.jobs = [job]
         const event = await job.done
         if (event.kind === 'stopped') break
