@@ -28,7 +28,7 @@ func TestPlanetoidsFilesAreReadFromMemoryAsFromTheirFolder(t *testing.T) {
 	_, err = ReadMemory(t.Context(), "mine", files)
 	require.ErrorContains(t, err, "ind.citeseer.tx is missing")
 	_, err = ReadMemory(t.Context(), "mine", map[string][]byte{"ind.mine.x": nil, "ind.mine.y": nil})
-	require.ErrorContains(t, err, `Planetoid graph "mine": expected cora, citeseer or pubmed`)
+	require.ErrorContains(t, err, `"mine" is no graph of Planetoid: expected cora, citeseer or pubmed`)
 }
 
 func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {

@@ -39,7 +39,7 @@ func ReadPlanetoid(ctx context.Context, dir, name string) (*Graph, error) {
 func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool) (*Graph, error) {
 	published, known := planetoidPublished(name)
 	if !known && !anyFiles {
-		return nil, fmt.Errorf("Planetoid graph %q: expected cora, citeseer or pubmed", name)
+		return nil, fmt.Errorf("%q is no graph of Planetoid: expected cora, citeseer or pubmed", name)
 	}
 	r := &planetoidReader{ctx: ctx, open: open, name: name, anyFiles: anyFiles}
 	g, err := r.graph()
@@ -56,7 +56,7 @@ func readPlanetoid(ctx context.Context, open opener, name string, anyFiles bool)
 		found := planetoidCounts{g.NumNodes(), g.Features.Width, g.NumClasses(), g.Report.Listed, g.Report.SelfLoops,
 			g.Report.Edges}
 		if found != published {
-			return nil, fmt.Errorf("Planetoid graph %q: nodes, features, classes, pairs, self-loops and edges are "+
+			return nil, fmt.Errorf("graph %q of Planetoid: nodes, features, classes, pairs, self-loops and edges are "+
 				"%v: expected %v", name, found, published)
 		}
 	}

@@ -175,7 +175,7 @@ func TestMissingPlanetoidFileIsNamed(t *testing.T) {
 
 func TestUnknownPlanetoidNameIsRefused(t *testing.T) {
 	_, err := ReadPlanetoid(context.Background(), t.TempDir(), "nell")
-	assert.EqualError(t, err, `Planetoid graph "nell": expected cora, citeseer or pubmed`)
+	assert.EqualError(t, err, `"nell" is no graph of Planetoid: expected cora, citeseer or pubmed`)
 }
 
 func TestReadingStopsWhenTheContextDoes(t *testing.T) {

@@ -44,7 +44,7 @@ func ExampleExport() {
 	m.Classes = nil
 	_, err := onnx.Export(m, onnx.Options{})
 	fmt.Println(err)
-	// Output: onnx: 100 features and 0 classes: expected at least one of each
+	// Output: 100 features and 0 classes: expected at least one of each
 }
 
 func check(err error) {

@@ -53,7 +53,7 @@ func (x Experiment) Check() error {
 	}
 	switch {
 	case x.OwnSplit && x.Resplit:
-		return errors.New("Resplit with OwnSplit: expected one of the two")
+		return errors.New("an experiment with both Resplit and OwnSplit: expected one of the two")
 	case x.OwnSplit && (x.Graph == nil || x.Graph.OwnSplit == nil):
 		return errNoSplit(x.Graph)
 	}

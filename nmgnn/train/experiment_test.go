@@ -71,7 +71,7 @@ func TestAnExperimentTrainsOnTheSplitThatTheGraphComesWith(t *testing.T) {
 	}
 	x.Resplit = true
 	_, err = r.Trial(t.Context(), x, 1, nil)
-	require.ErrorContains(t, err, "Resplit with OwnSplit: expected one of the two")
+	require.ErrorContains(t, err, "both Resplit and OwnSplit: expected one of the two")
 }
 
 func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
