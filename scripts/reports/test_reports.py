@@ -81,7 +81,7 @@ class Folder(unittest.TestCase):
         }.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text(text, encoding="utf-8")
-        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
+        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text("", encoding="utf-8")
         return project
