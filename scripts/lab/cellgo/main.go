@@ -1,6 +1,8 @@
 // Command cellgo stands in for the go command in a notebook's kernel. It leaves out the line "# gonb_45aaa29b" above
-// the compiler's errors: gonb's name for the package that it makes of a cell, which says nothing to anybody. All else
-// is the go command's own.
+// the compiler's errors: gonb's name for the package that it makes of a cell, which says nothing to anybody. And it
+// lists packages as they are without cgo: for each kernel gopls, which completes names, would otherwise have the C of
+// package fused compiled, half a minute of a processor, and go on when the kernel has ended. All else is the go
+// command's own.
 //
 // It is set up as LAB/bin/go, before the go command in PATH.
 package main
@@ -15,6 +17,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -33,7 +36,7 @@ func run(args []string) (code int, err error) {
 		return 1, err
 	}
 	if len(args) == 0 || !slices.Contains([]string{"build", "test", "run"}, args[0]) {
-		return 1, syscall.Exec(path, append([]string{path}, args...), os.Environ())
+		return 1, syscall.Exec(path, append([]string{path}, args...), environment(args))
 	}
 	c := exec.Command(path, args...)
 	c.Stdin, c.Stdout = os.Stdin, os.Stdout
@@ -50,6 +53,15 @@ func run(args []string) (code int, err error) {
 		return exit.ExitCode(), copied
 	}
 	return 0, errors.Join(err, copied)
+}
+
+// environment is that of a go command that does not compile.
+func environment(args []string) []string {
+	if len(args) == 0 || args[0] != "list" {
+		return os.Environ()
+	}
+	others := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "CGO_ENABLED=") })
+	return append(others, "CGO_ENABLED=0")
 }
 
 // realGo returns the first go command in folders that is another file than this program.

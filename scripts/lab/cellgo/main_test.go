@@ -49,6 +49,15 @@ func TestItIsTheGoCommandInAllElse(t *testing.T) {
 	out, code = as(path, "build", "-o", "program")
 	assert.Equal(t, "./main.go:3:15: undefined: x\n", out)
 	assert.Equal(t, 1, code)
+	// What C there is is not compiled for a list: a file that needs cgo is not in the package.
+	file := filepath.Join(cell, "c.go")
+	require.NoError(t, os.WriteFile(file, []byte("package main\n\n// int one() { return 1; }\nimport \"C\"\n"), 0o666))
+	for _, enabled := range []string{"0", "1"} {
+		t.Setenv("CGO_ENABLED", enabled)
+		out, code = as(path, "list", "-f", "{{.GoFiles}}{{.CgoFiles}}", ".")
+		assert.Equal(t, "[main.go][]\n", out, "CGO_ENABLED=%s", enabled)
+		assert.Zero(t, code)
+	}
 	_, code = as(path, "no-such-command")
 	assert.Equal(t, 2, code)
 	out, code = as(filepath.Join(dir, "bin"), "version")
