@@ -71,7 +71,7 @@ func sizesOf(data string) []int {
 // splitsAbout says which trials tables of a data set have: see [overSplits].
 func splitsAbout(data string) string {
 	if oneSplit(data) {
-		return " Ten trials on the paper's one split; beside them twenty trials on a split each."
+		return " Up to ten trials on one split, as the paper has; beside them twenty trials on a split each."
 	}
 	return " Twenty trials on a split each; the paper has no table of it."
 }

@@ -54,7 +54,7 @@ install_python() {
 # sizes lists how large the tools are: truncated ones are rebuilt.
 sizes() {
     local tool
-    for tool in "$@"; do wc -c <"$lab/${tool%%:*}/${tool##*/}" 2>/dev/null || echo none; done
+    for tool in "$@"; do wc -c 2>/dev/null <"$lab/${tool%%:*}/${tool##*/}" || echo none; done
 }
 
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
