@@ -195,9 +195,16 @@ func (e *Evidence) Answer() (Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	agreement, err := cited.Agree(answers, publishedGainOf)
-	if err != nil {
-		return a, err
+	var apart []string
+	for _, data := range cited.Data() {
+		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
+		agreement, err := cited.Agree(of, publishedGainOf)
+		if err != nil {
+			return a, err
+		}
+		if agreement.Cells > 0 {
+			apart = append(apart, fmt.Sprintf("%.1f points on %s", agreement.RMS, DataTitle(data)))
+		}
 	}
 	a.Headline = headline(answers, fair)
 	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
@@ -225,9 +232,9 @@ func (e *Evidence) Answer() (Answer, error) {
 		"sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
 		a.Sentences[1] = strings.Replace(a.Sentences[1], ", and SGAT is alike", "", 1)
 	}
-	if agreement.Cells > 0 {
-		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %.1f "+
-			"points (root mean square over %d models, settings and sizes).", agreement.RMS, agreement.Cells))
+	if len(apart) > 0 {
+		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %s (root "+
+			"mean square over models, settings and sizes).", and(apart)))
 	}
 	return a, nil
 }
