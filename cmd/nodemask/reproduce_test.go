@@ -80,7 +80,7 @@ func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
 	folder, cell := someResults(t)
 	code, out, _ := nodemask(t, "results", "list", "--results", folder)
 	require.Zero(t, code)
-	require.Equal(t, fmt.Sprintf("   2  go %s\n   2  go %s\n", cell.Key(), cell.Masked(0.5).Key()), out)
+	require.Equal(t, fmt.Sprintf("   2  go %s\n   2  go %s\n", cell.Key(), paper.Masked(cell, 0.5).Key()), out)
 	code, out, _ = nodemask(t, "results", "show", cell.Key(), "--results", folder)
 	require.Zero(t, code)
 	require.Len(t, jsonLines(t, out), 2)
