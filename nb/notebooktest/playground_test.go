@@ -45,7 +45,7 @@ func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
 	}
 	press("Train")
 	until(t, ctx, `document.querySelector('.jp-OutputArea').innerText.includes('Done. Train again for another trial')`)
-	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea td, .jp-OutputArea th')].some(c => c.textContent === 'cora: GIN + NM, p = 0.9, not normalised')`)
+	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea td, .jp-OutputArea th')].some(c => c.textContent === 'cora: GIN + NM, p = 0.9')`)
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
 	shoot(t, ctx, "playground", false)
 
