@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Numbers of threads and instruction sets decide the order of sums in Eigen's and YNN's products, if one lets them.
+// If one lets them, threads and instruction sets decide the order of sums in Eigen's and YNN's products, and the number of
+// cores how loops are divided and rounded.
 func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	if os.Getenv("NODEMASK_DIGITS") != "" {
 		if os.Getenv("NODEMASK_DIGITS") == "one core" {
@@ -53,8 +54,8 @@ func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	require.NotEqual(t, here, digits("NODEMASK_DIGITS=all cores", "PJRT_NPROC=1"), "or this test sees nothing")
 }
 
-// printDigits prints a hash of the products that training takes: x·w, and the gradient xᵀ·v, whose sums are over
-// nodes.
+// printDigits prints a hash of what training takes: products x·w, batch normalisation, log-softmax, and gradients, whose
+// sums are over nodes.
 func printDigits(t *testing.T) {
 	b, err := Open("xla:cpu")
 	require.NoError(t, err)
@@ -71,6 +72,9 @@ func printDigits(t *testing.T) {
 	}
 	products, err := graph.NewExec(b, func(x, w *graph.Node) []*graph.Node {
 		h := graph.Tanh(graph.Dot(x, w).Product())
+		h = graph.Sub(h, graph.ReduceAndKeep(h, graph.ReduceMean, 0))
+		h = graph.Div(h, graph.Sqrt(graph.AddScalar(graph.ReduceAndKeep(graph.Square(h), graph.ReduceMean, 0), 1e-5)))
+		h = graph.Add(h, graph.LogSoftmax(h, -1))
 		return append(graph.Gradient(graph.ReduceAllSum(graph.Mul(h, h)), w), h)
 	})
 	require.NoError(t, err)

@@ -76,14 +76,20 @@ var (
 		}
 		return os.Setenv(threads, "2") // C sees it too
 	})
-	// YNN's products sum in an order that the instruction set decides: they are off, in a plugin that is known to have the
-	// flag, as XLA ends the process over one that it does not know.
+	// YNN's products sum in an order that the instruction set decides, and loops that are divided among the cores that the
+	// process may use round otherwise than whole ones. Both are off, in a plugin that is known to have the flags, as XLA
+	// ends the process over one that it does not know.
 	holdSums = sync.OnceValue(func() error {
-		const flags, ynn = "XLA_FLAGS", "--xla_cpu_experimental_ynn_fusion_type="
-		given := os.Getenv(flags)
-		if strings.Contains(given, ynn) {
-			return nil
+		const variable = "XLA_FLAGS"
+		flags := os.Getenv(variable)
+		for _, flag := range []struct{ name, value string }{
+			{"--xla_cpu_experimental_ynn_fusion_type=", ""},
+			{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"},
+		} {
+			if !strings.Contains(flags, flag.name) {
+				flags = strings.TrimSpace(flags + " " + flag.name + flag.value)
+			}
 		}
-		return os.Setenv(flags, strings.TrimSpace(given+" "+ynn))
+		return os.Setenv(variable, flags)
 	})
 )
