@@ -75,7 +75,7 @@ func recordedReadings() *multiverse.Results {
 }
 
 func readingsIn(folder string) *multiverse.Results {
-	return multiverse.LazyResults(record.OpenTrajectories(folder).OfPair, Must).OfReadings()
+	return multiverse.LazyResults(record.OpenTrajectories(folder, "").ByCell(nil), Must).OfReadings()
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {

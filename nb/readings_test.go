@@ -23,7 +23,7 @@ import (
 func readingsOfGAT(t *testing.T) *multiverse.Results {
 	t.Helper()
 	folder := t.TempDir()
-	store := record.OpenTrajectories(folder)
+	store := record.OpenTrajectories(folder, "")
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
 		q, err := multiverse.Ask("cora", "gat", setting)

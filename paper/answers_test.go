@@ -145,7 +145,7 @@ func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {
 func TestResultsOfBothProtocolsCarryTheirHashes(t *testing.T) {
 	require.NotEqual(t, ProtocolHash(), CitedProtocolHash())
 	for folder, hash := range map[string]string{MultiverseFolder: ProtocolHash(), CitedFolder: CitedProtocolHash()} {
-		all, err := record.OpenTrajectories("../results/" + folder).Load()
+		all, err := record.OpenTrajectories("../results/"+folder, "").Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)
 		for _, one := range all {

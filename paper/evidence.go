@@ -53,15 +53,13 @@ const MultiverseFolder = "multiverse"
 func OpenEvidence(folder string) *Evidence {
 	e := &Evidence{load: record.OpenStore(folder).Load}
 	part := func(name, protocol string) *multiverse.Results {
-		return multiverse.LazyResults(record.OpenTrajectories(filepath.Join(folder, name)).Under(protocol).OfPair, e.fail)
+		return multiverse.LazyResults(record.OpenTrajectories(filepath.Join(folder, name), protocol).ByCell(nil), e.fail)
 	}
 	e.all, e.cited = part(MultiverseFolder, ProtocolHash()), part(CitedFolder, CitedProtocolHash())
 	e.prepare()
 	shown := func(name, protocol string) *multiverse.Results {
-		store := record.OpenTrajectories(filepath.Join(folder, name)).Under(protocol)
-		return multiverse.LazyResults(func(p record.Pair) (map[string][]record.Trajectory, error) {
-			return store.OfCells(p, func(key string) bool { return readOff().trained[key] })
-		}, e.fail)
+		store := record.OpenTrajectories(filepath.Join(folder, name), protocol)
+		return multiverse.LazyResults(store.ByCell(func(key string) bool { return readOff().trained[key] }), e.fail)
 	}
 	e.tables = []*multiverse.Results{shown(CitedFolder, CitedProtocolHash()),
 		shown(MultiverseFolder, ProtocolHash()).OfReadings()}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestReadingsWereRunUnderTheProtocolAsItStands(t *testing.T) {
-	all, err := record.OpenTrajectories("../results/multiverse").Load()
+	all, err := record.OpenTrajectories("../results/multiverse", "").Load()
 	require.NoError(t, err)
 	if len(all) == 0 {
 		t.Skip("skipped: no readings are recorded yet")
@@ -46,7 +46,7 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 }
 
 func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
-	all, err := record.OpenTrajectories("../results/multiverse").Load()
+	all, err := record.OpenTrajectories("../results/multiverse", "").Load()
 	require.NoError(t, err)
 	results, err := multiverse.NewResults(all)
 	require.NoError(t, err)

@@ -119,7 +119,7 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 
 func TestTrialsOnOtherFilesOfTheDataAreToldInVerdictsToo(t *testing.T) {
 	folder := t.TempDir()
-	store := record.OpenTrajectories(filepath.Join(folder, CitedFolder))
+	store := record.OpenTrajectories(filepath.Join(folder, CitedFolder), "")
 	none := func(record.Cell) float64 { return 0 }
 	for i, one := range readingsOf(t, "gat", 1, func(record.Cell, int) float64 { return 0 }, none) {
 		one.Protocol, one.Split = CitedProtocolHash(), fmt.Sprint("split", i)

@@ -80,7 +80,7 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 
 // CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
 // stopped while it wrote. It waits for those that write now.
-func (s *Store) CheckEnds() error {
+func (s *Store[R]) CheckEnds() error {
 	paths, err := s.files()
 	if err != nil {
 		return err
@@ -119,17 +119,14 @@ func checkEnd(path string) (err error) {
 		path, info.Size()-int64(len(last)), len(last))
 }
 
-// Merge adds what other folders of results have and the store lacks, and returns the number of trials added. Others may
-// merge into the store at the same time. A record that contradicts one of its trial is not added, and named in the
-// error.
-func (s *Store) Merge(folders ...string) (added int, err error) {
-	have, err := s.Load()
-	if err != nil {
+// Merge adds what other folders of the same kind have and the store lacks, and returns the number of trials added.
+// Others may merge into the store at the same time. A line that contradicts one of its trial is not added, and named in
+// the error.
+func (s *Store[R]) Merge(folders ...string) (added int, err error) {
+	known := trials[R]{s.format, map[TrialID]R{}}
+	note := func(_ string, _ int, t trial[R]) error { known.add(t); return nil }
+	if err := s.each(nil, note); err != nil {
 		return 0, err
-	}
-	known := trials{}
-	for _, r := range have {
-		known.add(r)
 	}
 	var contradictions []error
 	for _, folder := range folders {
@@ -137,14 +134,13 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			return added, fmt.Errorf("no folder %s", folder)
 		}
 		var order []string
-		missing := map[string][]Record{} // by the files that they go to
-		if err := each(OpenStore(folder), newReader(records).parse, func(_ string, _ int, t trial[Record]) error {
-			r := t.value
-			path := s.path(r.Data, r.Model)
+		missing := map[string][]trial[R]{} // by the files that they go to
+		if err := openStore(folder, s.format).each(nil, func(_ string, _ int, t trial[R]) error {
+			path := s.path(t.pair)
 			if missing[path] == nil {
 				order = append(order, path)
 			}
-			missing[path] = append(missing[path], r)
+			missing[path] = append(missing[path], t)
 			return nil
 		}); err != nil {
 			return added, err
@@ -153,7 +149,7 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 			n, wrong, err := s.addMissing(path, missing[path], known)
 			added += n
 			for _, err := range wrong {
-				contradictions = append(contradictions, fmt.Errorf("%s: a record %w", folder, err))
+				contradictions = append(contradictions, fmt.Errorf("%s: %s %w", folder, s.format.name, err))
 			}
 			if err != nil {
 				return added, errors.Join(named(contradictions), err)
@@ -163,33 +159,38 @@ func (s *Store) Merge(folders ...string) (added int, err error) {
 	return added, named(contradictions)
 }
 
-// trials holds the most complete record of each.
-type trials map[TrialID]Record
+// trials holds the most complete line of each.
+type trials[R Run] struct {
+	format[R]
+	of map[TrialID]R
+}
 
-// lack reports whether a record is of another trial, or has a measurement that theirs lacks. It returns an error if
-// both contradict each other.
-func (t trials) lack(r Record) (bool, error) {
-	have, is := t[r.ID()]
+// lack reports whether a line is of another trial, or has a measurement that theirs lacks. It returns an error if both
+// contradict each other.
+func (k trials[R]) lack(t trial[R]) (bool, error) {
+	have, is := k.of[t.id]
 	if !is {
 		return true, nil
 	}
-	if found := have.Differences(r); len(found) > 0 {
-		return false, contradiction(r.ID(), "what is there", found)
+	if found := k.differences(have, t.value); len(found) > 0 {
+		return false, contradiction(t.id, "what is there", found)
 	}
-	return !have.CellOf().Measures(r.CellOf()), nil
+	return !k.measured(have).Measures(k.measured(t.value)), nil
 }
 
-// add takes note of a record's trial. Of contradictory records, the first counts.
-func (t trials) add(r Record) {
-	if lack, err := t.lack(r); lack && err == nil {
-		t[r.ID()] = r
+// add takes note of a line's trial. Of contradictory lines, the first counts.
+func (k trials[R]) add(t trial[R]) {
+	if lack, err := k.lack(t); lack && err == nil {
+		k.of[t.id] = t.value
 	}
 }
 
-// addMissing adds those records to a file that neither it has by now, nor known, which it adds them to, and returns
-// those that contradict either.
-func (s *Store) addMissing(path string, more []Record, known trials) (added int, contradictions []error, err error) {
-	if !slices.ContainsFunc(more, func(r Record) bool { lack, err := known.lack(r); return lack || err != nil }) {
+// addMissing adds those lines to a file that neither it has by now, nor known, which it adds them to, and returns those
+// that contradict either.
+func (s *Store[R]) addMissing(path string, more []trial[R], known trials[R]) (
+	added int, contradictions []error, err error,
+) {
+	if !slices.ContainsFunc(more, func(t trial[R]) bool { lack, err := known.lack(t); return lack || err != nil }) {
 		return 0, nil, nil // what only reads needs no right to write
 	}
 	s.mutex.Lock()
@@ -198,26 +199,24 @@ func (s *Store) addMissing(path string, more []Record, known trials) (added int,
 		return 0, nil, err
 	}
 	err = underLock(path, func() (lines [][]byte, err error) {
-		if _, err := readLines(path, 0, newReader(records).parse, func(_ int, t trial[Record]) error {
-			known.add(t.value)
-			return nil
-		}); err != nil {
+		note := func(_ int, t trial[R]) error { known.add(t); return nil }
+		if _, err := readLines(path, 0, newReader(s.format).parse, note); err != nil {
 			return nil, err
 		}
-		for _, r := range more {
-			lack, err := known.lack(r)
+		for _, t := range more {
+			lack, err := known.lack(t)
 			if err != nil {
 				contradictions = append(contradictions, err)
 			}
 			if !lack {
 				continue
 			}
-			line, err := r.Line()
+			line, err := json.Marshal(t.value)
 			if err != nil {
 				return nil, err
 			}
 			lines = append(lines, line)
-			known.add(r)
+			known.add(t)
 		}
 		added = len(lines)
 		return lines, nil

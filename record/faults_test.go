@@ -39,12 +39,12 @@ func reproduceThree(folder string) (err error) {
 		return errors.New("somebody else has the cell")
 	}
 	defer func() { err = errors.Join(err, lease.Release()) }()
-	have, err := s.Seeds(c, "go")
-	if err != nil {
-		return err
-	}
 	for seed := range uint64(3) {
-		if have[seed+1] {
+		have, err := s.Has(c, seed+1, "go")
+		if err != nil {
+			return err
+		}
+		if have {
 			continue
 		}
 		if err := s.Add(recordOf(c, seed+1, 80)); err != nil {

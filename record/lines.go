@@ -73,26 +73,41 @@ func readLines[T any](path string, from int64, parse func([]byte) (T, error),
 	}
 }
 
+// read calls do with the number and value of every trial in a file from a byte on, as [readLines] does.
+func (s *Store[R]) read(
+	path string, from int64, reader *reader[R], do func(number int, t trial[R]) error,
+) (end int64, err error) {
+	return readLines(path, from, reader.parse, func(number int, t trial[R]) error {
+		if !mayHold(path, t.pair) {
+			return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there",
+				t.pair.Model, t.pair.Data, filepath.Base(s.path(t.pair)))
+		}
+		return do(number, t)
+	})
+}
+
+// isNoFile reports whether what a folder lists is no file: a link may lead nowhere, or to a pipe.
+func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
+
 // each calls do with the path, line and value of every trial of pairs, or of all without pairs, in the order of files
-// and lines.
-func each[T any](s *Store, parse func([]byte) (trial[T], error), do func(path string, number int, t trial[T]) error,
-	pairs ...Pair) error {
+// and lines; of cells alone whose key only accepts if it is not nil.
+func (s *Store[R]) each(
+	only func(key string) bool, do func(path string, number int, t trial[R]) error, pairs ...Pair,
+) error {
 	files, err := s.files(pairs...)
 	if err != nil {
 		return err
 	}
+	reader := newReader(s.format)
+	reader.only = only
 	for _, path := range files {
-		_, err := readLines(path, 0, parse, func(number int, t trial[T]) error {
-			switch {
-			case !mayHold(path, t.pair):
-				return fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there",
-					t.pair.Model, t.pair.Data, filepath.Base(s.path(t.pair.Data, t.pair.Model)))
-			case t.skipped, len(pairs) > 0 && !slices.Contains(pairs, t.pair):
+		_, err := s.read(path, 0, reader, func(number int, t trial[R]) error {
+			if t.skipped || len(pairs) > 0 && !slices.Contains(pairs, t.pair) {
 				return nil
 			}
 			return do(path, number, t)
 		})
-		if err != nil && !errors.Is(err, errNoFile) && !errors.Is(err, fs.ErrNotExist) { // a link may lead to either
+		if err != nil && !isNoFile(err) {
 			return err
 		}
 	}
@@ -101,11 +116,14 @@ func each[T any](s *Store, parse func([]byte) (trial[T], error), do func(path st
 
 // A format says how the lines of one kind of trial are read.
 type format[T any] struct {
-	name   string                    // "a record"
-	cellOf func(T) (Cell, error)     // the cell of a trial, if that can be
-	check  func(T, Cell) error       // of what the cell does not say
-	id     func(T, string) TrialID   // of a trial of the cell of a key
-	rest   func(s *scanner, into *T) // reads what stands from the seed on
+	name        string                    // "a record"
+	cellOf      func(T) (Cell, error)     // the cell of a trial, if that can be
+	check       func(T, Cell) error       // of what the cell does not say
+	rest        func(s *scanner, into *T) // reads what stands from the seed on
+	pair        func(T) Pair              // what it is of, checked or not
+	id          func(T, string) TrialID   // of a trial of the cell of a key
+	measured    func(T) Cell              // a cell whose trials have all that the trial has
+	differences func(a, b T) []string     // between two of one trial
 }
 
 // trial is what a line says, the trial's name, and where it belongs.
@@ -239,32 +257,21 @@ func unsealed(line []byte) (body []byte, end string, err error) {
 	return line[:at], "}", nil
 }
 
-// Verify reads every record again and returns how many trials there are, and an error that names those with
-// contradictory records, a record that cannot be read, and last lines that were cut short.
-func (s *Store) Verify() (trials int, err error) {
-	return verify(s, newReader(records).parse, Record.Differences)
-}
-
-// Verify does for trajectories what [Store.Verify] does for records.
-func (s *Trajectories) Verify() (trials int, err error) {
-	return verify(&s.store, s.parser(nil), Trajectory.Differences)
-}
-
-func verify[T any](
-	s *Store, parse func([]byte) (trial[T], error), differences func(a, b T) []string,
-) (trials int, err error) {
+// Verify reads every run again and returns how many trials there are, and an error that names those with contradictory
+// lines, a line that cannot be read, and last lines that were cut short.
+func (s *Store[R]) Verify() (trials int, err error) {
 	type place struct {
 		path  string
 		line  int
-		value T
+		value R
 	}
 	first := map[TrialID]place{}
 	var wrong []error
-	err = each(s, parse, func(path string, number int, t trial[T]) error {
+	err = s.each(nil, func(path string, number int, t trial[R]) error {
 		old, known := first[t.id]
 		if !known {
 			first[t.id] = place{path, number, t.value}
-		} else if found := differences(old.value, t.value); len(found) > 0 {
+		} else if found := s.format.differences(old.value, t.value); len(found) > 0 {
 			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
 			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
 				"remove what is wrong of both, or both, and the trial is run again",

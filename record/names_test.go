@@ -69,9 +69,9 @@ func TestRecordsOfAnyDataAreKeptInFilesOfTheirOwnInTheFolder(t *testing.T) {
 		}
 		require.Equal(t, want, found)
 		for data, r := range want {
-			seeds, err := OpenStore(folder).Seeds(r.CellOf(), "go")
+			has, err := OpenStore(folder).Has(r.CellOf(), r.Seed, "go")
 			require.NoError(t, err)
-			require.True(t, seeds[r.Seed], data)
+			require.True(t, has, data)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 		if err != nil || len(loaded) != 1 {
 			t.Errorf("%d records, %v", len(loaded), err)
 		}
-		if _, err := store.Seeds(NewCell("pubmed", "gin", datasets.Inductive, 10), "go"); err == nil {
+		if _, err := store.Has(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
 			t.Error("trials are sought in a pipe")
 		}
 	}()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -16,15 +17,45 @@ import (
 	"nodemask/stats"
 )
 
-// Store keeps records in a folder: files of JSON lines, one for each data set and model. Programs may append to the
-// same folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
-type Store struct {
+// Run is what is kept of a training run: one reading of it, as a [Record], or all of them, as a [Trajectory].
+type Run interface{ Record | Trajectory }
+
+// Store keeps runs in a folder: files of JSON lines, one for each data set and model. Programs may append to the same
+// folder at the same time, and be killed at any moment: they lose only the trial that was not finished.
+type Store[R Run] struct {
 	folder string
+	format format[R]
 	mutex  sync.Mutex
+	reader *reader[R]
+	seen   map[string]*seen // by file
 }
 
-// OpenStore opens a folder of results, which is made when something is first added.
-func OpenStore(folder string) *Store { return &Store{folder: folder} }
+// seen is what was read of a file so far: what was measured of each trial, and how far that goes.
+type seen struct {
+	measured map[TrialID]Cell
+	end      int64
+}
+
+// OpenStore opens a folder of records, which is made when something is first added.
+func OpenStore(folder string) *Store[Record] { return openStore(folder, records) }
+
+// OpenTrajectories opens a folder of trajectories, which is made when something is first added. Reading it is an error
+// if there are any of another protocol, which count for nothing under this one's rules; "" takes all.
+func OpenTrajectories(folder, protocol string) *Store[Trajectory] {
+	f := trajectories
+	f.check = func(t Trajectory, c Cell) error {
+		if protocol != "" && t.Protocol != protocol {
+			return fmt.Errorf("a trajectory under protocol %.20q: expected %s; keep those of other rules in a folder of "+
+				"their own", t.Protocol, protocol)
+		}
+		return t.check(c)
+	}
+	return openStore(folder, f)
+}
+
+func openStore[R Run](folder string, f format[R]) *Store[R] {
+	return &Store[R]{folder: folder, format: f, reader: newReader(f), seen: map[string]*seen{}}
+}
 
 const (
 	extension   = ".jsonl"
@@ -32,21 +63,21 @@ const (
 	longestName = 100 // of what a file's name keeps of a data set's
 )
 
-// Add appends a record and returns once it is on the disk.
-func (s *Store) Add(r Record) error {
-	line, err := r.Line()
+// Add appends a run and returns once it is on the disk.
+func (s *Store[R]) Add(r R) error {
+	line, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	if len(line) >= longestLine {
-		return fmt.Errorf("a record of %d bytes: expected less than %d", len(line), longestLine)
+		return fmt.Errorf("%s of %d bytes: expected less than %d", s.format.name, len(line), longestLine)
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return appendLines(s.path(r.Data, r.Model), line)
+	return appendLines(s.path(s.format.pair(r)), line)
 }
 
 // Pair names a part of a store, which has a file of its own: what is recorded of a model on a data set.
@@ -65,9 +96,9 @@ func mayHold(file string, p Pair) bool {
 	return !slices.ContainsFunc(hyper.Models(), func(model string) bool { return strings.HasSuffix(name, "-"+model) })
 }
 
-// path is the file for the records of a data set and model.
-func (s *Store) path(data, model string) string {
-	return filepath.Join(s.folder, fileName(data+"-"+model)+extension)
+// path is the file for the runs of a pair.
+func (s *Store[R]) path(p Pair) string {
+	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
 // fileName is the name itself if it can be one, else what can be kept of it and a hash: names come from records, must
@@ -88,26 +119,42 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Seeds returns the seeds of a cell's trials that are recorded for a backend, with all that is wanted of them.
-func (s *Store) Seeds(c Cell, backend string) (map[uint64]bool, error) {
-	have := map[uint64]bool{}
-	key := c.Key()
-	_, err := readLines(s.path(c.Data, c.Parameters.Model), 0, newReader(records).parse,
-		func(_ int, t trial[Record]) error {
-			if r := t.value; r.Cell == key && r.Backend == backend && r.CellOf().Measures(c) {
-				have[r.Seed] = true
+// Has reports whether a trial of a cell is there, with all that is wanted of it. Of files it reads what was added since
+// it was last asked.
+func (s *Store[R]) Has(c Cell, seed uint64, backend string) (bool, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	files, err := s.files(c.Pair())
+	if err != nil {
+		return false, err
+	}
+	id := TrialID{c.Key(), seed, backend}
+	found := false
+	for _, path := range files {
+		file := s.seen[path]
+		if file == nil {
+			file = &seen{measured: map[TrialID]Cell{}}
+			s.seen[path] = file
+		}
+		file.end, err = s.read(path, file.end, s.reader, func(_ int, t trial[R]) error {
+			measured := s.format.measured(t.value)
+			if old, known := file.measured[t.id]; !known || !old.Measures(measured) {
+				file.measured[t.id] = measured
 			}
 			return nil
 		})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		if err != nil && (!isNoFile(err) || path == s.path(c.Pair())) { // what is added would be lost in a pipe
+			return false, err
+		}
+		measured, known := file.measured[id]
+		found = found || known && measured.Measures(c)
 	}
-	return have, nil
+	return found, nil
 }
 
 // files lists the files of the folder that may hold trials of pairs, or all without pairs, by name. A folder that is
 // not there has none.
-func (s *Store) files(pairs ...Pair) ([]string, error) {
+func (s *Store[R]) files(pairs ...Pair) ([]string, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -123,25 +170,46 @@ func (s *Store) files(pairs ...Pair) ([]string, error) {
 	return paths, err
 }
 
-// Load reads the records of pairs, or all without pairs, in the order of files and lines. Only files that may hold them
-// are read. Merged files may repeat a record of one cell and seed: the repeat is left out, unless it has a measurement
-// that the earlier one lacks; then it takes its place. [Store.Verify] says whether both say the same.
-func (s *Store) Load(pairs ...Pair) ([]Record, error) {
-	var all []Record
+// Load reads the runs of pairs, or all without pairs, in the order of files and lines. Only files that may hold them
+// are read. Merged files may repeat a trial: the repeat is left out, unless it has a measurement that the earlier one
+// lacks; then it takes its place. [Store.Verify] says whether both say the same.
+func (s *Store[R]) Load(pairs ...Pair) ([]R, error) {
+	runs, _, err := s.load(nil, pairs...)
+	return runs, err
+}
+
+// load does what [Store.Load] does, of cells alone whose key only accepts if it is not nil, and returns each run's key.
+func (s *Store[R]) load(only func(key string) bool, pairs ...Pair) (runs []R, keys []string, err error) {
 	at := map[TrialID]int{}
-	err := each(s, newReader(records).parse, func(_ string, _ int, t trial[Record]) error {
+	err = s.each(only, func(_ string, _ int, t trial[R]) error {
 		if i, known := at[t.id]; !known {
-			at[t.id] = len(all)
-			all = append(all, t.value)
-		} else if !all[i].CellOf().Measures(t.value.CellOf()) {
-			all[i] = t.value
+			at[t.id] = len(runs)
+			runs, keys = append(runs, t.value), append(keys, t.id.Cell)
+		} else if !s.format.measured(runs[i]).Measures(s.format.measured(t.value)) {
+			runs[i] = t.value
 		}
 		return nil
 	}, pairs...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return all, nil
+	return runs, keys, nil
+}
+
+// ByCell returns a function that loads a pair's runs by the key of their cell: of those cells alone whose key only
+// accepts, if it is not nil. Of others' lines the sums are checked, and what says which cell they are of.
+func (s *Store[R]) ByCell(only func(key string) bool) func(Pair) (map[string][]R, error) {
+	return func(p Pair) (map[string][]R, error) {
+		runs, keys, err := s.load(only, p)
+		if err != nil {
+			return nil, err
+		}
+		cells := map[string][]R{}
+		for i, key := range keys {
+			cells[key] = append(cells[key], runs[i])
+		}
+		return cells, nil
+	}
 }
 
 // TrialID tells trials apart: one cell, seed and backend give one result.
@@ -169,8 +237,10 @@ func ParseRecord(line []byte) (Record, error) {
 }
 
 // records is how records are read.
-var records = format[Record]{name: "a record", cellOf: recordedCell, check: Record.check,
-	id: func(r Record, _ string) TrialID { return r.ID() }, rest: scanRecord}
+var records = format[Record]{name: "a record", cellOf: recordedCell, check: Record.check, rest: scanRecord,
+	pair:     func(r Record) Pair { return Pair{r.Data, r.Model} },
+	id:       func(r Record, _ string) TrialID { return r.ID() },
+	measured: Record.CellOf, differences: Record.Differences}
 
 // recordedCell returns a record's cell, if all that the record says of it can be.
 func recordedCell(r Record) (Cell, error) {

@@ -245,7 +245,7 @@ func TestEveryCommittedRecordIsOfTheCellThatItsParametersMake(t *testing.T) {
 			r, err := ParseRecord(line)
 			require.NoError(t, err, path)
 			require.Equal(t, r.CellOf().Key(), r.Cell)
-			require.Equal(t, path, OpenStore("../results").path(r.Data, r.Model), "where more of its trials would go")
+			require.Equal(t, path, OpenStore("../results").path(Pair{r.Data, r.Model}), "where more of its trials would go")
 			count++
 		}
 	}
@@ -273,9 +273,9 @@ func TestLinkedFilesAreReadAsTheyAreWritten(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(folder, "nowhere"), filepath.Join(folder, "gone.jsonl")))
 	r := recordOf(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80)
 	require.NoError(t, OpenStore(folder).Add(r))
-	seeds, err := OpenStore(folder).Seeds(r.CellOf(), "go")
+	has, err := OpenStore(folder).Has(r.CellOf(), 1, "go")
 	require.NoError(t, err)
-	require.True(t, seeds[1])
+	require.True(t, has)
 	loaded, err := OpenStore(folder).Load()
 	require.NoError(t, err)
 	require.Equal(t, []Record{r}, loaded)

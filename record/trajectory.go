@@ -1,11 +1,8 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
 	"nodemask/datasets"
@@ -82,7 +79,10 @@ func parseTrajectory(line []byte) (Trajectory, error) {
 
 // trajectories is how trajectories are read.
 var trajectories = format[Trajectory]{name: "a trajectory", cellOf: trainedCell, check: Trajectory.check,
-	id: func(t Trajectory, key string) TrialID { return TrialID{key, t.Seed, t.Backend} }, rest: scanTrajectory}
+	rest: scanTrajectory, pair: func(t Trajectory) Pair { return Pair{t.Data, t.Model} },
+	id:          func(t Trajectory, key string) TrialID { return TrialID{key, t.Seed, t.Backend} },
+	measured:    func(Trajectory) Cell { return Cell{} }, // each has all that a trajectory has
+	differences: Trajectory.Differences}
 
 // trainedCell returns a trajectory's cell, if all that the trajectory says of it can be.
 func trainedCell(t Trajectory) (Cell, error) {
@@ -145,7 +145,7 @@ func (t Trajectory) check(c Cell) error {
 	return nil
 }
 
-// scanTrajectory reads a trajectory from its seed on, as [Trajectories.Add] writes it.
+// scanTrajectory reads a trajectory from its seed on, as [Store.Add] writes it.
 func scanTrajectory(s *scanner, t *Trajectory) {
 	s.needs(seedField)
 	t.Seed = s.whole()
@@ -178,122 +178,6 @@ func NumArrivals(s datasets.Setting) int {
 		return 1
 	}
 	return len(datasets.AllArrivals())
-}
-
-// Trajectories keeps trajectories in a folder: files of JSON lines, one for each data set and model. What [Store] says
-// of programs that append and are killed holds here too.
-type Trajectories struct {
-	store    Store
-	protocol string                 // that all were run under; "": any
-	seen     map[string]*seenTrials // by file
-}
-
-// seenTrials is what was read of a file so far.
-type seenTrials struct {
-	have map[TrialID]bool
-	end  int64
-}
-
-// OpenTrajectories opens a folder of trajectories, which is made when something is first added.
-func OpenTrajectories(folder string) *Trajectories {
-	return &Trajectories{store: Store{folder: folder}, seen: map[string]*seenTrials{}}
-}
-
-// Under returns the same folder for trajectories of one protocol alone: reading it is an error if there are others,
-// which count for nothing under these rules.
-func (s *Trajectories) Under(protocol string) *Trajectories {
-	return &Trajectories{store: Store{folder: s.store.folder}, protocol: protocol, seen: map[string]*seenTrials{}}
-}
-
-// parser returns what reads lines of the store's protocol, of cells alone if only is not nil.
-func (s *Trajectories) parser(only func(key string) bool) func(line []byte) (trial[Trajectory], error) {
-	r := newReader(trajectories)
-	r.only = only
-	return func(line []byte) (trial[Trajectory], error) {
-		t, err := r.parse(line)
-		if err == nil && !t.skipped && s.protocol != "" && t.value.Protocol != s.protocol {
-			err = fmt.Errorf("a trajectory under protocol %.20q: expected %s; "+
-				"keep those of other rules in a folder of their own",
-				t.value.Protocol, s.protocol)
-		}
-		return t, err
-	}
-}
-
-// Add appends a trajectory and returns once it is on the disk.
-func (s *Trajectories) Add(t Trajectory) error {
-	line, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	s.store.mutex.Lock()
-	defer s.store.mutex.Unlock()
-	if err := os.MkdirAll(s.store.folder, 0o777); err != nil {
-		return err
-	}
-	return appendLines(s.store.path(t.Data, t.Model), line)
-}
-
-// Lease returns the right to run a cell's trajectories on a backend, or nil if somebody else has it.
-func (s *Trajectories) Lease(key, backend string) (*Lease, error) { return s.store.Lease(key, backend) }
-
-// Load reads all trajectories, in the order of files and lines. What merged files repeat is left out.
-func (s *Trajectories) Load() ([]Trajectory, error) {
-	var all []Trajectory
-	err := s.each(nil, func(t trial[Trajectory]) { all = append(all, t.value) })
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-// OfPair reads what [Trajectories.Load] does of a pair, by the key of the cell ([Cell.Trained]). Only files that may
-// hold it are read.
-func (s *Trajectories) OfPair(p Pair) (map[string][]Trajectory, error) { return s.OfCells(p, nil) }
-
-// OfCells does what [Trajectories.OfPair] does for those cells of the pair whose key only accepts. Of others' lines the
-// sums are checked, and what says which cell they are of.
-func (s *Trajectories) OfCells(p Pair, only func(key string) bool) (map[string][]Trajectory, error) {
-	all := map[string][]Trajectory{}
-	err := s.each(only, func(t trial[Trajectory]) { all[t.id.Cell] = append(all[t.id.Cell], t.value) }, p)
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-// each calls do with each trial of pairs, or of all without pairs, once.
-func (s *Trajectories) each(only func(key string) bool, do func(trial[Trajectory]), pairs ...Pair) error {
-	known := map[TrialID]bool{}
-	return each(&s.store, s.parser(only), func(_ string, _ int, t trial[Trajectory]) error {
-		if !known[t.id] {
-			known[t.id] = true
-			do(t)
-		}
-		return nil
-	}, pairs...)
-}
-
-// Has reports whether a trial of a cell ([Cell.Trained]) is there. It reads what was added to the file since it was
-// last asked.
-func (s *Trajectories) Has(c Cell, seed uint64, backend string) (bool, error) {
-	s.store.mutex.Lock()
-	defer s.store.mutex.Unlock()
-	path := s.store.path(c.Data, c.Parameters.Model)
-	seen := s.seen[path]
-	if seen == nil {
-		seen = &seenTrials{have: map[TrialID]bool{}}
-		s.seen[path] = seen
-	}
-	end, err := readLines(path, seen.end, s.parser(nil), func(_ int, t trial[Trajectory]) error {
-		seen.have[t.id] = true
-		return nil
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	seen.end = end
-	return seen.have[TrialID{c.Key(), seed, backend}], nil
 }
 
 // ID returns what tells the trajectory's trial from others: the cell is that of [Cell.Trained].

@@ -122,7 +122,7 @@ func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
 
 func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "of [results]")
-	store := OpenTrajectories(folder)
+	store := OpenTrajectories(folder, "")
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
@@ -135,14 +135,14 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 2, "the last line has no end")
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has := func(s *Trajectories, c Cell, seed uint64) bool {
+	has := func(s *Store[Trajectory], c Cell, seed uint64) bool {
 		is, err := s.Has(c.Trained(), seed, "go")
 		require.NoError(t, err)
 		return is
 	}
 	require.True(t, has(store, c, 2))
 	require.False(t, has(store, c, 3))
-	require.NoError(t, OpenTrajectories(folder).Add(someTrajectory(c, 3)))
+	require.NoError(t, OpenTrajectories(folder, "").Add(someTrajectory(c, 3)))
 	require.True(t, has(store, c, 3), "what another process adds is seen")
 	require.True(t, has(store, c.Masked(0.5), 1))
 	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
@@ -175,12 +175,12 @@ func FuzzParseTrajectory(f *testing.F) {
 
 func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenTrajectories(folder).Add(someTrajectory(c, 1)))
+	require.NoError(t, OpenTrajectories(folder, "").Add(someTrajectory(c, 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
-	store := OpenTrajectories(folder)
+	store := OpenTrajectories(folder, "")
 	for range 2 { // whoever asked before reads on behind what it has seen
 		for seed := range uint64(2) {
 			has, err := store.Has(c.Trained(), seed+1, "go")
@@ -199,23 +199,23 @@ func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 
 func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
 	folder := t.TempDir()
-	store, c := OpenTrajectories(folder), NewCell("cora", "gin", datasets.Inductive, 10)
+	store, c := OpenTrajectories(folder, ""), NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()
 	for seed := range uint64(3) {
 		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
 		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
 	}
 	read := func() (map[string][]Trajectory, error) {
-		return store.OfCells(Pair{"cora", "gin"}, func(key string) bool { return key == wanted })
+		return store.ByCell(func(key string) bool { return key == wanted })(Pair{"cora", "gin"})
 	}
 	got, err := read()
 	require.NoError(t, err)
 	require.Equal(t, map[string][]Trajectory{wanted: {someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
 		someTrajectory(c.Masked(0.5), 3)}}, got)
-	all, err := store.OfPair(Pair{"cora", "gin"})
+	all, err := store.ByCell(nil)(Pair{"cora", "gin"})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
-	none, err := store.OfPair(Pair{"cora", "gat"})
+	none, err := store.ByCell(nil)(Pair{"cora", "gat"})
 	require.NoError(t, err)
 	require.Empty(t, none)
 

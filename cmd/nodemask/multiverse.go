@@ -83,7 +83,7 @@ where it stopped, and several may share a folder.`,
 type multiverseRun struct {
 	*multiverseFlags
 	*cobra.Command
-	store         *record.Trajectories
+	store         *record.Store[record.Trajectory]
 	protocol      string
 	shard, shards int
 }
@@ -130,7 +130,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if r.shard, r.shards, err = f.share(); err != nil {
 		return err
 	}
-	r.store = record.OpenTrajectories(f.folder).Under(r.protocol)
+	r.store = record.OpenTrajectories(f.folder, r.protocol)
 	switch {
 	case f.again > 0:
 		return r.runAgain()
@@ -182,7 +182,7 @@ func (r multiverseRun) runReadings() error {
 
 // results are the trajectories of the folder, which are read when they are asked for.
 func (r multiverseRun) results() *multiverse.Results {
-	return multiverse.LazyResults(r.store.OfPair, nil)
+	return multiverse.LazyResults(r.store.ByCell(nil), nil)
 }
 
 // train runs what a batch lacks.
@@ -200,10 +200,13 @@ func (r multiverseRun) train(batch multiverse.Batch) error {
 		return err
 	}
 	say := progressOf(w)
-	return goesOn(measure.MissingTrajectories(r.Context(), b, r.store, batch.Cells, measure.TrajectoryOptions{
+	return goesOn(measure.MissingTrajectories(r.Context(), b, r.store, batch.Cells, measure.Options[record.Trajectory]{
 		Seeds: batch.Seeds, Batch: r.batch, Jobs: r.jobs, Shard: r.shard, Shards: r.shards, Open: r.open,
 		Unopened: sayUnopened(w), Protocol: r.protocol,
-		Progress: func(s measure.TrajectoryState) {
+		Progress: func(s measure.State[record.Trajectory]) {
+			if s.Last == nil {
+				return
+			}
 			say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, %s, %d%%, split %d, %d epochs in %.2f s",
 				s.Last.Model, s.Last.Setting, s.Last.TrainPercent, s.Last.Seed, s.Last.Epochs, s.Last.Seconds))
 		},

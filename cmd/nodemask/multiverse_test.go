@@ -37,7 +37,7 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 	code, _, errs = nodemask(t, append(few, "--splits", "1", "--shard", "2/2", "--jobs", "2")...)
 	require.Zero(t, code, errs)
 	require.Equal(t, "sbm:nodes=40,classes=2, sgat: 10 of 100 trials; 0 of 10 trainings have all 10 splits\n", status())
-	all, err := record.OpenTrajectories(folder).Load()
+	all, err := record.OpenTrajectories(folder, "").Load()
 	require.NoError(t, err)
 	require.Len(t, all, 10)
 	for _, one := range all {

@@ -103,10 +103,10 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	w := c.ErrOrStderr()
 	say := progressOf(w)
-	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
-		Trials: f.trials, Jobs: f.jobs, Shard: shard, Shards: shards,
+	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options[record.Record]{
+		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
 		Open: f.open, Unopened: sayUnopened(w), Also: paper.CellsOf(paper.Artifacts()),
-		Progress: func(s measure.State) {
+		Progress: func(s measure.State[record.Record]) {
 			if s.Last != nil {
 				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",
 					s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " ")))

@@ -62,7 +62,7 @@ func newResultsCommand() *cobra.Command {
 		trajectories := 0
 		for _, part := range [][2]string{{paper.MultiverseFolder, paper.ProtocolHash()},
 			{paper.CitedFolder, paper.CitedProtocolHash()}} {
-			n, more := record.OpenTrajectories(filepath.Join(folder, part[0])).Under(part[1]).Verify()
+			n, more := record.OpenTrajectories(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
 		if err != nil {
@@ -111,7 +111,7 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 			return err
 		}
 		if readings {
-			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, paper.MultiverseFolder)).Load()
+			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, paper.MultiverseFolder), "").Load()
 			if err != nil {
 				return err
 			}

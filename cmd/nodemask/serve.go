@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,7 +80,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 	}
 	send(worker.Event{Backend: b.Summary()})
 	return measure.Missing(ctx, b, record.OpenStore(t.Store), t.Cells,
-		measure.Options{Trials: t.Trials, FirstSeed: t.FirstSeed,
+		measure.Options[record.Record]{Seeds: train.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 				return datasets.Open(ctx, data, openOptions(""))
 			},
@@ -87,7 +88,7 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 				send(worker.Event{Epoch: &worker.Epoch{Cell: c.Key(), Seed: seed, TrainLoss: worker.Number(e.TrainLoss),
 					ValidationLoss: worker.Number(e.ValidationLoss)}})
 			},
-			Progress: func(s measure.State) {
+			Progress: func(s measure.State[record.Record]) {
 				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
 			}})
 }

@@ -27,7 +27,7 @@ type Request struct {
 // Training asks for the trials of cells that a store lacks.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
-	Trials int           `json:"trials"` // of each cell
+	Trials int           `json:"trials"` // of each cell; 0: 10
 	// FirstSeed is the seed of each cell's first trial; 0: 1. Others follow it.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"` // folder of the results

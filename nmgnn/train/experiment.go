@@ -276,7 +276,7 @@ func (t *Trainer) evaluateCached(together bool) (*stats.Metrics, error) {
 
 // Seeds returns the seeds of a number of trials: first, first+1, ….
 func Seeds(first uint64, trials int) []uint64 {
-	seeds := make([]uint64, trials)
+	seeds := make([]uint64, max(trials, 0))
 	for i := range seeds {
 		seeds[i] = first + uint64(i)
 	}

@@ -30,7 +30,7 @@ func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
 		Fits                       [][3]float64
 	}
 	require.NoError(t, json.Unmarshal(text, &fixture))
-	all, err := record.OpenTrajectories("../../results/multiverse").Load()
+	all, err := record.OpenTrajectories("../../results/multiverse", "").Load()
 	require.NoError(t, err)
 	results, err := multiverse.NewResults(all)
 	require.NoError(t, err)

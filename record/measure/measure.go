@@ -1,4 +1,4 @@
-// Package measure runs the trials of cells that a store lacks, and runs records again to compare.
+// Package measure runs the trials of cells that a store lacks, and runs recorded trials again to compare.
 package measure
 
 import (
@@ -14,11 +14,13 @@ import (
 	"nodemask/record"
 )
 
-// Options say how cells are measured. All but Open may be left zero.
-type Options struct {
-	Trials    int    // of each cell; 0: 10
-	FirstSeed uint64 // of each cell's trials; 0: 1
-	Jobs      int    // trials side by side; 0: 1
+// Options say how cells are measured. All but Open may be left zero, and a trajectory's Protocol may not.
+type Options[R record.Run] struct {
+	Seeds []uint64 // of each cell's trials; nil: 1 to 10
+	// Batch is for how many seeds all cells are done before the next ones; 0: the first seed by itself, so that a part
+	// of the work is already a table, then all others. Programs are compiled once a batch.
+	Batch int
+	Jobs  int // trials side by side; 0: 1
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
@@ -27,139 +29,178 @@ type Options struct {
 	// others run, and the same error is returned in the end. A nil Unopened: it is returned at once.
 	Unopened func(*UnopenedError) error
 	// Progress is called before and after each trial, by one job at a time.
-	Progress func(State)
-	// Epoch is called after each epoch of each trial, by the trial's job; it must be quick.
+	Progress func(State[R])
+
+	// Of records: Epoch is called after each epoch of each trial, by the trial's job; it must be quick. Now dates
+	// records; nil: time.Now. Also lists cells that others want, with all that they want measured: measuring it in the
+	// same trials costs little, and running the trials again for it costs much. Cells that are not run are left out.
 	Epoch func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	Now   func() time.Time // for the date of records; nil: time.Now
-	// Also lists cells that others want, with all that they want measured: measuring it in the same trials costs little,
-	// and running the trials again for it costs much. Cells that are not run are left out.
-	Also []record.Cell
+	Now   func() time.Time
+	Also  []record.Cell
+
+	// Of trajectories: the hash of the rules, which each keeps.
+	Protocol string
 }
 
 // State is how far the work has come.
-type State struct {
-	Done, Total int            // trials, with those that were there before
-	Before      int            // of Done: there before
-	Running     []string       // keys of the cells in hand, by job; "" for none
-	Left        time.Duration  // estimated from the trials so far; 0: unknown
-	Last        *record.Record // the trial that has just ended
+type State[R record.Run] struct {
+	Done, Total int           // trials, with those that were there before
+	Before      int           // of Done: there before
+	Running     []string      // keys of the cells in hand, by job; "" for none
+	Left        time.Duration // estimated from the trials so far; 0: unknown
+	Last        *R            // the trial that has just ended
 }
 
 // Missing runs the trials of cells that the store does not have for this backend, and adds each to the store as it
-// ends. The first trial of every cell comes first, so that a part of the work is already a table; then all further
-// trials of each cell together, since they share its compiled program.
+// ends. Trials of cells that share a compiled program follow each other.
 //
 // When the context is cancelled only the trials in hand are lost. Any number of processes may measure into one folder:
 // none runs a trial that another has run or has in hand.
-func Missing(ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options) error {
+func Missing(
+	ctx context.Context, b *backend.Backend, store *record.Store[record.Record], cells []record.Cell,
+	o Options[record.Record],
+) error {
 	also := map[string]record.Cell{}
 	for _, c := range record.Merge(o.Also) {
 		also[c.Key()] = c
 	}
-	o.Trials = max(o.Trials, 0)
-	if o.Trials == 0 {
-		o.Trials = 10
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	records, err := store.Load()
+	return missing(ctx, b, store, cells, o,
+		func(ctx context.Context, r *train.Runner, c record.Cell, g *datasets.Graph, seed uint64) (record.Record, error) {
+			var epochs func(int, train.Epoch)
+			if o.Epoch != nil {
+				epochs = func(epoch int, e train.Epoch) { o.Epoch(c, seed, epoch, e) }
+			}
+			if more, known := also[c.Key()]; known {
+				c.Cached, c.History = c.Cached || more.Cached, c.History || more.History
+			}
+			x := Experiment(c, g)
+			result, err := r.Trial(ctx, x, seed, epochs)
+			if err != nil {
+				return record.Record{}, err
+			}
+			trial := Stored(c, x, b, result)
+			trial.Date = o.Now().UTC().Format(time.RFC3339)
+			return trial, nil
+		})
+}
+
+// MissingTrajectories does what [Missing] does, for trajectories: of cells as they are trained ([record.Cell.Trained]).
+func MissingTrajectories(
+	ctx context.Context, b *backend.Backend, store *record.Store[record.Trajectory], cells []record.Cell,
+	o Options[record.Trajectory],
+) error {
+	trained := make([]record.Cell, len(cells))
+	for i, c := range cells {
+		trained[i] = c.Trained()
+	}
+	return missing(ctx, b, store, trained, o,
+		func(ctx context.Context, r *train.Runner, c record.Cell, g *datasets.Graph, seed uint64) (record.Trajectory, error) {
+			t, err := trajectoryOf(ctx, r, b, c, g, seed)
+			t.Protocol = o.Protocol
+			return t, err
+		})
+}
+
+// work is one call of missing.
+type work[R record.Run] struct {
+	Options[R]
+	trial   func(context.Context, *train.Runner, record.Cell, *datasets.Graph, uint64) (R, error)
+	backend *backend.Backend
+	store   *record.Store[R]
+	graphs  map[string]*datasets.Graph // of all tasks
+	begin   time.Time
+	missing int
+
+	queue queue
+	mutex sync.Mutex
+	jobs  int // that have begun
+	state State[R]
+}
+
+// missing has trial run what the store lacks of cells.
+func missing[R record.Run](
+	ctx context.Context, b *backend.Backend, store *record.Store[R], cells []record.Cell, o Options[R],
+	trial func(context.Context, *train.Runner, record.Cell, *datasets.Graph, uint64) (R, error),
+) error {
+	if o.Seeds == nil {
+		o.Seeds = train.Seeds(1, 10)
+	}
+	groups, total, err := plan(record.Merge(cells), o, func(c record.Cell, seed uint64) (bool, error) {
+		return store.Has(c, seed, b.ID)
+	})
 	if err != nil {
 		return err
 	}
-	tasks, total := plan(record.Merge(cells), records, b.ID, o)
-	all, err := openAll(ctx, o.Open, grouped(tasks))
+	before := total
+	for _, group := range groups {
+		before -= trialsOf(group)
+	}
+	all, err := openAll(ctx, o.Open, groups)
 	if err != nil {
 		return err
 	}
-	p := &work{Options: o, also: also, backend: b, store: store, graphs: all.graphs, begin: time.Now(),
-		missing: trialsOf(tasks) - all.unopened.trials(),
-		state: State{Total: total - all.unopened.trials(), Before: total - trialsOf(tasks),
-			Running: make([]string, max(o.Jobs, 1))}}
-	p.state.Done = p.state.Before
-	p.queue.groups = all.groups
-	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, p.job) })
+	total -= all.unopened.trials()
+	w := &work[R]{Options: o, trial: trial, backend: b, store: store, graphs: all.graphs, begin: time.Now(),
+		missing: total - before,
+		state:   State[R]{Total: total, Before: before, Done: before, Running: make([]string, max(o.Jobs, 1))}}
+	w.queue.groups = all.groups
+	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, w.job) })
 }
 
 // job runs tasks until none is left.
-func (p *work) job(ctx context.Context, r *train.Runner) error {
-	p.mutex.Lock()
-	job := p.jobs
-	p.jobs++
-	p.mutex.Unlock()
-	return p.queue.work(ctx, func(key string) (*record.Lease, error) { return p.store.Lease(key, p.backend.ID) },
-		func(t task) error { return p.run(ctx, r, job, t) })
+func (w *work[R]) job(ctx context.Context, r *train.Runner) error {
+	w.mutex.Lock()
+	job := w.jobs
+	w.jobs++
+	w.mutex.Unlock()
+	return w.queue.work(ctx, func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
+		func(t task) error { return w.run(ctx, r, job, t) })
 }
 
-// work is one call of Missing.
-type work struct {
-	Options
-	also    map[string]record.Cell
-	backend *backend.Backend
-	store   *record.Store
-
-	graphs map[string]*datasets.Graph // of all tasks
-
-	mutex   sync.Mutex
-	queue   queue
-	jobs    int // that have begun
-	state   State
-	begin   time.Time
-	missing int
-}
-
-func (p *work) run(ctx context.Context, r *train.Runner, job int, t task) error {
-	have, err := p.store.Seeds(t.cell, p.backend.ID) // others may have run some since
-	if err != nil {
-		return err
-	}
-	cell := t.cell
-	if also, known := p.also[cell.Key()]; known {
-		cell.Cached, cell.History = cell.Cached || also.Cached, cell.History || also.History
-	}
-	x := Experiment(cell, p.graphs[cell.Data])
+func (w *work[R]) run(ctx context.Context, r *train.Runner, job int, t task) error {
 	for _, seed := range t.seeds {
-		if have[seed] {
-			p.report(func(s *State) {
+		there, err := w.store.Has(t.cell, seed, w.backend.ID) // others may have run it since
+		if err != nil {
+			return err
+		}
+		if there {
+			w.report(func(s *State[R]) {
 				s.Done++
 				s.Before++
 				s.Last = nil
-				p.missing--
+				w.missing--
 			})
 			continue
 		}
-		p.report(func(s *State) { s.Running[job], s.Last = t.cell.Key(), nil })
-		var epochs func(int, train.Epoch)
-		if p.Epoch != nil {
-			epochs = func(epoch int, e train.Epoch) { p.Epoch(t.cell, seed, epoch, e) }
-		}
-		result, err := r.Trial(ctx, x, seed, epochs)
+		w.report(func(s *State[R]) { s.Running[job], s.Last = t.cell.Key(), nil })
+		trial, err := w.trial(ctx, r, t.cell, w.graphs[t.cell.Data], seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				return err
 			}
 			return fmt.Errorf("%s, seed %d: %w", t.cell.Key(), seed, err)
 		}
-		trial := Stored(cell, x, p.backend, result)
-		trial.Date = p.Now().UTC().Format(time.RFC3339)
-		if err := p.store.Add(trial); err != nil {
+		if err := w.store.Add(trial); err != nil {
 			return err
 		}
-		p.report(func(s *State) {
+		w.report(func(s *State[R]) {
 			s.Done++
 			s.Running[job], s.Last = "", &trial
 			ran := s.Done - s.Before
-			s.Left = train.TimeLeft(time.Since(p.begin), ran, p.missing-ran)
+			s.Left = train.TimeLeft(time.Since(w.begin), ran, w.missing-ran)
 		})
 	}
 	return nil
 }
 
-func (p *work) report(change func(*State)) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	change(&p.state)
-	if p.Progress != nil {
-		p.Progress(p.state)
+func (w *work[R]) report(change func(*State[R])) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	change(&w.state)
+	if w.Progress != nil {
+		w.Progress(w.state)
 	}
 }

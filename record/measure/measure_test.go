@@ -19,6 +19,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
 
@@ -32,8 +33,9 @@ func tiny() []record.Cell {
 	return []record.Cell{plain, plain.Masked(0.5), history}
 }
 
-func tinyOptions(opened *atomic.Int32) Options {
-	return Options{Trials: 3, Jobs: 2, Now: func() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) },
+func tinyOptions(opened *atomic.Int32) Options[record.Record] {
+	return Options[record.Record]{Seeds: train.Seeds(1, 3), Jobs: 2,
+		Now: func() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) },
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			opened.Add(1)
 			return datasets.Open(ctx, "sbm:nodes=120,classes=3", datasets.OpenOptions{})
@@ -50,8 +52,8 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
-	var states []State
-	o.Progress = func(s State) {
+	var states []State[record.Record]
+	o.Progress = func(s State[record.Record]) {
 		if s.Last != nil {
 			states = append(states, s)
 		}
@@ -82,7 +84,7 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	require.Empty(t, states)
 	require.EqualValues(t, 1, opened.Load())
 	// One trial more of each.
-	o.Trials = 4
+	o.Seeds = train.Seeds(1, 4)
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.Len(t, states, 3)
 
@@ -118,7 +120,7 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 	o := tinyOptions(&opened)
 	o.Jobs = 1
 	ctx, cancel := context.WithCancel(t.Context())
-	o.Progress = func(s State) {
+	o.Progress = func(s State[record.Record]) {
 		if s.Done == 2 {
 			cancel()
 		}
@@ -147,7 +149,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		var opened atomic.Int32
 		o := tinyOptions(&opened)
-		o.Trials = 6
+		o.Seeds = train.Seeds(1, 6)
 		err = Missing(context.Background(), b, record.OpenStore(folder), tiny(), o)
 	}
 	if err != nil {
@@ -236,7 +238,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	history.Cached, history.History = false, true
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
-	o.Trials = 1
+	o.Seeds = train.Seeds(1, 1)
 	o.Also = []record.Cell{cached, history, tiny()[2]}
 	store := record.OpenStore(t.TempDir())
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
@@ -251,7 +253,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	o.Also = []record.Cell{cached}
-	o.Progress = func(s State) { require.Nil(t, s.Last, "a trial was run") }
+	o.Progress = func(s State[record.Record]) { require.Nil(t, s.Last, "a trial was run") }
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
 
@@ -41,8 +42,8 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	o := tinyOptions(&opened)
 	o.Open = openSome(&opened)
 	var said *UnopenedError
-	var last State
-	o.Progress = func(s State) {
+	var last State[record.Record]
+	o.Progress = func(s State[record.Record]) {
 		require.NotNil(t, said, "said before the first trial")
 		last = s
 	}
@@ -59,11 +60,11 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	require.Len(t, records, 9)
 
 	// And so for trajectories.
-	trajectories := record.OpenTrajectories(t.TempDir())
+	trajectories := record.OpenTrajectories(t.TempDir(), "")
 	to := trajectoryOptions(&opened)
 	to.Open, to.Unopened, said = o.Open, o.Unopened, nil
-	var state TrajectoryState
-	to.Progress = func(s TrajectoryState) {
+	var state State[record.Trajectory]
+	to.Progress = func(s State[record.Trajectory]) {
 		require.NotNil(t, said)
 		state = s
 	}
@@ -80,14 +81,14 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
-	o.Trials, o.Open = 1, openSome(&opened)
+	o.Seeds, o.Open = train.Seeds(1, 1), openSome(&opened)
 	o.Unopened = func(err *UnopenedError) error { t.Error("said twice"); return err }
 	require.NoError(t, Missing(t.Context(), b, store, tiny(), o))
 	require.EqualError(t, Missing(t.Context(), b, store, append(elsewhere()[:1], tiny()...), o),
 		"cannot run 1 trial on far: not on this machine")
 
-	o.Unopened, o.Trials = nil, 2
-	o.Progress = func(State) { t.Error("a trial was run") }
+	o.Unopened, o.Seeds = nil, train.Seeds(1, 2)
+	o.Progress = func(State[record.Record]) { t.Error("a trial was run") }
 	require.ErrorIs(t, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o), errFar)
 
 	refused := errors.New("not without it")

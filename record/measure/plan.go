@@ -2,8 +2,8 @@ package measure
 
 import (
 	"hash/fnv"
+	"slices"
 
-	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
 
@@ -13,40 +13,42 @@ type task struct {
 	seeds []uint64
 }
 
-// plan lists what is missing, and how many trials there are in all.
-func plan(cells []record.Cell, records []record.Record, backend string, o Options) (tasks []task, total int) {
-	have := map[record.TrialID]bool{}
-	needs := map[string]record.Cell{}
-	for _, c := range cells {
-		needs[c.Key()] = c
+// plan lists what is missing, and how many trials there are in all: batch by batch of the seeds, those that share a
+// program together, for one job to do.
+func plan[R record.Run](
+	cells []record.Cell, o Options[R], has func(record.Cell, uint64) (bool, error),
+) (groups [][]task, total int, err error) {
+	var batches [][]uint64
+	switch {
+	case o.Batch > 0:
+		batches = slices.Collect(slices.Chunk(o.Seeds, o.Batch))
+	case len(o.Seeds) > 0:
+		batches = [][]uint64{o.Seeds[:1], o.Seeds[1:]}
 	}
-	for _, r := range records {
-		if c, wanted := needs[r.Cell]; wanted && r.CellOf().Measures(c) {
-			have[r.ID()] = true
-		}
-	}
-	firstSeed := max(o.FirstSeed, 1)
-	var first, further []task
-	for _, c := range cells {
-		if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
-			continue
-		}
-		total += o.Trials
-		var missing []uint64
-		for _, seed := range train.Seeds(firstSeed, o.Trials) {
-			if !have[record.TrialID{Cell: c.Key(), Seed: seed, Backend: backend}] {
-				missing = append(missing, seed)
+	for _, seeds := range batches {
+		var tasks []task
+		for _, c := range cells {
+			if o.Shards > 1 && shardOf(c, o.Shards) != o.Shard {
+				continue
+			}
+			total += len(seeds)
+			var missing []uint64
+			for _, seed := range seeds {
+				there, err := has(c, seed)
+				if err != nil {
+					return nil, 0, err
+				}
+				if !there {
+					missing = append(missing, seed)
+				}
+			}
+			if len(missing) > 0 {
+				tasks = append(tasks, task{c, missing})
 			}
 		}
-		if len(missing) > 0 && missing[0] == firstSeed {
-			first = append(first, task{c, missing[:1]})
-			missing = missing[1:]
-		}
-		if len(missing) > 0 {
-			further = append(further, task{c, missing})
-		}
+		groups = append(groups, grouped(tasks)...)
 	}
-	return append(first, further...), total
+	return groups, total, nil
 }
 
 // shardOf spreads cells over shards by what they are called, so that it does not matter which artifacts are asked for.
@@ -57,15 +59,18 @@ func shardOf(c record.Cell, shards int) int {
 	return int(h.Sum64() % uint64(shards))
 }
 
-// grouped puts tasks that follow each other and share a compiled program together, for one job to do.
-func grouped(tasks []task) [][]task {
-	var groups [][]task
+// grouped puts tasks that share a compiled program together, in the order of the first of each.
+func grouped(tasks []task) (groups [][]task) {
+	at := map[string]int{}
 	for _, t := range tasks {
-		if n := len(groups); n > 0 && programOf(groups[n-1][0].cell) == programOf(t.cell) {
-			groups[n-1] = append(groups[n-1], t)
-		} else {
-			groups = append(groups, []task{t})
+		program := programOf(t.cell)
+		i, known := at[program]
+		if !known {
+			i = len(groups)
+			at[program] = i
+			groups = append(groups, nil)
 		}
+		groups[i] = append(groups[i], t)
 	}
 	return groups
 }

@@ -1,12 +1,14 @@
 package measure
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
 	"nodemask/record"
 )
 
@@ -26,7 +28,8 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	seen := map[string]int{}
 	programs := map[string]int{}
 	for shard := range 5 {
-		tasks, total := plan(cells, nil, "go", Options{Trials: 1, Shard: shard, Shards: 5})
+		o := Options[record.Record]{Seeds: train.Seeds(1, 1), Shard: shard, Shards: 5}
+		tasks, total := planned(t, cells, nil, "go", o)
 		require.NotEmpty(t, tasks)
 		require.Equal(t, len(tasks), total)
 		for _, task := range tasks {
@@ -43,6 +46,19 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	}
 }
 
+// planned is the plan of a store that has some records: its tasks in order, and how many trials there are in all.
+func planned(
+	t *testing.T, cells []record.Cell, have []record.Record, backend string, o Options[record.Record],
+) (tasks []task, total int) {
+	groups, total, err := plan(cells, o, func(c record.Cell, seed uint64) (bool, error) {
+		return slices.ContainsFunc(have, func(r record.Record) bool {
+			return r.ID() == record.TrialID{Cell: c.Key(), Seed: seed, Backend: backend} && r.CellOf().Measures(c)
+		}), nil
+	})
+	require.NoError(t, err)
+	return slices.Concat(groups...), total
+}
+
 // recorded is what a plan looks at of a record.
 func recorded(c record.Cell, seed uint64) record.Record {
 	return record.Record{Cell: c.Key(), Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
@@ -54,12 +70,12 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 	cached := plain
 	cached.Cached = true
 	have := []record.Record{recorded(plain, 1), recorded(plain, 2)}
-	tasks, total := plan([]record.Cell{plain}, have, "go", Options{Trials: 2})
+	tasks, total := planned(t, []record.Cell{plain}, have, "go", Options[record.Record]{Seeds: train.Seeds(1, 2)})
 	require.Empty(t, tasks)
 	require.Equal(t, 2, total)
-	tasks, _ = plan([]record.Cell{cached}, have, "go", Options{Trials: 2})
+	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options[record.Record]{Seeds: train.Seeds(1, 2)})
 	require.Equal(t, []task{{cached, []uint64{1}}, {cached, []uint64{2}}}, tasks)
-	tasks, _ = plan([]record.Cell{plain}, have, "xla:cpu", Options{Trials: 1})
+	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options[record.Record]{Seeds: train.Seeds(1, 1)})
 	require.Len(t, tasks, 1, "another backend's trials are not this one's")
 }
 
@@ -80,7 +96,7 @@ func TestTrialsMayBeginAtAnySeed(t *testing.T) {
 		r.Data, r.Setting, r.TrainPercent = cell.Data, cell.Setting, cell.TrainPercent
 		have[i] = r
 	}
-	tasks, total := plan([]record.Cell{cell}, have, "go", Options{Trials: 3, FirstSeed: 100})
+	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options[record.Record]{Seeds: train.Seeds(100, 3)})
 	require.Equal(t, 3, total)
 	require.Len(t, tasks, 2, "the first trial by itself")
 	require.Equal(t, []uint64{100}, tasks[0].seeds)

@@ -25,17 +25,17 @@ func trajectoryCells() []record.Cell {
 		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss })}
 }
 
-func trajectoryOptions(opened *atomic.Int32) TrajectoryOptions {
-	return TrajectoryOptions{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
+func trajectoryOptions(opened *atomic.Int32) Options[record.Trajectory] {
+	return Options[record.Trajectory]{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
 		Protocol: "rules"}
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
-	b, store := openGo(t), record.OpenTrajectories(t.TempDir())
+	b, store := openGo(t), record.OpenTrajectories(t.TempDir(), "")
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
-	var last TrajectoryState
-	o.Progress = func(s TrajectoryState) { last = s }
+	var last State[record.Trajectory]
+	o.Progress = func(s State[record.Trajectory]) { last = s }
 	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
 	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
 	require.Equal(t, 12, last.Total)
@@ -57,7 +57,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	}
 
 	// All there: nothing runs. One split more: one trial each.
-	last = TrajectoryState{}
+	last = State[record.Trajectory]{}
 	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
 	require.Zero(t, last.Done)
 	o.Seeds = train.Seeds(100, 4)
@@ -77,14 +77,14 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 }
 
 func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), record.OpenTrajectories(t.TempDir()), record.OpenTrajectories(t.TempDir())
+	b, whole, parts := openGo(t), record.OpenTrajectories(t.TempDir(), ""), record.OpenTrajectories(t.TempDir(), "")
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
 	require.NoError(t, MissingTrajectories(t.Context(), b, whole, trajectoryCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
 	interrupted := o
 	interrupted.Jobs = 1
-	interrupted.Progress = func(s TrajectoryState) {
+	interrupted.Progress = func(s State[record.Trajectory]) {
 		if s.Done == 5 {
 			cancel()
 		}
@@ -102,7 +102,7 @@ func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testin
 }
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *record.Trajectories) []record.Trajectory {
+func trajectoriesOf(t *testing.T, store *record.Store[record.Trajectory]) []record.Trajectory {
 	all, err := store.Load()
 	require.NoError(t, err)
 	for i := range all {
