@@ -36,6 +36,15 @@ type Backend struct {
 	KernelsLost error
 
 	asked string // opens it again
+	end   func() // what to do when it is finalized; nil: nothing
+}
+
+// Finalize frees the backend. It must not be used after that.
+func (b *Backend) Finalize() {
+	b.Backend.Finalize()
+	if b.end != nil {
+		b.end()
+	}
 }
 
 // String returns one line for people: the backend, its plugin if it has one, its kernels, and why it is slower than it
@@ -168,9 +177,8 @@ func IDs() []string { return []string{cuda, cpu, pure} }
 //
 // Some of what Open does is for the whole process. The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS unless they are
 // set, which XLA reads, and has glibc's allocator keep the memory that it gets, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set ([fused.Register]): set them to decide yourself. The pure-Go backend
-// is changed once, before main runs, by linking this package ([fused.Intercepted]): every program of GoMLX's in the
-// process then computes the same numbers by faster loops.
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES are set ([fused.Register]): set them to decide yourself. Other programs of
+// GoMLX's pure-Go backend in the process keep GoMLX's own operations ([fused.Hasten]).
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -215,7 +223,7 @@ func openNamed(id string) (*Backend, *Error) {
 		if err != nil {
 			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error(), Err: err}
 		}
-		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: id}, nil
+		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: id, end: fused.Hasten(b)}, nil
 	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
 		if config == "" {
 			if b, why := openXLA("cuda"); why == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -113,7 +114,8 @@ type goInsides struct {
 	nodeShape     uintptr       // of a Node: its result's shape
 	flat, shape   uintptr       // of a Buffer: its numbers, a slice in an any; its shape
 
-	own operationTable // GoMLX's operations, some of which have others in their place now
+	own   operationTable // GoMLX's operations, some of which have others in their place now
+	asked sync.Map       // the backends that these others are for, an unsafe.Pointer each
 }
 
 // findGo finds them in the types of a backend and of a value in a computation.
@@ -249,7 +251,8 @@ func tryGo(b compute.Backend) (*goInsides, error) {
 
 // interceptedGo is what is known of the pure-Go backend, or why this version of it cannot run the kernels. Its tables
 // of operations are one for all backends of the process, and programs read them while they compute. So they are changed
-// once, as the process starts: no program computes before that, and none sees them change.
+// once, as the process starts: no program computes before that, and none sees them change. What stands there then asks
+// whose backend it is that computes.
 var interceptedGo = installGo()
 
 type interception struct {
@@ -275,9 +278,7 @@ func installGo() (in interception) {
 }
 
 // Intercepted returns nil if pure-Go backends run the kernels where a computation calls them, or else an error that
-// says why this version of GoMLX cannot; then nothing is changed in it. Where they do, every program of GoMLX's pure-Go
-// backend in the process runs the loops of this package for sums, products, transpositions and the other operations of
-// hastened, with the same numbers to the last bit: linking this package does that.
+// says why this version of GoMLX cannot; then nothing is changed in it.
 func Intercepted() error { return interceptedGo.err }
 
 // intercept puts the kernels into a table, if it and the backend are as they should be.

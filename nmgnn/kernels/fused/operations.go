@@ -59,12 +59,32 @@ func checkOperations(table *operationTable) error {
 	return nil
 }
 
-// hasten puts the loops into a table that was checked.
+// hasten puts the loops into a table that was checked, for the backends of [Hasten]: others run what was there.
 func (t *goInsides) hasten(table *operationTable) {
 	t.own = *table
 	for _, h := range hastened {
-		table[h.op] = h.make(t, table[h.op])
+		own := table[h.op]
+		ours := h.make(t, own)
+		table[h.op] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+			if _, asked := t.asked.Load(backend); asked {
+				return ours(backend, node, inputs, owned)
+			}
+			return own(backend, node, inputs, owned)
+		}
 	}
+}
+
+// Hasten has a backend of GoMLX's in pure Go run the loops of this package for the operations of hastened, with the
+// same numbers to the last bit, until end is called. Other backends of the process run GoMLX's. Where [Intercepted]
+// returns an error, and for backends of other kinds, it does nothing.
+func Hasten(b compute.Backend) (end func()) {
+	t := interceptedGo.insides
+	if t == nil || reflect.TypeOf(b) != t.backend {
+		return func() {}
+	}
+	pointer := reflect.ValueOf(b).UnsafePointer()
+	t.asked.Store(pointer, true)
+	return func() { t.asked.Delete(pointer) }
 }
 
 // few is how many numbers are not worth a call from Go to lanes.

@@ -56,6 +56,7 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 	b, err := gobackend.New("ops_sequential")
 	require.NoError(t, err)
 	require.NoError(t, Intercepted())
+	defer Hasten(b)()
 	product := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{0}, nil) }
 	transposed := func(x, z *Node) *Node { return DotGeneral(x, []int{1}, nil, z, []int{1}, nil) }
 	two := map[string]func(x, z *Node) *Node{"+": Add, "-": Sub, "*": Mul, "/": Div, "max": Max}
@@ -123,6 +124,29 @@ func TestHastenedOperationsAreGoMLXsToTheLastBit(t *testing.T) {
 		check(t, r, func(x []*Node) *Node { return transposed(x[0], x[1]) }, []int{m, k}, []int{n, k})
 		check(t, r, func(x []*Node) *Node { return Mul(Mul(x[0], x[1]), x[0]) }, []int{m, 1}, []int{1, n})
 	})
+}
+
+func TestOnlyBackendsThatAskRunOurOperations(t *testing.T) {
+	ran := 0
+	defer func(own func() bool) { haveLanes = own }(haveLanes)
+	own := haveLanes
+	haveLanes = func() bool { ran++; return own() }
+	for range 2 { // the second backend may lie where the first one did
+		b, err := gobackend.New("ops_sequential")
+		require.NoError(t, err)
+		for _, asks := range []bool{false, true, false} {
+			end := func() {}
+			if asks {
+				end = Hasten(b)
+			}
+			ran = 0
+			_, err = CallOnce(b, Sqrt, tensors.FromFlatDataAndDimensions(make([]float32, 64*64), 64, 64))
+			require.NoError(t, err)
+			require.Equal(t, asks, ran > 0)
+			end()
+		}
+		b.Finalize()
+	}
 }
 
 func TestOperationsThatAreNotGoMLXsOwnAreAnError(t *testing.T) {
