@@ -29,7 +29,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width))
 	var mean *Node
 	if near.drops(l.Dropout) {
-		near.random.Next() // left out, so that seeds keep the numbers that results were recorded with
+		near.random.Next() // skip one stream, so that recorded results stay reproducible
 		alike := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
 		mean = near.Attention(alike, wh, mask, l.Dropout)
 	} else {

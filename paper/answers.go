@@ -175,7 +175,7 @@ func effectNote(a cited.Answer) string {
 		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
 	}
 	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2),
-		unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High), a.Splits, cited.Splits)
+		unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2), a.Splits, cited.Splits)
 }
 
 // Answer is what was found, for people.
@@ -329,8 +329,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		effect, p := "–", "–"
 		if a.Effect != nil {
-			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low),
-				unsigned(a.Effect.Pooled.High))
+			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low, 2),
+				unsigned(a.Effect.Pooled.High, 2))
 			if a.Splits == cited.Splits {
 				p = stats.ProbabilityText(a.P)
 			}
@@ -392,7 +392,7 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 				}
 				if a.Effect != nil {
 					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2),
-						unsigned(a.Effect.Pooled.Low), unsigned(a.Effect.Pooled.High)), Bold: a.Effect.Sign() != 0}
+						unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2)), Bold: a.Effect.Sign() != 0}
 				}
 				for i := range multiverse.Sizes() {
 					text := "–"

@@ -269,13 +269,13 @@ func claimsOfLoss(id, data string) []Claim {
 		{ID: id + "/train", Subject: aboutLosses, Text: "The training loss is higher with node masking" + on,
 			Says: "node masking leads to higher training losses in both the transductive and inductive settings",
 			Rule: "The mean over the epochs that both trials of a seed have, as differences are.",
-			Judge: usual("cross-entropy", losses(data, func(plain, masked record.Record) float64 {
+			Judge: usual(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
 				n := min(len(plain.TrainLosses), len(masked.TrainLosses))
 				return stat.Mean(masked.TrainLosses[:n], nil) - stat.Mean(plain.TrainLosses[:n], nil)
 			}))},
 		{ID: id + "/lower", Subject: aboutLosses, Text: "The least validation loss is lower with node masking" + on,
 			Says: "the model is able to achieve a lower validation loss meaning that it generalizes better",
-			Judge: usual("cross-entropy", losses(data, func(plain, masked record.Record) float64 {
+			Judge: usual(crossEntropy, losses(data, func(plain, masked record.Record) float64 {
 				return slices.Min(plain.ValidationLosses) - slices.Min(masked.ValidationLosses)
 			}))},
 		{ID: id + "/regularises", Subject: aboutLosses, Text: "The validation loss rises less after its minimum with node " +

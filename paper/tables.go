@@ -271,7 +271,7 @@ func depthCell(setting datasets.Setting, layers int) record.Cell {
 
 func figLoss(id, data string) Artifact {
 	a := Artifact{ID: id, Title: "Losses of GIN on " + DataTitle(data) + ", 10 % to train on", XLabel: "epoch",
-		YLabel: "cross-entropy",
+		YLabel: crossEntropy,
 		About:  "Mean over the trials that have not stopped yet, for as long as half of them have not."}
 	for _, setting := range datasets.Settings() {
 		for _, keep := range []hyper.KeepRate{1, MaskedKeepRate} {

@@ -46,21 +46,33 @@ func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low),
-		unsigned(v.Effect.High), v.Unit)
+	digits := digitsOf(v.Unit)
+	text := fmt.Sprintf("%s [%s, %s] %s", signed(v.Effect.MeanDifference, digits), unsigned(v.Effect.Low, digits),
+		unsigned(v.Effect.High, digits), v.Unit)
 	if v.Published != nil {
 		text += fmt.Sprintf(" (paper: %s)", signed(*v.Published, 2))
 	}
 	return text
 }
 
-func unsigned(x float64) string { return strings.TrimPrefix(signed(x, 2), "+") }
+func unsigned(x float64, digits int) string { return strings.TrimPrefix(signed(x, digits), "+") }
+
+// crossEntropy is the unit of losses, which differ by thousandths.
+const crossEntropy = "cross-entropy"
+
+// digitsOf is how many digits after the point are told of a number in a unit.
+func digitsOf(unit string) int {
+	if unit == crossEntropy {
+		return 4
+	}
+	return 2
+}
 
 // GradeText returns the grade, and of an inconclusive one what would have been found.
 func (v Verdict) GradeText() string {
 	switch {
 	case v.Grade == multiverse.Inconclusive && v.Detectable > 0:
-		return fmt.Sprintf("%s (%.2f %s would have been found)", v.Grade, v.Detectable, v.Unit)
+		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
 	}
 	return string(v.Grade)
 }
@@ -123,7 +135,7 @@ func test(r *record.Results, unit string, comparisons []comparison) (t tested, o
 			t.Against++
 			mark = " ✗"
 		}
-		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, 2),
+		t.parts = append(t.parts, fmt.Sprintf("%s %s (p %s)%s", c.name, signed(single.MeanDifference, digitsOf(unit)),
 			stats.ProbabilityText(single.P), mark))
 		if c.published != nil && !math.IsNaN(published) {
 			published += *c.published / float64(len(comparisons))
@@ -206,8 +218,8 @@ func (t tested) described() Verdict {
 	t.Figures = fmt.Sprintf("%s, p %s; significant in %s%s, %d or more trials each", t.EffectText(),
 		stats.ProbabilityText(t.Effect.P), t.Strict(), against, t.trials)
 	if t.Detectable > 0 {
-		t.Figures += fmt.Sprintf("; a true difference of %.2f %s would have been found with a power of 80 %%", t.Detectable,
-			t.Unit)
+		t.Figures += fmt.Sprintf("; a true difference of %.*f %s would have been found with a power of 80 %%",
+			digitsOf(t.Unit), t.Detectable, t.Unit)
 	}
 	t.Figures += ": " + strings.Join(t.parts, "; ")
 	return t.Verdict

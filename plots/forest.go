@@ -72,25 +72,6 @@ func (e Effect) check(columns int) error {
 	return checkInterval(e.Value, e.Low, e.High)
 }
 
-// Table returns the numbers that the plot shows.
-func (f Forest) Table() Table {
-	t := Table{ID: f.ID, Title: f.Title, Caption: f.Caption, TextColumns: 2}
-	t.Header = append([]string{"comparison", "of", "effect", "low", "high", "note"}, f.Columns...)
-	for _, g := range f.Groups {
-		for _, e := range g.Rows {
-			row := []Field{{Text: g.Name}, {Text: e.Label, Bold: e.Pooled}, {}, {}, {}, {Text: e.Note}}
-			if !e.TextOnly {
-				row[2].Text, row[3].Text, row[4].Text = fixed(e.Value), fixed(e.Low), fixed(e.High)
-			}
-			for i := range f.Columns {
-				row = append(row, Field{Text: e.field(i)})
-			}
-			t.Rows = append(t.Rows, row)
-		}
-	}
-	return t
-}
-
 // SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval leaves 0 out, otherwise open.
 func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {

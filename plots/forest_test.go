@@ -75,14 +75,6 @@ func TestAForestPlotShowsAllWordsWithinItsWidth(t *testing.T) {
 	}
 }
 
-func TestAForestPlotIsATableToo(t *testing.T) {
-	table := forest().Table()
-	require.NoError(t, table.Check())
-	require.Len(t, table.Rows, 4)
-	assert.Equal(t, []plots.Field{{Text: "GCN"}, {Text: "Cora, inductive"}, {Text: "−4.00"}, {Text: "−5.00"},
-		{Text: "−3.00"}, {}}, table.Rows[2])
-}
-
 func TestEffectsThatCannotBeDrawnAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*plots.Forest){
 		"no effects: expected at":        func(f *plots.Forest) { f.Groups = nil },
@@ -123,10 +115,6 @@ func TestPooledEffectsAreBoldDiamondsAndColumnsHaveTheirText(t *testing.T) {
 	assert.Contains(t, text, ">holds in</text>")
 	assert.Contains(t, text, ">31 of 48</text>")
 	assert.Contains(t, text, "GAT, inductive +1.50 [0.50, 2.50], holds in 31 of 48, grade B; SGAT")
-	rendered, err := claims().Table().Render(plots.FormatCSV)
-	require.NoError(t, err)
-	assert.Contains(t, rendered, "comparison,of,effect,low,high,note,holds in,grade\n")
-	assert.Contains(t, rendered, "Table 3: GIN,\"Cora, transductive\",−0.70,−1.10,−0.30,,,\n")
 }
 
 func TestEffectsWithOtherFieldsThanColumnsAreErrors(t *testing.T) {
@@ -150,9 +138,6 @@ func TestARowOfTextAloneHasNoMarkAndNoNumbers(t *testing.T) {
 	assert.Equal(t, paths(before), paths(svg))
 	assert.Contains(t, string(svg), "; Reddit, grade not run.")
 	assert.NotContains(t, string(svg), ">0.00 [")
-	rendered, err := f.Table().Render(plots.FormatCSV)
-	require.NoError(t, err)
-	assert.Contains(t, rendered, "Table 3: GIN,Reddit,,,,,,not run\n")
 	f.Groups[1].Rows[2].Value = 1
 	_, err = f.SVG()
 	require.EqualError(t, err, `forest plot "claims": effect "Reddit": text only, and has numbers: expected zeros`)

@@ -6,7 +6,7 @@
 #   PJRT=official  the CPU plugin from go-xla's own installer, which needs GitHub
 #   PJRT=none      nothing
 #
-# Without a plugin nodemask computes in pure Go, so what cannot be had by default is said in one line and is no failure.
+# Without a plugin nodemask computes in pure Go, so a plugin that cannot be fetched by default is reported in one line, and set-up goes on.
 # What was asked for by name is: then the exit code is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."

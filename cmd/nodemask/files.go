@@ -173,7 +173,7 @@ func filesBelow(path string) (files []string) {
 		case err == nil && !entry.IsDir():
 			files = append(files, path)
 		}
-		return nil // what cannot be read, reading it tells
+		return nil // reading it reports the error
 	})
 	return files
 }

@@ -149,7 +149,7 @@ func (t *table) scan(texts, numbers []int, each func(row int64, names [][]byte, 
 	return nil
 }
 
-// text appends a value as text; nothing for a null, or a number that is none.
+// text appends a value as text; nothing for a null or a NaN.
 func (b batch) text(to []byte, i int, k kind) []byte {
 	switch {
 	case b.null(i):

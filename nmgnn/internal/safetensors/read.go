@@ -190,7 +190,7 @@ func (f *File) place(start int64) error {
 	return nil
 }
 
-// verify holds header and data against their checksums, and looks for numbers that are none, in one pass.
+// verify holds header and data against their checksums, and looks for NaNs and infinities, in one pass.
 func (f *File) verify(header []byte) error {
 	sum := sha256.New()
 	own := []byte(f.metadata[headerSumKey])

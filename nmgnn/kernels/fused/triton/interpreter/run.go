@@ -24,7 +24,7 @@ func Ints(x []int32) *Array {
 	return &Array{Ints: x, Reads: make([]int, len(x)), Writes: make([]int, len(x))}
 }
 
-// Output makes an array of so many numbers that are none yet.
+// Output makes an array of so many NaNs.
 func Output(n int) *Array {
 	return Floats(slices.Repeat([]float32{float32(math.NaN())}, n))
 }
