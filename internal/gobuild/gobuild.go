@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ type Program struct {
 // file and renames, so that a build which ends early leaves the program that was there. Go takes a program for the
 // right one by its first bytes alone: one that has another size than when it was built is removed first. A second build
 // of the same file waits for the first. No path of this machine is in a program, so that builds in two folders are the
-// same bytes.
+// same bytes. Packages are compiled with the flags that scripts/lab/setup.sh and the Makefile have, once for all.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -53,7 +54,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	arguments := append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh, p.Package)
+	arguments := slices.Concat([]string{"build", "-trimpath", "-tags=netgo,osusergo"}, p.Flags,
+		[]string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started
