@@ -5,15 +5,20 @@ package gnntest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/faults"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/kernels"
 )
+
+// Torture says whether 'make torture' runs the tests: then they take the time to check everything with everything.
+func Torture() bool { return os.Getenv(faults.Torture) != "" }
 
 // Go returns the pure-Go backend.
 func Go(t testing.TB) *backend.Backend {
