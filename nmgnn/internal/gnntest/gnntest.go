@@ -12,13 +12,12 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/internal/faults"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/kernels"
 )
 
 // Torture says whether 'make torture' runs the tests: then they take the time to check everything with everything.
-func Torture() bool { return os.Getenv(faults.Torture) != "" }
+func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.
 func Go(t testing.TB) *backend.Backend {
