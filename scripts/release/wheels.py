@@ -19,7 +19,7 @@ TAGS = {
     "darwin-arm64": "macosx_12_0_arm64",
 }
 METADATA = """\
-Metadata-Version: 2.3
+Metadata-Version: 2.4
 Name: nodemask
 Version: {version}
 Summary: Node masking for graph neural networks: the command, and notebooks in Go
@@ -30,8 +30,8 @@ Requires-Python: >=3.10
 {requires}Description-Content-Type: text/markdown
 
 {description}"""
-# XLA, which the program takes only if it has the SHA-256 that it knows.
-REQUIRES = "Requires-Dist: {pin}\n"
+# XLA's plugin, which the program loads only with the SHA-256 that it knows. It requires JAX, so only who asks gets it.
+REQUIRES = 'Provides-Extra: xla\nRequires-Dist: {pin} ; extra == "xla"\n'
 
 
 def pin(source):
