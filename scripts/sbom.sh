@@ -11,7 +11,13 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 go build -C tools/supply -o "$scratch/cyclonedx" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 version=$("$bin/nodemask" --version | cut -d' ' -f2)
-settle() { mv "$scratch/$1" "$bin/.$1.new" && mv "$bin/.$1.new" "$bin/$1"; }
+# settle puts a list in its place. In a release its time is the commit's: the same commit gives the same bytes.
+settle() {
+    if [[ -n ${SOURCE_DATE_EPOCH:-} ]]; then
+        sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)\"/" "$scratch/$1"
+    fi
+    mv "$scratch/$1" "$bin/.$1.new" && mv "$bin/.$1.new" "$bin/$1"
+}
 
 "$scratch/cyclonedx" bin -json -licenses -std -noserial -version "$version" -output "$scratch/nodemask.cdx.json" "$bin/nodemask"
 settle nodemask.cdx.json
