@@ -38,6 +38,7 @@ part() {
     shift
     : >"$scratch/left/$name"
     (
+        trap '(($? == 0)) || kill -USR1 $$' EXIT # it has said why: the others need not go on
         "$@"
         rm "$scratch/left/$name"
         left=$(cd "$scratch/left" && find . -type f | sed 's|^[.]/||' | sort | paste -sd, - | sed 's/,/, /g')
@@ -48,14 +49,14 @@ part() {
 
 # finish waits for all parts. They are process groups of their own: an interrupt ends what they have started, too.
 finish() {
-    local pid failed=0
-    for pid in "${parts[@]}"; do wait "$pid" || failed=1; done
+    local pid
+    for pid in "${parts[@]}"; do wait "$pid" || exit 1; done
     parts=()
-    ((failed == 0)) || exit 1
 }
 
 clean() {
     local pid
+    [[ ${#parts[@]} == 0 ]] || exec 2>/dev/null # bash would print each part that is ended
     for pid in ${parts[@]+"${parts[@]}"}; do kill -- "-$pid" 2>/dev/null || true; done
     rm -rf "$scratch"
 }
@@ -109,11 +110,8 @@ build_tools() {
     { echo "${tools[@]}" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
     { cat "$scratch/tools" && sizes "${tools[@]}"; } | cmp -s - "$lab/tools-installed" && return
     mkdir "$scratch/built"
-    local tool
-    for tool in "${tools[@]}"; do
-        CGO_ENABLED=0 GOWORK=off step "${tool#*:} cannot be built" \
-            go -C tools/lab build -ldflags=-w -o "$scratch/built/${tool##*/}" "${tool#*:}"
-    done
+    CGO_ENABLED=0 GOWORK=off step "the Go kernel cannot be built" \
+        go -C tools/lab build -ldflags=-w -o "$scratch/built/" "${tools[@]#*:}"
 }
 
 # install_tools puts what was built into the environment, once that is there.
@@ -159,6 +157,7 @@ scratch=$PWD/.nodemask/lab-setup.$$
 parts=() begun=$SECONDS
 rm -rf "$scratch" && mkdir -p "$scratch/left"
 trap clean EXIT
+trap 'exit 1' USR1
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
