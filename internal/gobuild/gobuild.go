@@ -27,11 +27,14 @@ type Program struct {
 	Environment []string // beside this process's
 }
 
+// compileFlags are those that set-up and the Makefile have too, so that each package is compiled once for all.
+const compileFlags = "-trimpath -tags=netgo,osusergo"
+
 // Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the
 // file and renames, so that a build which ends early leaves the program that was there. Go takes a program for the
 // right one by its first bytes alone: one that has another size than when it was built is removed first. A second build
 // of the same file waits for the first. No path of this machine is in a program, so that builds in two folders are the
-// same bytes. Packages are compiled with the flags that scripts/lab/setup.sh and the Makefile have, once for all.
+// same bytes.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -54,8 +57,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	arguments := slices.Concat([]string{"build", "-trimpath", "-tags=netgo,osusergo"}, p.Flags,
-		[]string{"-o", fresh, p.Package})
+	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started
