@@ -5,7 +5,7 @@
 #   scripts/rename-module.sh example.org/nodemask      then look at 'git diff', run 'make test', and commit
 #
 # What is called nodemask otherwise (the command, folders, files' formats) stays. nmgnn/beam is a module of its own: its
-# go.mod replaces this one by the folder above it, which whoever fetches it by its path does not see. Once there is a tag
+# go.mod replaces this one by a folder above it, which whoever fetches it by its path does not see. Once there is a tag
 # to require, let it require that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,8 @@ old=$(sed -n 's/^module //p' go.mod)
 # .nodemask/lab and the like are not meant.
 folders=$(git ls-files '*.go' | sed -n 's|/.*||p' | sort -u | paste -sd'|' -)
 export OLD=$old NEW=$new FOLDERS="$folders|tools"
-files=$(git grep -Il --fixed-strings "$old" -- '*.go' '*go.mod' '*.sh' '*.py' '*.ipynb' '*.md' '*.yml' Makefile ':!results' ':!CHANGELOG.md')
+files=$(git grep -Il --fixed-strings "$old" -- '*.go' '*go.mod' '*.sh' '*.py' '*.ipynb' '*.md' '*.yml' Makefile \
+    ':!results' ':!CHANGELOG.md')
 while IFS= read -r file; do
     perl -pi -e '
         s{(?<![\w./~-])\Q$ENV{OLD}\E(?=/(?:(?:$ENV{FOLDERS})\b|"))}{$ENV{NEW}}g;

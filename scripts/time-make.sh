@@ -5,9 +5,9 @@
 #
 #   scripts/time-make.sh [--rounds 3] [--command 'make'] COMMIT ...      (as in: --rounds 3 main~20 HEAD)
 #
-# A line a run: the round, the commit, seconds by the clock, of a processor (user and system), and after how many seconds the
-# first page was there; in the end medians. What a run says is in LOGS (default: a temporary folder, which is named). It takes the
-# time of that many runs: some minutes each.
+# A line a run: the round, the commit, seconds by the clock, of a processor (user and system), and after how many
+# seconds the first page was there; in the end medians. What a run says is in LOGS (default: a temporary folder, which
+# is named). It takes the time of that many runs: some minutes each.
 set -euo pipefail
 
 stop() { echo "time-make: $*" >&2; exit 2; }
@@ -36,7 +36,9 @@ trap 'exit 130' INT
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 mapfile -t settings < <(go env -changed | sed -n "s/^\(GOPROXY\|GOSUMDB\|GONOSUMDB\|GOTOOLCHAIN\)='\(.*\)'$/\1=\2/p")
-for file in "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do [[ ! -e $file ]] || settings+=("PIP_CONFIG_FILE=$file"); done
+for file in "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+    [[ ! -e $file ]] || settings+=("PIP_CONFIG_FILE=$file")
+done
 TIMEFORMAT='%R %U %S'
 
 # run runs the command in a new clone of $1 with empty caches, logs to $2, and prints the seconds.
@@ -52,15 +54,18 @@ run() {
     ) 2>/dev/null &
     local watcher=$!
     # Settings of Go, pip and proxies stay: without them some machines reach nothing.
-    times=$( { time env "${settings[@]}" HOME="$home" XDG_CACHE_HOME="$home/.cache" GOCACHE="$home/.cache/go-build" GOMODCACHE="$home/go/pkg/mod" \
-        GOPATH="$home/go" PIP_CACHE_DIR="$home/.cache/pip" bash -c "cd '$clone' && $command" >"$2" 2>&1; } 2>&1 ) ||
+    times=$( { time env "${settings[@]}" HOME="$home" XDG_CACHE_HOME="$home/.cache" \
+        GOCACHE="$home/.cache/go-build" GOMODCACHE="$home/go/pkg/mod" GOPATH="$home/go" \
+        PIP_CACHE_DIR="$home/.cache/pip" bash -c "cd '$clone' && $command" >"$2" 2>&1; } 2>&1 ) ||
         { tail -n 5 "$2" >&2; echo "time-make: $1 failed, see $2" >&2; exit 1; }
     kill "$watcher" 2>/dev/null || true
-    awk -v first="$(cat "$scratch/first" 2>/dev/null || echo none)" '{ printf "%.1f %.1f %s\n", $1, $2 + $3, first }' <<<"$times"
+    awk -v first="$(cat "$scratch/first" 2>/dev/null || echo none)" \
+        '{ printf "%.1f %.1f %s\n", $1, $2 + $3, first }' <<<"$times"
     clean && mkdir "$scratch"
 }
 
-printf '%-6s %-14s %10s %12s %12s   load %s\n' round commit seconds processor "first page" "$(uptime | sed 's/.*average: //')"
+printf '%-6s %-14s %10s %12s %12s   load %s\n' round commit seconds processor "first page" \
+    "$(uptime | sed 's/.*average: //')"
 for ((round = 1; round <= rounds; round++)); do
     for commit in "$@"; do
         sha=$(git -C "$project" rev-parse --short=10 "$commit^{commit}")

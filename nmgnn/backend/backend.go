@@ -338,8 +338,8 @@ func pluginPlaces(name string) []pluginPlace {
 	return append(places, installedPlaces(name, checkout.Folders())...)
 }
 
-// installedPlaces lists where set-up puts a plugin, or pip: a program from a wheel is in the folder nodemask of Python's
-// packages, and the plugin that the wheel requires is beside it.
+// installedPlaces lists where set-up puts a plugin, or pip: a program from a wheel is in the folder nodemask of
+// Python's packages, and the plugin from a wheel of its own is beside that.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, known := setUp[name]
 	if !known {

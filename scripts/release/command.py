@@ -1,7 +1,8 @@
 """The command nodemask of the wheel. What is not 'nodemask lab' is the program's own.
 
-nodemask lab [--setup-only] [--port 8888] [FOLDER] unpacks the project's source into a folder (nodemask-VERSION), sets up
-JupyterLab with a Go kernel there, as in a clone, and opens it. The kernel is registered for this Python's Jupyter, too.
+nodemask lab [--setup-only] [--port 8888] [FOLDER] unpacks the project's source into a folder (nodemask-VERSION), sets
+up JupyterLab with a Go kernel there, as in a clone, and opens it. The kernel is registered for this Python's Jupyter,
+too.
 """
 
 import argparse

@@ -4,15 +4,15 @@
 #
 #   scripts/release/run.sh [FOLDER]      on Linux x86-64, with Go, a C compiler, GNU tar and Python 3
 #
-# All is built from the commit's files alone, in a folder of its own, and twice gives the same bytes with the same Go and
-# C compiler. If the commit has a tag, it must be v and the version in record/version.go; without a tag it is a snapshot.
-# linux-amd64 is built with cgo, for XLA; the others compute in pure Go.
+# All is built from the commit's files alone, in a folder of its own, and twice gives the same bytes with the same Go
+# and C compiler. If the commit has a tag, it must be v and the version in record/version.go; without a tag it is a
+# snapshot. linux-amd64 is built with cgo, for XLA; the others compute in pure Go.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 stop() { echo "release: $*" >&2; exit 1; }
 
-[[ $(uname -sm) == "Linux x86_64" ]] || stop "linux-amd64 needs cgo, which compiles for the machine that it runs on: run this on Linux x86-64"
+[[ $(uname -sm) == "Linux x86_64" ]] || stop "linux-amd64 is compiled with cgo: run this on Linux x86-64"
 out=${1:-dist}
 commit=$(git rev-parse HEAD) date=$(git show --no-patch --format=%ct HEAD)
 tag=$(git tag --points-at HEAD --list 'v*' | head -n1)
@@ -31,8 +31,8 @@ export GOWORK=off GOFLAGS='' LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=$date
 
 # pack FOLDER makes dist/FOLDER.tar.gz of $work/FOLDER, which follows from the files alone.
 pack() {
-    tar -C "$work" --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --format=gnu -cf - "$1" |
-        gzip -9n >"$out/$1.tar.gz"
+    tar -C "$work" --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --format=gnu \
+        -cf - "$1" | gzip -9n >"$out/$1.tar.gz"
 }
 
 source=nodemask-$version-source
@@ -48,7 +48,8 @@ for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
     [[ $target != linux-amd64 ]] || cgo=1
     echo "release: building $name" >&2
     mkdir -p "$work/$name/bin" "$work/$name/scripts"
-    GOOS=${target%-*} GOARCH=${target#*-} CGO_ENABLED=$cgo go build "${flags[@]}" -o "$work/$name/bin/nodemask" ./cmd/nodemask
+    GOOS=${target%-*} GOARCH=${target#*-} CGO_ENABLED=$cgo \
+        go build "${flags[@]}" -o "$work/$name/bin/nodemask" ./cmd/nodemask
     # Set-up for XLA, what was measured, and licences.
     cp scripts/setup.sh scripts/cgo.sh scripts/pjrt-*.requirements.txt "$work/$name/scripts/"
     cp -R LICENSE THIRD_PARTY.md results "$work/$name/"
@@ -71,7 +72,8 @@ files = sorted(p for p in pathlib.Path(".").iterdir() if p.name != "provenance.j
 print(json.dumps({
     "version": "$version", "tag": "$tag" or None, "commit": "$commit", "committed": $date,
     "go": "$(go env GOVERSION)", "c": "$(cc --version | head -n1)", "glibc": "$glibc or newer (linux-amd64)",
-    "flags": "${flags[*]}", "cgo": {"linux-amd64": True, "linux-arm64": False, "darwin-amd64": False, "darwin-arm64": False},
+    "flags": "${flags[*]}",
+    "cgo": {"linux-amd64": True, "linux-arm64": False, "darwin-amd64": False, "darwin-arm64": False},
     "made by": "scripts/release/run.sh",
     "sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
 }, indent=1))
