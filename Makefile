@@ -9,6 +9,11 @@ ifndef CGO_ENABLED
 CGO_ENABLED := $(shell scripts/cgo.sh)
 endif
 export CGO_ENABLED
+# As internal/gobuild and scripts/lab/setup.sh have them, so that nothing is compiled twice. Tests are told by the linker
+# where the clone is, as -trimpath leaves it out.
+override GOFLAGS += -trimpath -tags=netgo,osusergo
+export GOFLAGS
+TEST := go test "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
 
 .DEFAULT_GOAL := reports
 .PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
@@ -18,6 +23,7 @@ help: ## list what can be made
 
 # Notebooks run at small size, to be done in minutes: NODEMASK_SMALL=0 has them run in full.
 reports: export NODEMASK_SMALL ?= 1
+reports: export FIRST_PAGE := 1
 reports: setup-lab build ## run all notebooks and write reports/index.html (what 'make' alone does; REPORTS=--force: unchanged ones too)
 	@bin/nodemask page --site reports
 	@bin/nodemask report -o reports/report.html
@@ -44,12 +50,12 @@ demo: setup build ## set up, build, and train a GNN with and without node maskin
 	bin/nodemask demo
 
 test: reports build vet ## set up, build, check and test everything, notebooks too
-	go test -timeout 12m ./...
+	$(TEST) -timeout 12m ./...
 	$(MAKE) --no-print-directory test-beam
 
 # A module of its own, so that nothing else here needs Apache Beam: the first build takes a minute of a processor, and programs have 90 MB.
 test-beam: ## check and test the pipelines of Apache Beam in nmgnn/beam alone
-	cd nmgnn/beam && go vet ./... && go test -timeout 20m ./...
+	cd nmgnn/beam && go vet ./... && $(TEST) -timeout 20m ./...
 
 vet: ## check with gofmt and go vet
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l */) || exit 1; [ -z "$$unformatted" ] || { echo "make: run gofmt -w on:" $$unformatted >&2; exit 1; }
@@ -62,7 +68,7 @@ lint: vet ## check with staticcheck too
 # GoMLX's pure-Go backend computes addresses beyond its slices, which checkptr, a part of -race, takes for a fault.
 TORTURE ?= ./...
 torture: setup-lab ## every fault at every system call, and all tests with the race detector (an hour; TORTURE=./record: of one package)
-	NODEMASK_TORTURE=1 CGO_ENABLED=1 go test -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
+	NODEMASK_TORTURE=1 CGO_ENABLED=1 $(TEST) -race -gcflags=github.com/gomlx/...=-d=checkptr=0 -p 1 -timeout 90m $(TORTURE)
 
 third-party: ## write THIRD_PARTY.md, the licences of all that is linked
 	scripts/thirdparty/run.sh
@@ -75,19 +81,19 @@ vulncheck: ## look for known vulnerabilities in what is called (asks vuln.go.dev
 	cd nmgnn/beam && go tool -modfile=../../tools/supply/go.mod govulncheck ./...
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
-	go test ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./datasets/internal/numpy -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	for format in GraphML NodeLink Torch OGB; do go test ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; done
-	go test ./datasets/parquet -run '^$$' -fuzz '^FuzzParquet$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./datasets -run '^$$' -fuzz '^FuzzPacked$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	go test ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets/internal/numpy -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	for format in GraphML NodeLink Torch OGB; do $(TEST) ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; done
+	$(TEST) ./datasets/parquet -run '^$$' -fuzz '^FuzzParquet$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzPacked$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
 	bin/nodemask bench $(BENCH)

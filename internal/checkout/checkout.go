@@ -7,12 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
+// built is the project's folder for programs that are built with -trimpath into temporary folders, as 'make test' and
+// the kernel of notebooks do: the linker's flag -X sets it. So the clone's path is in no compiled package, and packages
+// compiled once serve everything, also after the clone has moved.
+var built string
+
 // Root returns the clone of the project that this program is installed in, or else was built from. Tests and notebook
-// cells are built into temporary folders: their source says where they come from. Programs built with -trimpath say so
-// by their place alone.
+// cells are built into temporary folders: the linker, or else their source, says where they come from. Programs built
+// with -trimpath alone say so by their place.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -36,10 +42,12 @@ func Folders() []string {
 			folders = append(folders, folder)
 		}
 	}
+	source := built
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		if built := filepath.Dir(filepath.Dir(filepath.Dir(file))); len(folders) == 0 || folders[0] != built {
-			folders = append(folders, built)
-		}
+		source = filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	}
+	if source != "" && !slices.Contains(folders, source) {
+		folders = append(folders, source)
 	}
 	return folders
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,9 @@ type Program struct {
 	Flags       []string // of go build
 	Environment []string // beside this process's
 }
+
+// compileFlags are those that set-up and the Makefile have too, so that each package is compiled once for all.
+const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program, unless it is what its sources would give, and returns what go said. It builds beside the
 // file and renames, so that a build which ends early leaves the program that was there. Go takes a program for the
@@ -53,7 +57,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 			_ = os.Link(p.File, fresh) // go replaces it if it is out of date, and never writes into it
 		}
 	}
-	arguments := append(append([]string{"build", "-trimpath"}, p.Flags...), "-o", fresh, p.Package)
+	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
 	c.WaitDelay = time.Second // for compilers that it started

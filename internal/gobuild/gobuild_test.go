@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,4 +130,19 @@ func TestTheCommandIsTheSameBytesInTwoClones(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.True(t, bytes.Equal(programs[0], programs[1]))
+}
+
+func TestSetupMakeAndReleaseCompileWithTheSameFlags(t *testing.T) {
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	trimmed, tags, _ := strings.Cut(compileFlags, " ")
+	for file, want := range map[string]string{
+		"scripts/lab/setup.sh":   "GOFLAGS=\"" + compileFlags + "\"\n",
+		"Makefile":               "override GOFLAGS += " + compileFlags + "\n",
+		"scripts/release/run.sh": "flags=(" + trimmed + " -buildvcs=false -ldflags=-s " + tags + ")\n",
+	} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		require.Contains(t, string(text), want, "%s compiles everything anew", file)
+	}
 }

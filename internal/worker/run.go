@@ -91,14 +91,14 @@ func start(ctx context.Context, project string) (*process, error) {
 // The command has flags of its own, and no workspace: else a cell and a terminal would take turns in building it anew.
 // scripts/lab/setup.sh builds it with the same.
 const (
-	goFlags = "GOFLAGS=-buildvcs=false -ldflags=-s"
-	goWork  = "GOWORK=off"
+	linkFlags = "-buildvcs=false -ldflags=-s"
+	goWork    = "GOWORK=off"
 )
 
 // build makes the command, unless it is what its sources would give.
 func build(ctx context.Context, project, path string) error {
 	output, err := gobuild.Build(ctx, gobuild.Program{Project: project, Package: "./cmd/nodemask", File: path,
-		Environment: []string{goFlags, goWork}})
+		Flags: strings.Fields(linkFlags), Environment: []string{"GOFLAGS=", goWork}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

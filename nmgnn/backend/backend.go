@@ -335,7 +335,7 @@ var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 // the folder.
 type pluginPlace struct{ folder, pin string }
 
-// pluginPlaces lists where a plugin may be: what the user names, then what set-up installs.
+// pluginPlaces lists where a plugin may be: what the user names, then what set-up or pip installs.
 func pluginPlaces(name string) []pluginPlace {
 	var places []pluginPlace
 	for _, folder := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {
@@ -343,9 +343,21 @@ func pluginPlaces(name string) []pluginPlace {
 			places = append(places, pluginPlace{folder: folder})
 		}
 	}
-	if set, known := setUp[name]; known {
-		for _, root := range checkout.Folders() {
-			places = append(places, pluginPlace{filepath.Join(root, ".nodemask", set.folder), set.sum})
+	return append(places, installedPlaces(name, checkout.Folders())...)
+}
+
+// installedPlaces lists where set-up puts a plugin, or pip: a program from a wheel is in the folder nodemask of
+// Python's packages, and the plugin from a wheel of its own is beside that.
+func installedPlaces(name string, roots []string) []pluginPlace {
+	set, known := setUp[name]
+	if !known {
+		return nil
+	}
+	var places []pluginPlace
+	for _, root := range roots {
+		places = append(places, pluginPlace{filepath.Join(root, ".nodemask", set.folder), set.sum})
+		if packages := filepath.Dir(root); set.wheel != "" && filepath.Base(packages) == "site-packages" {
+			places = append(places, pluginPlace{filepath.Join(packages, set.wheel), set.sum})
 		}
 	}
 	return places

@@ -124,6 +124,17 @@ func TestWhatSetUpInstallsIsLoadedOnlyWithItsPinnedSum(t *testing.T) {
 		"has")
 }
 
+func TestAProgramFromAWheelFindsThePluginBesideIt(t *testing.T) {
+	packages := filepath.Join("/venv", "lib", "site-packages")
+	require.Equal(t, []pluginPlace{
+		{filepath.Join(packages, "nodemask", ".nodemask", "pjrt"), setUp["cpu"].sum},
+		{filepath.Join(packages, "lammps_jax_pjrt_cpu"), setUp["cpu"].sum},
+		{filepath.Join("/clone", ".nodemask", "pjrt"), setUp["cpu"].sum},
+	}, installedPlaces("cpu", []string{filepath.Join(packages, "nodemask"), "/clone"}))
+	require.Len(t, installedPlaces("cuda", []string{filepath.Join(packages, "nodemask")}), 1)
+	require.Empty(t, installedPlaces("tpu", []string{packages}))
+}
+
 func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 func TestAPluginIsWhatXLASaysWhateverItsFileIsCalled(t *testing.T) {

@@ -19,11 +19,11 @@ import (
 // pluginFunction is what every PJRT plugin exports.
 const pluginFunction = "GetPjrtApi"
 
-// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, and the SHA-256 of the plugin in the
-// wheel that scripts/pjrt-NAME.requirements.txt pins.
-var setUp = map[string]struct{ folder, sum string }{
-	"cpu":  {"pjrt", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
-	"cuda": {"pjrt-cuda", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
+// setUp has the plugins that set-up installs, by name: their folder in .nodemask/, their folder among Python's packages
+// if pip may install them, and the SHA-256 of the plugin in the wheel that scripts/pjrt-NAME.requirements.txt pins.
+var setUp = map[string]struct{ folder, wheel, sum string }{
+	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
+	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
 // checkPlugin returns an error unless a file has the SHA-256 pin, or with none can be loaded as a plugin, as far as its

@@ -10,6 +10,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/gnntest"
 )
 
 // resident returns the memory of this process in bytes.
@@ -26,7 +27,7 @@ func resident(t *testing.T) int {
 }
 
 func TestMemoryDoesNotGrowWithTheNumberOfTrials(t *testing.T) {
-	if os.Getenv("NODEMASK_TORTURE") != "1" {
+	if !gnntest.Torture() {
 		t.Skip("skipped: takes minutes, and memory that nobody else uses: run it with NODEMASK_TORTURE=1")
 	}
 	g, err := datasets.Open(t.Context(), "cora", datasets.OpenOptions{})

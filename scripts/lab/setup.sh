@@ -4,7 +4,10 @@
 #
 #   PYTHON=python3.12   the Python to make the environment with (default: the first that is 3.10 or newer)
 #
-# Each step leaves a note of what it was made from when it has finished, and is done again only when that has changed.
+#   FIRST_PAGE=1        write reports/index.html as soon as Python is there, if it is not there yet
+#
+# Each part leaves a note of what it was made from when it has finished, and is done again only when that has changed.
+# Parts that wait for the network and parts that compile run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,13 +22,43 @@ stop() {
 
 # step runs a command whose output is only of interest if it fails: then the last line that says why is shown.
 step() {
-    local what=$1
+    local what=$1 log
     shift
-    "$@" >"$scratch/log" 2>&1 && return
+    log=$(mktemp "$scratch/log.XXXXXX")
+    "$@" >"$log" 2>&1 && return
     local reason
     # 'go run' ends what failed with a line of its own.
-    reason=$(grep -m1 -E '^(ERROR|go: |error)' "$scratch/log" || grep -v '^exit status ' "$scratch/log" | tail -n1)
+    reason=$(grep -m1 -E '^(ERROR|go: |error)' "$log" || grep -v '^exit status ' "$log" | tail -n1)
     stop "$what: ${reason#ERROR: }"
+}
+
+# part runs one part of the set-up beside the others. What took a while is reported when it is done, with what is left.
+part() {
+    local name=$1 start=$SECONDS
+    shift
+    : >"$scratch/left/$name"
+    (
+        trap '(($? == 0)) || kill -USR1 $$' EXIT # it has said why: the others need not go on
+        "$@"
+        rm "$scratch/left/$name"
+        left=$(cd "$scratch/left" && find . -type f | sed 's|^[.]/||' | sort | paste -sd, - | sed 's/,/, /g')
+        ((SECONDS - start < 5)) || say "$name: done after $((SECONDS - begun)) s${left:+, left: $left}"
+    ) </dev/null &
+    parts+=($!)
+}
+
+# finish waits for all parts. They are process groups of their own: an interrupt ends what they have started, too.
+finish() {
+    local pid
+    for pid in "${parts[@]}"; do wait "$pid" || exit 1; done
+    parts=()
+}
+
+clean() {
+    local pid
+    [[ ${#parts[@]} == 0 ]] || exec 2>/dev/null # bash would print each part that is ended
+    for pid in ${parts[@]+"${parts[@]}"}; do kill -- "-$pid" 2>/dev/null || true; done
+    rm -rf "$scratch"
 }
 
 find_python() {
@@ -39,16 +72,28 @@ find_python() {
     stop "JupyterLab needs Python 3.10 or newer: install it${PYTHON:+, or set PYTHON to one that is}"
 }
 
+python_is_installed() { cmp -s scripts/lab/requirements.txt "$lab/installed" && "$lab/bin/python" -c '' 2>/dev/null; }
+
 install_python() {
-    cmp -s scripts/lab/requirements.txt "$lab/installed" && "$lab/bin/python" -c '' 2>/dev/null && return
+    [[ ! -e $lab ]] || return 0
     find_python
-    say "installing JupyterLab in .nodemask/lab, once"
-    rm -rf "$lab"
     step "no Python environment can be made" "$python" -m venv "$lab"
     PIP_USER=0 step "pip cannot install JupyterLab; run it again" "$lab/bin/python" -m pip install --quiet --disable-pip-version-check \
         --require-hashes --only-binary=:all: -r scripts/lab/requirements.txt
     echo "$PWD" >"$lab/folder"
     cp scripts/lab/requirements.txt "$lab/installed"
+}
+
+# With Python there, people have something to read while the rest is made.
+first_page() {
+    [[ -n ${FIRST_PAGE:-} && ! -e reports/index.html ]] || return 0
+    step "the first page cannot be written" scripts/reports/run.sh --unrun
+    say "to read meanwhile: $PWD/reports/index.html ($((SECONDS - begun)) s)"
+}
+
+python_and_first_page() {
+    install_python
+    first_page
 }
 
 # sizes lists how large the tools are: truncated ones are rebuilt.
@@ -59,38 +104,48 @@ sizes() {
 
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
 # gonb looks for goimports and go there are cellimports and cellgo, which call them.
-install_tools() {
-    local tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
-    { echo "${tools[@]}" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
+tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
+
+build_tools() {
+    { echo "${tools[@]}" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
     { cat "$scratch/tools" && sizes "${tools[@]}"; } | cmp -s - "$lab/tools-installed" && return
-    say "building the Go kernel, once"
-    local tool name
+    mkdir "$scratch/built"
+    CGO_ENABLED=0 GOWORK=off step "the Go kernel cannot be built" \
+        go -C tools/lab build -ldflags=-w -o "$scratch/built/" "${tools[@]#*:}"
+}
+
+# install_tools puts what was built into the environment, once that is there.
+install_tools() {
+    [[ -d $scratch/built ]] || return 0
     mkdir -p "$lab/tools"
-    for tool in "${tools[@]}"; do
-        name=${tool##*/}
-        CGO_ENABLED=0 GOWORK=off step "${tool#*:} cannot be built" go -C tools/lab build -ldflags=-w -o "$scratch/$name" "${tool#*:}"
-        mv "$scratch/$name" "$lab/${tool%%:*}/$name"
-    done
+    local tool
+    for tool in "${tools[@]}"; do mv "$scratch/built/${tool##*/}" "$lab/${tool%%:*}/"; done
     { cat "$scratch/tools" && sizes "${tools[@]}"; } >"$scratch/tools-installed"
     mv "$scratch/tools-installed" "$lab/tools-installed"
 }
 
-# A cold build cache makes the first cell of a notebook take over a minute; and the kernel never downloads a module. What
-# trains for cells is built as internal/worker would build it.
-warm_cache() {
-    step "Go modules cannot be fetched" go mod download
-    GOFLAGS=$flags step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
-    GOFLAGS="-buildvcs=false -ldflags=-s" GOWORK=off step "nodemask cannot be built" go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask
+# A cold build cache makes the first cell of a notebook take over a minute. What trains for cells is built as
+# internal/worker would build it; what cells import is compiled as they would be.
+compile() {
+    GOWORK=off step "nodemask cannot be built" \
+        go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask -buildvcs=false -ldflags=-s
+    step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...
+}
+
+# build_helpers is quick once the rest is compiled.
+build_helpers() {
     CGO_ENABLED=0 step "cellimports cannot be built" go run ./scripts/build "$lab/bin/goimports" ./scripts/lab/cellimports -ldflags=-s
     CGO_ENABLED=0 step "cellgo cannot be built" go run ./scripts/build "$lab/bin/go" ./scripts/lab/cellgo -ldflags=-s
 }
 
 command -v go >/dev/null || stop "go was not found: install Go 1.26.5 or newer from https://go.dev/dl"
 CGO_ENABLED=${CGO_ENABLED:-$(scripts/cgo.sh)}
-export CGO_ENABLED
-# What cells are built with. Without debugging data a cell links in half the time, and without the C library's resolver of
-# host names a sixth faster again, if nothing else in it is C.
-flags="-buildvcs=false -ldflags=-s -tags=netgo,osusergo"
+# All is built with the same flags, those of internal/gobuild and the Makefile, so that nothing is compiled twice.
+GOFLAGS="-trimpath -tags=netgo,osusergo"
+export CGO_ENABLED GOFLAGS
+# Without debugging data a cell links in half the time, and without the C library's resolver of host names (the tags) a
+# sixth faster again, if nothing else in it is C. Where the clone is, only the linker is told.
+cells="-buildvcs=false $GOFLAGS '-ldflags=-s \"-X=nodemask/internal/checkout.built=$PWD\"'"
 mkdir -p .nodemask
 # Two set-ups at once would write into one folder: the second waits. What one that was killed has left goes; 0.3 called it tmp.
 if command -v flock >/dev/null; then
@@ -99,11 +154,23 @@ if command -v flock >/dev/null; then
     if flock 9; then rm -rf .nodemask/lab-setup.* .nodemask/tmp.*; fi
 fi
 scratch=$PWD/.nodemask/lab-setup.$$
-rm -rf "$scratch" && mkdir "$scratch"
-trap 'rm -rf "$scratch"' EXIT
+parts=() begun=$SECONDS
+rm -rf "$scratch" && mkdir -p "$scratch/left"
+trap clean EXIT
+trap 'exit 1' USR1
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
-scripts/setup.sh
-install_python
+python_is_installed || rm -rf "$lab"
+[[ -e $lab ]] || say "setting up XLA, JupyterLab and the Go kernel in .nodemask, and compiling, once: some minutes"
+set -m
+part "XLA" scripts/setup.sh
+part "JupyterLab" python_and_first_page
+part "Go modules" step "Go modules cannot be fetched" go mod download # the kernel never downloads one
+part "nodemask" compile
+part "the Go kernel" build_tools
+finish
+set +m
 install_tools
-warm_cache
-"$lab/bin/python" scripts/lab/register.py "$lab" "$PWD" "$(go env GOROOT)/bin" "$CGO_ENABLED" "$flags"
+build_helpers
+"$lab/bin/python" scripts/lab/register.py "$lab" "$PWD" "$(go env GOROOT)/bin" "$CGO_ENABLED" "$cells"

@@ -25,6 +25,8 @@ def arguments():
         help="run these only; pages of the others show their last run (default: all in notebooks/)")
     p.add_argument("--clean", action="store_true",
         help="write the notebooks the way that they are committed, without outputs, and stop")
+    p.add_argument("--unrun", action="store_true",
+        help="run nothing: write pages of what notebooks say and of what their last run showed, and stop")
     p.add_argument("--force", action="store_true", help="run notebooks that have not changed, too")
     p.add_argument("--timeout", type=int, default=600, help="seconds that a cell may take (default 600)")
     p.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="notebooks to run at a time")
@@ -72,8 +74,11 @@ def main():
     kernel = pathlib.Path(sys.prefix) / "share/jupyter/kernels/nodemask"
     results = PROJECT / ".nodemask/notebooks"
     lock = take_turn(results)
-    executed = asyncio.run(execute.run_all(notebooks, only, results, execute.sources_hash(PROJECT, kernel), a.timeout,
-        a.jobs, a.force))
+    if a.unrun:
+        only, sources_hash = set(), ""
+    else:
+        sources_hash = execute.sources_hash(PROJECT, kernel)
+    executed = asyncio.run(execute.run_all(notebooks, only, results, sources_hash, a.timeout, a.jobs, a.force))
     for part in a.out.glob(".*.html.part"):
         part.unlink()
     page.write_site(a.out, [page.Page(path, notebook) for path, notebook in executed.items()])

@@ -152,7 +152,7 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
     """Runs those notebooks in only that have changed. What the others gave is taken from the folder results, where all are
     left. Returns executed notebooks by path, and raises what went wrong when all have ended."""
     results.mkdir(parents=True, exist_ok=True)
-    turn = asyncio.Semaphore(jobs)
+    turn, finished = asyncio.Semaphore(jobs), []
 
     async def one(path):
         kept, wanted = results / path.name, key(path, sources)
@@ -162,14 +162,14 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
         if not force and kept.exists():
             notebook = nbformat.read(kept, as_version=4)
             if notebook.metadata.get("nodemask", {}).get("key") == wanted:
-                print(f"reports: {path.name} has not changed", file=sys.stderr)
+                finished.append(path)
                 return notebook
         async with turn:
-            print(f"reports: running {path.name}", file=sys.stderr)
             start = time.monotonic()
             notebook = await run(path, timeout)
             seconds = time.monotonic() - start
-            print(f"reports: {path.name} took {seconds:.0f} s", file=sys.stderr)
+            finished.append(path)
+            print(f"reports: {len(finished)} of {len(only)}: {path.name} took {seconds:.0f} s", file=sys.stderr)
         notebook.metadata["nodemask"] = {"key": wanted, "date": time.strftime("%Y-%m-%d"),
             "seconds": round(seconds, 1), "small": os.environ.get("NODEMASK_SMALL") == "1"}
         write_whole(kept, nbformat.writes(notebook) + "\n")

@@ -145,6 +145,7 @@ class Front:
         self.gains = drawing(project / "docs/gains.svg", "front-")
         self.masked = panels(drawing(project / "aggtree/draw/testdata/figure-masked.svg", "front-"), 4)
         self.cards = [Card(page) for page in pages]
+        self.waiting = sum("nodemask" not in page.notebook.metadata for page in pages)  # notebooks without a run
 
         # From wherever the pages are, to files that are no pages.
         def file(name, title):

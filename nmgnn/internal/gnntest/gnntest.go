@@ -5,6 +5,7 @@ package gnntest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,9 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/kernels"
 )
+
+// Torture says whether 'make torture' runs the tests: then they take the time to check everything with everything.
+func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.
 func Go(t testing.TB) *backend.Backend {

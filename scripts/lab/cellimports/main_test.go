@@ -72,8 +72,8 @@ func TestOfPackagesOfOneNameThatIsTakenWhichHasAllThatIsUsed(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		require.NoError(t, os.WriteFile(path, []byte(source), 0o666))
 	}
-	for used, want := range map[string]string{"Mean()": "nodemask/a/stat", "Median{}": "nodemask/b/stat", "Both": "",
-		"Tested()": "", "mean": ""} {
+	for used, want := range map[string]string{"Mean()": module + "/a/stat",
+		"Median{}": module + "/b/stat", "Both": "", "Tested()": "", "mean": ""} {
 		added, err := withImports([]byte("package main; func main() { _ = stat."+used+" }"), project)
 		require.NoError(t, err)
 		if want == "" {
