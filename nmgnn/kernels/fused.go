@@ -162,7 +162,7 @@ func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node 
 // Attend visits each entry once, and once or twice for the gradients.
 func (p *fusedProduct) Attend(a Attention) *Node {
 	g := a.Values.Graph()
-	if a.Present != nil || !fused.Available(g) {
+	if a.Present != nil || !fused.Attends(g) {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
 	values, factor := masked(a.Values, a.Mask)
@@ -183,7 +183,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor, y)
 		return gradients{scores, target}
 	})
 	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}

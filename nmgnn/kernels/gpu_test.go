@@ -43,9 +43,11 @@ func interpreted(t *testing.T) *backend.Backend {
 		if err := f.Run(k.Grid, all...); err != nil {
 			return err
 		}
-		for i, n := range all[len(all)-1].Writes {
-			if n != 1 {
-				return fmt.Errorf("number %d of the result is written %d times", i, n)
+		for r, y := range all[len(all)-k.Outputs:] {
+			for i, n := range y.Writes {
+				if n != 1 {
+					return fmt.Errorf("%s: number %d of result %d is written %d times", k.Name, i, r, n)
+				}
 			}
 		}
 		return nil

@@ -281,7 +281,7 @@ func ELUBackward(x, v *Node) *Node {
 }
 
 // Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
-// [Register]. After [ForGPU] it runs those of a [Matrix] but for attention, and it is false.
+// [Register]. After [ForGPU] it runs those of a [Matrix] alone, and this is false.
 func Available(g *Graph) bool {
 	if isForGPU(g) {
 		return false
@@ -289,6 +289,9 @@ func Available(g *Graph) bool {
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }
+
+// Attends reports whether the backend that a computation is built for runs [Matrix.Attend] and its gradient.
+func Attends(g *Graph) bool { return isForGPU(g) || Available(g) }
 
 // Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
 // LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
@@ -341,12 +344,14 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what
 // LeakyReLU makes them from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each
-// row; nil if scores are given as E. heard is that of [Matrix.Attend].
-func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
+// row; nil if scores are given as E. heard is that of [Matrix.Attend], y its result, from which kernels for GPUs have
+// what the entries of a row share.
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())
 	must("kept", kept, m.entries(), s.Heads())
 	must("g", g, m.rows(), width(h))
+	must("y", y, m.rows(), width(h))
 	results := [][2]int{{m.entries(), s.Heads()}}
 	if s.E == nil {
 		results = append(results, [2]int{m.rows(), s.Heads()})
@@ -356,7 +361,11 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, tar
 		must("heard", heard, h.Shape().Dimensions[0], 1)
 		kernel += heardOnly
 	}
-	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
+	inputs := slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())
+	if isForGPU(h.Graph()) {
+		inputs = append(inputs, y)
+	}
+	out := call(kernel, results, inputs...)
 	if s.E != nil {
 		return out[0], nil
 	}

@@ -5,6 +5,8 @@ package fused
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gomlx/compute"
@@ -32,6 +34,9 @@ func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
 
 // toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
 func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node, error) {
+	if strings.HasPrefix(name, attendKernel) {
+		return attendsInTriton(name, x)
+	}
 	s := triton.Sum{Rows: rows, Width: columns}
 	weighed := func(after []*Node) {
 		if len(after) > 0 {
@@ -62,6 +67,25 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
 	return s.Kernel(), x, nil
+}
+
+// attendsInTriton is toTriton for attention and its gradient.
+func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
+	first := 0 // of the inputs that there always are: offsets, columns, h, and the scores or alpha
+	kind, heard := strings.CutSuffix(name, heardOnly)
+	if heard {
+		first = 1
+	}
+	a := triton.Attend{Rows: x[first].Shape().Dimensions[0] - 1, Width: width(x[first+2]), Heads: width(x[first+3]),
+		Scored: strings.Contains(kind, fromScores), Dropout: strings.HasSuffix(kind, dropout), Heard: heard}
+	if kind != attendBackwardKernel {
+		return a.Kernel(), x, nil
+	}
+	a.Scored = len(x)-first == 8 // and not 10: e for source, target and slope
+	if a.Dropout = x[first+3] != x[first+4]; !a.Dropout {
+		x = slices.Delete(slices.Clone(x), first+4, first+5) // kept is alpha
+	}
+	return a.Backward(), x, nil
 }
 
 func isForGPU(g *Graph) bool {

@@ -119,7 +119,7 @@ func (s Sum) Kernel() Kernel {
 		})
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
-	return Kernel{Name: "nodemask_sum", Text: text, Grid: [2]int{s.Rows, heads * blocks}, Warps: 1}
+	return Kernel{Name: "nodemask_sum", Text: text, Grid: [2]int{s.Rows, heads * blocks}, Warps: 1, Outputs: 1}
 }
 
 // mix is "lowbias32", by which dropout draws.
