@@ -21,10 +21,13 @@ import (
 	"nodemask/nmgnn/kernels/fused/triton/interpreter"
 )
 
-// interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them.
-func interpreted(t *testing.T) *backend.Backend {
+// interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them; see is shown each.
+func interpreted(t *testing.T, see ...func(k triton.Kernel)) *backend.Backend {
 	b := gnntest.Go(t)
 	fused.ForGPU(b.Backend, func(k triton.Kernel, arrays []any) error {
+		for _, s := range see {
+			s(k)
+		}
 		f, err := interpreter.Parse(k.Text)
 		if err != nil {
 			return err
@@ -81,6 +84,19 @@ func TestKernelsOfGPUsHaveTheGradientsOfFiniteDifferences(t *testing.T) {
 	}
 	checkGradients(t, interpreted(t), m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, differentiables(),
 		want)
+}
+
+func TestLongRowsAreSplitOnGPUsAndAddUpToTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	inRow := [][]int32{{3}, nil, nil, {1, 2999}}
+	for c := range int32(3000) {
+		inRow[2] = append(inRow[2], c)
+	}
+	split := map[string]bool{}
+	b := interpreted(t, func(k triton.Kernel) { split[k.Name] = true })
+	checkMethods(t, b, fromRows(3000, inRow...), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 4,
+		r.Uint64())
+	require.True(t, split["nodemask_parts"])
 }
 
 func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {

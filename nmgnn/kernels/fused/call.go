@@ -29,6 +29,8 @@ const (
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
+
+	splitRows, partsOfRows = "_split", "_parts" // behind kernels that add up rows, for GPUs alone
 )
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
@@ -121,6 +123,8 @@ func mustDraw(draw, scale *Node) {
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
+	// Long says that rows may be so long that GPUs had better add them up in blocks.
+	Long bool
 }
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
@@ -188,8 +192,15 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return call(kernel, [][2]int{{m.rows(), width(h)}}, append(before, given(m.Offsets, m.Columns, h, weights,
-		positions)...)...)[0]
+	return m.sum(kernel, width(h), append(before, given(m.Offsets, m.Columns, h, weights, positions)...)...)
+}
+
+// sum calls a kernel that adds up the entries of each row.
+func (m Matrix) sum(kernel string, width int, inputs ...*Node) *Node {
+	if blocks := parts(m, kernel, width, m.entries(), inputs); blocks != nil {
+		kernel, inputs = kernel+splitRows, slices.Concat(inputs, blocks)
+	}
+	return call(kernel, [][2]int{{m.rows(), width}}, inputs...)[0]
 }
 
 // Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with
@@ -197,7 +208,7 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
-	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
+	return m.sum(totalKernel, width(e), given(m.Offsets, e, positions)...)
 }
 
 // Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries,
@@ -205,7 +216,7 @@ func (m Matrix) Total(e, positions *Node) *Node {
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
-	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
+	return m.sum(highestKernel, width(e), m.Offsets, e)
 }
 
 // Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x

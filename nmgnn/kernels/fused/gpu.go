@@ -38,6 +38,12 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 		return attendsInTriton(name, x)
 	}
 	s := triton.Sum{Rows: rows, Width: columns}
+	name, isSplit := strings.CutSuffix(name, splitRows)
+	name, isParts := strings.CutSuffix(name, partsOfRows)
+	var parts []*Node
+	if isSplit {
+		x, parts = x[:len(x)-1], x[len(x)-1:]
+	}
 	weighed := func(after []*Node) {
 		if len(after) > 0 {
 			s.Heads = width(after[0])
@@ -66,7 +72,14 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
-	return s.Kernel(), x, nil
+	switch {
+	case isParts:
+		s.Rows, s.Split = x[slices.Index(s.Inputs(), "offsets")].Shape().Dimensions[0]-1, triton.Block
+		return s.Parts(rows * triton.Block), x, nil
+	case isSplit:
+		s.Split = triton.Block
+	}
+	return s.Kernel(), slices.Concat(x, parts), nil
 }
 
 // attendsInTriton is toTriton for attention and its gradient.
@@ -86,6 +99,15 @@ func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
 		x = slices.Delete(slices.Clone(x), first+4, first+5) // kept is alpha
 	}
 	return a.Backward(), x, nil
+}
+
+// parts returns what blocks of a kernel's entries add up to, if its rows are split.
+func parts(m Matrix, kernel string, width, entries int, inputs []*Node) []*Node {
+	blocks := entries / triton.Block
+	if !m.Long || blocks == 0 || !isForGPU(inputs[0].Graph()) {
+		return nil
+	}
+	return call(kernel+partsOfRows, [][2]int{{blocks, width}}, inputs...)
 }
 
 func isForGPU(g *Graph) bool {

@@ -1,6 +1,7 @@
 package triton_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -57,7 +58,8 @@ func drawAttention(r *rand.Rand, a triton.Attend, columns int, lengths ...int) *
 // define computes it in double precision, with what is shared as a sum over entries.
 func (x *attention) define() {
 	n, share := len(x.columns)*x.Heads, x.Width/x.Heads
-	x.y, x.total, x.shared = make([]float64, x.Rows*x.Width), make([]float64, x.Rows*x.Heads), make([]float64, x.Rows*x.Heads)
+	x.y, x.total = make([]float64, x.Rows*x.Width), make([]float64, x.Rows*x.Heads)
+	x.shared = make([]float64, x.Rows*x.Heads)
 	x.alpha, x.kept, x.d = make([]float64, n), make([]float64, n), make([]float64, n)
 	score := func(r, i, head int) (score, slope float64) {
 		if x.Scored {
@@ -180,12 +182,7 @@ func (x *attention) checkForward(k triton.Kernel) error {
 		return err
 	}
 	terms := len(x.columns)
-	for _, err := range []error{near("y", y, x.y, terms), near("alpha", alpha, x.alpha, 0), near("kept", kept, x.kept, 0)} {
-		if err != nil {
-			return err
-		}
-	}
-	return x.read(h)
+	return errors.Join(near("y", y, x.y, terms), near("alpha", alpha, x.alpha, 0), near("kept", kept, x.kept, 0), x.read(h))
 }
 
 func (x *attention) checkBackward(k triton.Kernel) error {
@@ -247,7 +244,8 @@ func TestAttentionOverAHundredThousandEntries(t *testing.T) {
 }
 
 func TestAttentionOverMaskedRowsAloneReadsNone(t *testing.T) {
-	for _, a := range []triton.Attend{{Width: 6, Heads: 2, Heard: true}, {Width: 3, Heads: 1, Heard: true, Scored: true, Dropout: true}} {
+	for _, a := range []triton.Attend{{Width: 6, Heads: 2, Heard: true},
+		{Width: 3, Heads: 1, Heard: true, Scored: true, Dropout: true}} {
 		x := drawAttention(rand.New(rand.NewPCG(1, 3)), a, 9, 5, 0, 40)
 		clear(x.heard)
 		require.NoError(t, x.check())
@@ -273,8 +271,8 @@ func TestScoresFarFromZeroDoNotOverflow(t *testing.T) {
 }
 
 func TestDefectsInAttentionAreFound(t *testing.T) {
-	x := drawAttention(rand.New(rand.NewPCG(5, 6)), triton.Attend{Width: 14, Heads: 2, Dropout: true, Heard: true}, 30, 0, 45,
-		3, 17)
+	x := drawAttention(rand.New(rand.NewPCG(5, 6)), triton.Attend{Width: 14, Heads: 2, Dropout: true, Heard: true}, 30,
+		0, 45, 3, 17)
 	e := drawAttention(rand.New(rand.NewPCG(5, 7)), triton.Attend{Width: 130, Heads: 1, Scored: true}, 30, 45, 3, 0, 17)
 	x.define()
 	e.define()
@@ -294,7 +292,7 @@ func TestDefectsInAttentionAreFound(t *testing.T) {
 		{"the exponent's sign", x, false, "first: arith.subf", "arith.addf"},
 		{"the next row's entries", x, false, "first: arith.constant 1 : i32", "arith.constant 2 : i32"},
 		{"every program writes weights", e, false, "arith.cmpi eq", "arith.cmpi slt"},
-		{"the softmax begins at one", e, false, "first: dense<0x00000000> : tensor<8xf32>", "dense<0x3F800000> : tensor<8xf32>"},
+		{"the softmax begins at one", e, false, "first: dense<0x00000000> : tensor<8x", "dense<0x3F800000> : tensor<8x"},
 		{"weights of the other head", x, true, "arith.constant 2 : i32", "arith.constant 1 : i32"},
 		{"nothing is shared", x, true, "arith.subf", "arith.addf"},
 		{"masked rows are read backward", x, true, "arith.cmpf une", "arith.cmpf oeq"},

@@ -336,7 +336,10 @@ var floatOps = map[string]func(a, b float32) float32{
 
 var intOps = map[string]func(a, b int32) int32{
 	"arith.addi":  func(a, b int32) int32 { return a + b },
+	"arith.subi":  func(a, b int32) int32 { return a - b },
 	"arith.muli":  func(a, b int32) int32 { return a * b },
+	"arith.minsi": func(a, b int32) int32 { return min(a, b) },
+	"arith.maxsi": func(a, b int32) int32 { return max(a, b) },
 	"arith.andi":  func(a, b int32) int32 { return a & b },
 	"arith.xori":  func(a, b int32) int32 { return a ^ b },
 	"arith.shrui": func(a, b int32) int32 { return int32(uint32(a) >> b) },
@@ -347,6 +350,7 @@ var intOps = map[string]func(a, b int32) int32{
 var comparisons = map[string]func(a, b int32) bool{
 	"eq":  func(a, b int32) bool { return a == b },
 	"slt": func(a, b int32) bool { return a < b },
+	"sle": func(a, b int32) bool { return a <= b },
 	"uge": func(a, b int32) bool { return uint32(a) >= uint32(b) },
 }
 
