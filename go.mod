@@ -9,9 +9,9 @@ require (
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/gobwas/ws v1.4.0
 	github.com/gofrs/flock v0.13.1
-	github.com/gomlx/compute v0.1.3
-	github.com/gomlx/go-xla v0.4.1
-	github.com/gomlx/gomlx v0.28.3
+	github.com/gomlx/compute v0.1.6
+	github.com/gomlx/go-xla v0.4.5
+	github.com/gomlx/gomlx v0.28.8
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/schollz/progressbar/v3 v3.19.1

@@ -13,13 +13,20 @@ import (
 type fusedPattern struct {
 	rows, room      int
 	matrix          csr.Matrix
+	long            bool
 	offsets, column *model.Variable // [rows+1, 1], [room, 1]
 	rowVar          *model.Variable // [room, 1], once asked for
 	makeRow         func() *model.Variable
 }
 
+// longRow is how many entries make a row long: some of the blocks that GPUs add it up in.
+const longRow = 2048
+
 func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
 	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
+	for r := range m.Rows {
+		p.long = p.long || m.Offsets[r+1]-m.Offsets[r] >= longRow
+	}
 	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices),
 		p.room, 1)
 	p.makeRow = func() *model.Variable {
@@ -53,7 +60,7 @@ func narrow(offsets []int64) []int32 {
 
 // in is the pattern in a computation.
 func (p *fusedPattern) in(g *Graph) fused.Matrix {
-	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g), Long: p.long}
 }
 
 func (p *fusedPattern) slots() int                   { return p.room }
@@ -162,7 +169,7 @@ func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node 
 // Attend visits each entry once, and once or twice for the gradients.
 func (p *fusedProduct) Attend(a Attention) *Node {
 	g := a.Values.Graph()
-	if a.Present != nil || !fused.Available(g) {
+	if a.Present != nil || !fused.Attends(g) {
 		return attendByParts(p, a) // package fused leaves no entries out
 	}
 	values, factor := masked(a.Values, a.Mask)
@@ -183,7 +190,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	// All gradients come from one v; what they share is computed once.
 	type gradients struct{ scores, target *Node }
 	backward := Remember(func(v *Node) gradients {
-		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor)
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor, y)
 		return gradients{scores, target}
 	})
 	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}

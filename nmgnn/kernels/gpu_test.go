@@ -21,10 +21,13 @@ import (
 	"nodemask/nmgnn/kernels/fused/triton/interpreter"
 )
 
-// interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them.
-func interpreted(t *testing.T) *backend.Backend {
+// interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them; see is shown each.
+func interpreted(t *testing.T, see ...func(k triton.Kernel)) *backend.Backend {
 	b := gnntest.Go(t)
 	fused.ForGPU(b.Backend, func(k triton.Kernel, arrays []any) error {
+		for _, s := range see {
+			s(k)
+		}
 		f, err := interpreter.Parse(k.Text)
 		if err != nil {
 			return err
@@ -43,9 +46,11 @@ func interpreted(t *testing.T) *backend.Backend {
 		if err := f.Run(k.Grid, all...); err != nil {
 			return err
 		}
-		for i, n := range all[len(all)-1].Writes {
-			if n != 1 {
-				return fmt.Errorf("number %d of the result is written %d times", i, n)
+		for r, y := range all[len(all)-k.Outputs:] {
+			for i, n := range y.Writes {
+				if n != 1 {
+					return fmt.Errorf("%s: number %d of result %d is written %d times", k.Name, i, r, n)
+				}
 			}
 		}
 		return nil
@@ -79,6 +84,19 @@ func TestKernelsOfGPUsHaveTheGradientsOfFiniteDifferences(t *testing.T) {
 	}
 	checkGradients(t, interpreted(t), m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, differentiables(),
 		want)
+}
+
+func TestLongRowsAreSplitOnGPUsAndAddUpToTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	inRow := [][]int32{{3}, nil, nil, {1, 2999}}
+	for c := range int32(3000) {
+		inRow[2] = append(inRow[2], c)
+	}
+	split := map[string]bool{}
+	b := interpreted(t, func(k triton.Kernel) { split[k.Name] = true })
+	checkMethods(t, b, fromRows(3000, inRow...), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 4,
+		r.Uint64())
+	require.True(t, split["nodemask_parts"])
 }
 
 func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {

@@ -25,14 +25,13 @@ func main() {
 	scripts := flag.String("scripts", ".", "the folder with targets and bounds")
 	models := flag.String("models", "gin,gat,sgat,gcn,sage,gatv2", "which models")
 	targets := flag.String("targets", "h100,a100", "which GPUs")
+	kinds := flag.String("kernels", "scatter,ours,alone", "programs with scatters, with kernels of our own, or these alone")
 	keep := flag.String("keep", "", "a folder that keeps programs and XLA's dumps")
-	write := flag.Bool("write", false, "write what is measured to bounds.tsv, with room for a twentieth more memory")
+	write := flag.Bool("write", false, "write what is measured to bounds.tsv, with room for a twentieth more memory, "+
+		"and leave other rows as they are")
 	flag.Parse()
-	c := &check{compiler: strings.Fields(*compiler), cuda: *cuda, scripts: *scripts, keep: *keep}
-	if *write {
-		c.bounds = limits{}
-	}
-	failed, err := c.run(strings.Split(*models, ","), strings.Split(*targets, ","))
+	c := &check{compiler: strings.Fields(*compiler), cuda: *cuda, scripts: *scripts, keep: *keep, write: *write}
+	failed, err := c.run(strings.Split(*models, ","), strings.Split(*targets, ","), strings.Split(*kinds, ","))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gpu-check:", err)
 		os.Exit(1)
@@ -48,16 +47,21 @@ func main() {
 type check struct {
 	compiler            []string
 	cuda, scripts, keep string
+	write               bool
 	bounds              limits
 }
 
 // run prints a row for each program and GPU, and returns what is out of bounds.
-func (c *check) run(models, targets []string) (failed []string, err error) {
+func (c *check) run(models, targets, kinds []string) (failed []string, err error) {
 	path := filepath.Join(c.scripts, "bounds.tsv")
-	write := c.bounds != nil
-	if !write {
-		if c.bounds, err = readBounds(path); err != nil {
-			return nil, err
+	if c.bounds, err = readBounds(path); err != nil {
+		return nil, err
+	}
+	alone := slices.Contains(kinds, "alone")
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "alone" })
+	for _, kind := range kinds {
+		if kind != "scatter" && kind != "ours" {
+			return nil, fmt.Errorf("kernels %q: expected scatter, ours or alone", kind)
 		}
 	}
 	scratch := c.keep
@@ -80,7 +84,7 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 				return fmt.Errorf("%s for %s: %w", name, target, err)
 			}
 			fmt.Printf("| %s | %s |%s\n", name, target, m.row())
-			if write {
+			if c.write {
 				c.bounds[name+" "+target] = limit{m.kernels, m.wide, m.peakMB() + m.peakMB()/20 + 1, m.spills}
 			}
 			failed = append(failed, c.bounds.holds(name, target, m)...)
@@ -97,10 +101,9 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 				name    string
 				program func(model string, ours bool, g *datasets.Graph) ([]byte, error)
 			}{{"epoch", w.epoch}, {"evaluation", w.evaluation}} {
-				for _, ours := range []bool{false, true} {
-					name := strings.Join([]string{data.name, model, pass.name, map[bool]string{false: "scatter", true: "ours"}[ours]},
-						" ")
-					text, err := pass.program(model, ours, g)
+				for _, kind := range kinds {
+					name := strings.Join([]string{data.name, model, pass.name, kind}, " ")
+					text, err := pass.program(model, kind == "ours", g)
 					if err != nil {
 						return failed, fmt.Errorf("%s: %w", name, err)
 					}
@@ -111,13 +114,16 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 			}
 		}
 		for _, k := range sums(g) {
+			if !alone {
+				break
+			}
 			if err := measure(data.name+" "+k.name+" alone", g.Edges.NumEdges(),
 				[]byte(k.Program(k.columns, k.entries))); err != nil {
 				return failed, err
 			}
 		}
 	}
-	if write {
+	if c.write {
 		return failed, c.bounds.write(path)
 	}
 	return failed, nil

@@ -30,5 +30,5 @@ fi
 cuda=$PWD/$folder/wheels/nvidia/cu13
 api=$(go list -m -f '{{.Dir}}' github.com/gomlx/go-xla)/pjrt
 gcc -O1 -Wall -o $folder/compile -I "$api" scripts/gpucheck/compiler/compile.c -ldl
-go run ./scripts/build $folder/gpucheck ./scripts/gpucheck
-exec $folder/gpucheck -compiler "$PWD/$folder/compile $PWD/$folder/wheels/jax_plugins/xla_cuda13/xla_cuda_plugin.so" -cuda "$cuda" -scripts scripts/gpucheck "$@"
+go run ./scripts/build .nodemask/bin/gpucheck ./scripts/gpucheck # in a bin/, by which it finds the plugin for the CPU
+exec .nodemask/bin/gpucheck -compiler "$PWD/$folder/compile $PWD/$folder/wheels/jax_plugins/xla_cuda13/xla_cuda_plugin.so" -cuda "$cuda" -scripts scripts/gpucheck "$@"

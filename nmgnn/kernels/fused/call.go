@@ -29,6 +29,8 @@ const (
 
 	fromScores, dropout = "_scores", "_dropout" // behind attendKernel
 	heardOnly           = "_heard"              // behind all of that
+
+	splitRows, partsOfRows = "_split", "_parts" // behind kernels that add up rows, for GPUs alone
 )
 
 // call calls a kernel that returns matrices of these rows and columns. It panics if the backend does not run kernels.
@@ -121,6 +123,8 @@ func mustDraw(draw, scale *Node) {
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
+	// Long says that rows may be so long that GPUs had better add them up in blocks.
+	Long bool
 }
 
 func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
@@ -188,8 +192,15 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	return call(kernel, [][2]int{{m.rows(), width(h)}}, append(before, given(m.Offsets, m.Columns, h, weights,
-		positions)...)...)[0]
+	return m.sum(kernel, width(h), append(before, given(m.Offsets, m.Columns, h, weights, positions)...)...)
+}
+
+// sum calls a kernel that adds up the entries of each row.
+func (m Matrix) sum(kernel string, width int, inputs ...*Node) *Node {
+	if blocks := parts(m, kernel, width, m.entries(), inputs); blocks != nil {
+		kernel, inputs = kernel+splitRows, slices.Concat(inputs, blocks)
+	}
+	return call(kernel, [][2]int{{m.rows(), width}}, inputs...)[0]
 }
 
 // Total returns the sum of what belongs to the entries of each row: e [entries, width] → [rows, width], with
@@ -197,7 +208,7 @@ func (m Matrix) times(kernel string, h, weights, positions *Node, before ...*Nod
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
-	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
+	return m.sum(totalKernel, width(e), given(m.Offsets, e, positions)...)
 }
 
 // Highest returns the greatest of what belongs to the entries of each row, -1e30 for rows without any: e [entries,
@@ -205,7 +216,7 @@ func (m Matrix) Total(e, positions *Node) *Node {
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
-	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
+	return m.sum(highestKernel, width(e), m.Offsets, e)
 }
 
 // Agreement returns, for each entry, the inner products of each head's share of x, of its row, and h, of its column: x
@@ -281,7 +292,7 @@ func ELUBackward(x, v *Node) *Node {
 }
 
 // Available reports whether the backend that a computation is built for runs all kernels: see [Intercepted] and
-// [Register]. After [ForGPU] it runs those of a [Matrix] but for attention, and it is false.
+// [Register]. After [ForGPU] it runs those of a [Matrix] alone, and this is false.
 func Available(g *Graph) bool {
 	if isForGPU(g) {
 		return false
@@ -289,6 +300,9 @@ func Available(g *Graph) bool {
 	_, isGo := runsInGo(g)
 	return isGo || takesForeign(g)
 }
+
+// Attends reports whether the backend that a computation is built for runs [Matrix.Attend] and its gradient.
+func Attends(g *Graph) bool { return isForGPU(g) || Available(g) }
 
 // Scores describes what attention takes the softmax of, over each row: E [entries, heads]; or, if E is nil,
 // LeakyReLU(source of the entry's column + target of its row), with Source [columns, heads], Target [rows, heads] and
@@ -341,12 +355,14 @@ func (m Matrix) Attend(s Scores, h, keep, heard *Node) (y, alpha, kept *Node) {
 
 // AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards the scores, or towards what
 // LeakyReLU makes them from. g [rows, width] is the gradient towards y. target [rows, heads] is the sum of d over each
-// row; nil if scores are given as E. heard is that of [Matrix.Attend].
-func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, target *Node) {
+// row; nil if scores are given as E. heard is that of [Matrix.Attend], y its result, from which kernels for GPUs have
+// what the entries of a row share.
+func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard, y *Node) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())
 	must("kept", kept, m.entries(), s.Heads())
 	must("g", g, m.rows(), width(h))
+	must("y", y, m.rows(), width(h))
 	results := [][2]int{{m.entries(), s.Heads()}}
 	if s.E == nil {
 		results = append(results, [2]int{m.rows(), s.Heads()})
@@ -356,7 +372,11 @@ func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g, heard *Node) (d, tar
 		must("heard", heard, h.Shape().Dimensions[0], 1)
 		kernel += heardOnly
 	}
-	out := call(kernel, results, slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())...)
+	inputs := slices.Concat(given(heard, m.Offsets, m.Columns, h, alpha, kept, g), s.nodes())
+	if isForGPU(h.Graph()) {
+		inputs = append(inputs, y)
+	}
+	out := call(kernel, results, inputs...)
 	if s.E != nil {
 		return out[0], nil
 	}

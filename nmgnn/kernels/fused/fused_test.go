@@ -362,7 +362,7 @@ func TestAttendIsTheSoftmaxTimesTheNeighboursAndItsGradient(t *testing.T) {
 				var all []*Node
 				for _, heard := range []*Node{nil, x[6]} {
 					y, alpha, kept := m.Attend(scores, x[3], k, heard)
-					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard)
+					d, towards := m.AttendBackward(scores, x[3], alpha, kept, x[4], heard, y)
 					if towards == nil {
 						towards = m.Total(d, nil)
 					}

@@ -5,6 +5,8 @@ package fused
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gomlx/compute"
@@ -32,7 +34,16 @@ func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
 
 // toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
 func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node, error) {
+	if strings.HasPrefix(name, attendKernel) {
+		return attendsInTriton(name, x)
+	}
 	s := triton.Sum{Rows: rows, Width: columns}
+	name, isSplit := strings.CutSuffix(name, splitRows)
+	name, isParts := strings.CutSuffix(name, partsOfRows)
+	var parts []*Node
+	if isSplit {
+		x, parts = x[:len(x)-1], x[len(x)-1:]
+	}
 	weighed := func(after []*Node) {
 		if len(after) > 0 {
 			s.Heads = width(after[0])
@@ -61,7 +72,42 @@ func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node
 	default:
 		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
 	}
-	return s.Kernel(), x, nil
+	switch {
+	case isParts:
+		s.Rows, s.Split = x[slices.Index(s.Inputs(), "offsets")].Shape().Dimensions[0]-1, triton.Block
+		return s.Parts(rows * triton.Block), x, nil
+	case isSplit:
+		s.Split = triton.Block
+	}
+	return s.Kernel(), slices.Concat(x, parts), nil
+}
+
+// attendsInTriton is toTriton for attention and its gradient.
+func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
+	first := 0 // of the inputs that there always are: offsets, columns, h, and the scores or alpha
+	kind, heard := strings.CutSuffix(name, heardOnly)
+	if heard {
+		first = 1
+	}
+	a := triton.Attend{Rows: x[first].Shape().Dimensions[0] - 1, Width: width(x[first+2]), Heads: width(x[first+3]),
+		Scored: strings.Contains(kind, fromScores), Dropout: strings.HasSuffix(kind, dropout), Heard: heard}
+	if kind != attendBackwardKernel {
+		return a.Kernel(), x, nil
+	}
+	a.Scored = len(x)-first == 8 // and not 10: e for source, target and slope
+	if a.Dropout = x[first+3] != x[first+4]; !a.Dropout {
+		x = slices.Delete(slices.Clone(x), first+4, first+5) // kept is alpha
+	}
+	return a.Backward(), x, nil
+}
+
+// parts returns what blocks of a kernel's entries add up to, if its rows are split.
+func parts(m Matrix, kernel string, width, entries int, inputs []*Node) []*Node {
+	blocks := entries / triton.Block
+	if !m.Long || blocks == 0 || !isForGPU(inputs[0].Graph()) {
+		return nil
+	}
+	return call(kernel+partsOfRows, [][2]int{{blocks, width}}, inputs...)
 }
 
 func isForGPU(g *Graph) bool {

@@ -18,7 +18,7 @@ import (
 // another version compares the files that insides.go names, runs the tests of this package with -race, and adds it
 // here.
 func TestThisVersionOfGoMLXWasTried(t *testing.T) {
-	require.Contains(t, []string{"v0.1.3"}, versionOf(t, gobackend.New, goModule))
+	require.Contains(t, []string{"v0.1.3", "v0.1.6"}, versionOf(t, gobackend.New, goModule))
 }
 
 // versionOf is the version of the module that a function is from: test programs list no modules, but files have it in

@@ -23,6 +23,8 @@ func makeForeign(string, string, int32, []compute.Value) error { return errNoXLA
 
 func isForGPU(*graph.Graph) bool { return false }
 
+func parts(Matrix, string, int, int, []*graph.Node) []*graph.Node { return nil }
+
 func toGPU(_ *graph.Graph, _ string, _ [2]int, inputs []*graph.Node) ([]*graph.Node, func([]*graph.Node) error) {
 	return inputs, nil
 }

@@ -29,5 +29,5 @@ func (a Agreement) Kernel() Kernel {
 			return state
 		})
 	})
-	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: 1}
+	return Kernel{Name: "nodemask_agreement", Text: text, Grid: [2]int{a.Rows, a.Heads}, Warps: 1, Outputs: 1}
 }

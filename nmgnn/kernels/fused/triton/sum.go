@@ -24,7 +24,14 @@ type Sum struct {
 	Own bool
 	// Greatest takes the greatest instead of the sum, and lowest for rows without entries.
 	Greatest bool
+	// Split has blocks of so many entries, numbers Split·b … Split·(b+1)-1, added up by [Sum.Parts] if they are all of one
+	// row, so that a long row is not left to one program; 0: no row is split. Which entries are added up first depends on
+	// the offsets alone.
+	Split int
 }
+
+// Block is how many entries a block has, where long rows are split.
+const Block = 512
 
 // lowest is below every score: that of package kernels.
 const lowest = -1e30
@@ -46,8 +53,17 @@ func (s Sum) arguments() []argument {
 	add(true, "h", "f32")
 	add(s.Heads > 0, "weights", "f32")
 	add(s.Positions, "positions", "i32")
+	add(s.Split > 0, "parts", "f32")
 	add(true, "y", "f32")
 	return all
+}
+
+// Inputs returns the names of the kernel's inputs, in order.
+func (s Sum) Inputs() (names []string) {
+	for _, a := range s.arguments() {
+		names = append(names, a.name)
+	}
+	return names[:len(names)-1]
 }
 
 // tile returns how many columns and entries a program has at a time, of a width: 32 numbers for each of a warp's
@@ -58,23 +74,72 @@ func tile(width int) (columns, entries int) {
 }
 
 // Kernel returns the sum as a kernel. Each program has a row and up to 128 of its columns, and adds up entries in
-// tiles, in one order.
+// tiles, in one order; then blocks, if rows are split: of parts [entries/Split, width].
 func (s Sum) Kernel() Kernel {
+	return s.kernel("nodemask_sum", s.arguments(), s.Rows, func(p *printer, at map[string]value, row value) (all entries) {
+		all.from, all.to = s.wanted(p, at, row, p.get(at["offsets"], row, nil),
+			p.get(at["offsets"], p.op("addi", row, p.int(1)), nil))
+		if s.Split > 0 {
+			size := p.int(s.Split)
+			all.first = p.op("divsi", p.op("addi", all.from, p.int(s.Split-1)), size)
+			count := p.op("maxsi", p.op("subi", p.op("divsi", all.to, size), all.first), p.int(0))
+			all.last = p.op("addi", all.first, count)
+			all.before, all.skipped = p.op("muli", all.first, size), p.op("muli", count, size)
+			all.to = p.op("subi", all.to, all.skipped)
+		}
+		return all
+	})
+}
+
+// Parts returns the kernel of the blocks' sums, for a matrix of so many entries: of the sum's inputs but parts, and
+// with the result [entries/Split, width]. Blocks that are not of one row are not read.
+func (s Sum) Parts(entriesOfAll int) Kernel {
+	size, whole := s.Split, s
+	s.Split = 0
+	return s.kernel("nodemask_parts", s.arguments(), entriesOfAll/size, func(p *printer, at map[string]value,
+		block value) (all entries) {
+		all.from = p.op("muli", block, p.int(size))
+		end := p.op("addi", all.from, p.int(size))
+		// The last row that does not begin behind the block's first entry, by halving.
+		steps := bits.Len(uint(s.Rows))
+		row := p.loop(p.int(0), p.int(steps), p.int(1), p.int(0), func(i, row value) value {
+			next := p.op("minsi", p.op("addi", row, p.op("shrui", p.int(1<<(steps-1)), i)), p.int(s.Rows))
+			return p.choose(p.compare("sle", p.get(at["offsets"], next, nil), all.from), next, row)
+		})
+		row = p.op("minsi", row, p.int(s.Rows-1)) // behind the last entry there is padding
+		isOne := p.compare("sle", end, p.get(at["offsets"], p.op("addi", row, p.int(1)), nil))
+		all.from, all.to = whole.wanted(p, at, row, all.from, p.choose(isOne, end, all.from))
+		return all
+	})
+}
+
+// entries are those that a program adds up: from … to-1, of which those not before a number lie further behind, and
+// blocks first … last-1.
+type entries struct{ from, to, before, skipped, first, last value }
+
+// wanted leaves nothing of a row that is not wanted.
+func (s Sum) wanted(p *printer, at map[string]value, row, from, to value) (value, value) {
+	if s.Wanted {
+		to = p.choose(p.compare("une", p.get(at["wanted"], row, nil), p.float(0)), to, from)
+	}
+	return from, to
+}
+
+// kernel returns a kernel that writes so many rows, each the sum of what of returns.
+func (s Sum) kernel(name string, arguments []argument, rows int,
+	of func(p *printer, at map[string]value, row value) entries) Kernel {
 	heads := max(s.Heads, 1)
 	share := s.Width / heads
 	wide, deep := tile(share)
 	blocks := (share + wide - 1) / wide // of a head
-	text := kernel("nodemask_sum", s.arguments(), func(p *printer, at map[string]value) {
+	text := kernel(name, arguments, func(p *printer, at map[string]value) {
 		row, block := p.program("x"), p.program("y")
 		head, within := p.op("divsi", block, p.int(blocks)), p.op("remsi", block, p.int(blocks))
 		column := p.op("addi", p.upTo(wide), p.op("muli", within, p.int(wide)))
 		valid := p.compare("slt", column, p.int(share))
 		column = p.op("addi", column, p.op("muli", head, p.int(share)))
 
-		from, to := p.get(at["offsets"], row, nil), p.get(at["offsets"], p.op("addi", row, p.int(1)), nil)
-		if s.Wanted {
-			to = p.choose(p.compare("une", p.get(at["wanted"], row, nil), p.float(0)), to, from)
-		}
+		of := of(p, at, row)
 		var draw [3]value
 		var scale value
 		if s.Dropped {
@@ -87,9 +152,17 @@ func (s Sum) Kernel() Kernel {
 		if s.Greatest {
 			start, combine = lowest, "maxnumf"
 		}
-		sum := p.loop(from, to, p.int(deep), p.float(start, deep, wide), func(first, sum value) value {
+		// get reads rows of an array, those that are live.
+		get := func(array string, index, live value) value {
+			there := p.op("andi", p.as(p.column(live), []int{deep, wide}), p.row(valid))
+			return p.get(at[array], p.op("addi", p.op("muli", p.column(index), p.int(s.Width)), p.row(column)), &there, start)
+		}
+		sum := p.loop(of.from, of.to, p.int(deep), p.float(start, deep, wide), func(first, sum value) value {
 			entry := p.op("addi", p.upTo(deep), first)
-			live := p.compare("slt", entry, to)
+			live := p.compare("slt", entry, of.to)
+			if s.Split > 0 {
+				entry = p.choose(p.compare("slt", entry, of.before), entry, p.op("addi", entry, of.skipped))
+			}
 			number := entry
 			if s.Positions {
 				number = p.get(at["positions"], entry, &live)
@@ -106,8 +179,7 @@ func (s Sum) Kernel() Kernel {
 			if s.Heard {
 				live = p.op("andi", live, p.compare("une", p.get(at["heard"], index, &live), p.float(0)))
 			}
-			there := p.op("andi", p.as(p.column(live), []int{deep, wide}), p.row(valid))
-			x := p.get(at["h"], p.op("addi", p.op("muli", p.column(index), p.int(s.Width)), p.row(column)), &there, start)
+			x := get("h", index, live)
 			if s.Heads > 0 {
 				w := p.get(at["weights"], p.op("addi", p.op("muli", number, p.int(heads)), head), &live)
 				if s.Dropped {
@@ -117,9 +189,15 @@ func (s Sum) Kernel() Kernel {
 			}
 			return p.op(combine, sum, x)
 		})
+		if s.Split > 0 {
+			sum = p.loop(of.first, of.last, p.int(deep), sum, func(first, sum value) value {
+				block := p.op("addi", p.upTo(deep), first)
+				return p.op(combine, sum, get("parts", block, p.compare("slt", block, of.last)))
+			})
+		}
 		p.put(at["y"], p.op("addi", column, p.op("muli", row, p.int(s.Width))), p.fold(combine, sum), valid)
 	})
-	return Kernel{Name: "nodemask_sum", Text: text, Grid: [2]int{s.Rows, heads * blocks}, Warps: 1}
+	return Kernel{Name: name, Text: text, Grid: [2]int{rows, heads * blocks}, Warps: 1, Outputs: 1}
 }
 
 // mix is "lowbias32", by which dropout draws.

@@ -88,10 +88,14 @@ func (e *example) define() (y []float64, reads []int) {
 
 // check runs a kernel's text and compares all that it does with the definition.
 func (e *example) check(k triton.Kernel) error {
-	f, err := interpreter.Parse(k.Text)
-	if err != nil {
-		return err
+	if e.Split == 0 {
+		return e.checkParts(k, triton.Kernel{})
 	}
+	return e.checkParts(k, e.Parts(len(e.columns)))
+}
+
+// checkParts runs the kernel of blocks first, if rows are split.
+func (e *example) checkParts(k, blocks triton.Kernel) error {
 	h, y := interpreter.Floats(e.h), interpreter.Output(e.Rows*e.Width)
 	var arrays []*interpreter.Array
 	add := func(has bool, a *interpreter.Array) {
@@ -108,8 +112,20 @@ func (e *example) check(k triton.Kernel) error {
 	add(true, h)
 	add(e.Heads > 0, interpreter.Floats(e.weights))
 	add(e.Positions, interpreter.Ints(e.positions))
+	if e.Split > 0 {
+		parts := interpreter.Output(blocks.Grid[0] * e.Width)
+		if err := run(blocks, append(slices.Clone(arrays), parts)); err != nil {
+			return fmt.Errorf("blocks: %w", err)
+		}
+		for i, n := range parts.Writes {
+			if n != 1 {
+				return fmt.Errorf("number %d of the blocks is written %d times", i, n)
+			}
+		}
+		add(true, parts)
+	}
 	add(true, y)
-	if err := f.Run(k.Grid, arrays...); err != nil {
+	if err := run(k, arrays); err != nil {
 		return err
 	}
 	want, reads := e.define()
@@ -144,6 +160,7 @@ func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
 				s.Dropped = true
 			}
 		}
+		s.Split = rapid.SampledFrom([]int{0, 0, 5, 16}).Draw(t, "split")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
 		e := drawExample(r, s, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
@@ -152,12 +169,15 @@ func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
 }
 
 func TestARowOfAHundredThousandEntriesIsSummed(t *testing.T) {
-	e := drawExample(rand.New(rand.NewPCG(1, 2)), triton.Sum{Width: 4, Heard: true}, 5000, 3, 100_000, 0, 1)
-	require.NoError(t, e.check(e.Kernel()))
+	for _, split := range []int{0, 512} {
+		e := drawExample(rand.New(rand.NewPCG(1, 2)), triton.Sum{Width: 4, Heard: true, Split: split}, 5000, 3, 100_000, 0, 1)
+		require.NoError(t, e.check(e.Kernel()))
+	}
 }
 
 func TestNothingIsReadWhereAllIsMasked(t *testing.T) {
-	for _, s := range []triton.Sum{{Width: 6, Heard: true}, {Width: 6, Heads: 2, Wanted: true}, {Width: 6, Heads: 1, Dropped: true}} {
+	for _, s := range []triton.Sum{{Width: 6, Heard: true}, {Width: 6, Heads: 2, Wanted: true},
+		{Width: 6, Heads: 1, Dropped: true}} {
 		e := drawExample(rand.New(rand.NewPCG(1, 3)), s, 9, 5, 0, 40)
 		clear(e.heard)
 		clear(e.wanted)
@@ -172,6 +192,8 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 	e := drawExample(rand.New(rand.NewPCG(5, 6)), triton.Sum{Width: 14, Heads: 2, Positions: true, Heard: true}, 30, 0, 45, 3, 17)
 	d := drawExample(rand.New(rand.NewPCG(5, 7)), triton.Sum{Width: 7, Heads: 1, Positions: true, Dropped: true}, 30, 0, 45, 3, 17)
 	w := drawExample(rand.New(rand.NewPCG(5, 8)), triton.Sum{Width: 7, Wanted: true}, 30, 9, 45, 3, 17, 8, 8)
+	l := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Wanted: true, Split: 8}, 30, 9, 45, 3, 17, 8, 80)
+	l.wanted[1], l.wanted[5] = 1, 1
 	for _, c := range []struct {
 		what     string
 		of       *example
@@ -193,6 +215,9 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 		{"columns beyond the width", w, "first: arith.cmpi slt", "arith.cmpi uge"},
 		{"reading a value that is not there", w, "%1 ", "%999 "},
 		{"a maximum for a sum", w, "%sum = arith.addf", "%sum = arith.maxnumf"},
+		{"blocks of the next row, too", l, "arith.cmpi slt", "arith.cmpi sle"},
+		{"entries that blocks have", l, "arith.subi", "arith.addi"},
+		{"a block too few", l, "first: arith.constant 7 : i32", "arith.constant 8 : i32"},
 	} {
 		k := c.of.Kernel()
 		require.NoError(t, c.of.check(k), c.what)
@@ -206,6 +231,27 @@ func TestDefectsInAKernelAreFound(t *testing.T) {
 		err := c.of.check(k)
 		require.Error(t, err, c.what)
 		t.Logf("%s: %v", c.what, err)
+	}
+}
+
+func TestDefectsInBlocksAreFound(t *testing.T) {
+	e := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Split: 8}, 30, 16, 45, 3, 8, 8, 80)
+	k, blocks := e.Kernel(), e.Parts(len(e.columns))
+	require.NoError(t, e.checkParts(k, blocks))
+	for _, c := range []struct{ what, from, to string }{
+		{"a row that begins with the block is not found", "first: arith.cmpi sle", "arith.cmpi slt"},
+		{"a row's last block is left out", "arith.cmpi sle", "arith.cmpi slt"},
+		{"too few halvings", "first: arith.constant 3 : i32", "arith.constant 1 : i32"},
+	} {
+		broken := blocks
+		from, isFirst := strings.CutPrefix(c.from, "first: ")
+		at := strings.LastIndex(blocks.Text, from)
+		if isFirst {
+			at = strings.Index(blocks.Text, from)
+		}
+		require.Positive(t, at, "%s\n%s", c.what, blocks.Text)
+		broken.Text = blocks.Text[:at] + c.to + blocks.Text[at+len(from):]
+		require.Error(t, e.checkParts(k, broken), c.what)
 	}
 }
 

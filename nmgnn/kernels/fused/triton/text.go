@@ -16,6 +16,8 @@ type Kernel struct {
 	Text  string
 	Grid  [2]int // programs
 	Warps int    // of 32 threads, for each program
+	// Outputs is how many of the arguments are, the last.
+	Outputs int
 }
 
 // Target is what a custom call of a kernel names; its API version is 2.
@@ -140,9 +142,17 @@ func (p *printer) compare(predicate string, a, b value) value {
 	return p.made("i1", a.shape, "arith.%s %s, %s, %s : %s", name, predicate, a.name, b.name, a.kind())
 }
 
-// choose returns a where the number c is true, else b.
+// choose returns a where c is true, else b.
 func (p *printer) choose(c, a, b value) value {
-	return p.made(a.of, a.shape, "arith.select %s, %s, %s : %s", c.name, a.name, b.name, a.kind())
+	kind := a.kind()
+	if len(c.shape) > 0 {
+		kind = c.kind() + ", " + kind
+	}
+	return p.made(a.of, a.shape, "arith.select %s, %s, %s : %s", c.name, a.name, b.name, kind)
+}
+
+func (p *printer) exp(x value) value {
+	return p.made(x.of, x.shape, "math.exp %s : %s", x.name, x.kind())
 }
 
 func (p *printer) at(pointer, offset value) value {

@@ -177,8 +177,13 @@ func (p *parser) instruction() (i instruction, err error) {
 		i.word, _, _ = strings.Cut(m[3], ",")
 	}
 	first, second, _ := strings.Cut(m[4], " -> ")
-	if second == "" && i.op == "tt.addptr" {
-		first, _, _ = strings.Cut(first, ", ")
+	switch left, right, two := strings.Cut(first, ", "); {
+	case two && i.op == "tt.addptr":
+		first = left
+	case two && i.op == "arith.select": // by a tensor of truth values
+		i.word, first = left, right
+	case i.op == "arith.select":
+		i.word = "i1"
 	}
 	if i.of, err = parseKind(first); err == nil && second != "" {
 		i.to, err = parseKind(second)

@@ -110,7 +110,7 @@ func expect(in []tensor, kinds ...kind) error {
 	return nil
 }
 
-var truth, number = kind{of: "i1"}, kind{of: "i32"}
+var number = kind{of: "i32"}
 
 func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 	y.kind = i.of
@@ -215,18 +215,43 @@ func (r *run) instruction(i *instruction, in []tensor) (y tensor, err error) {
 		}
 		return y, nil
 	case "arith.select":
-		if err := expect(in, truth, i.of, i.of); err != nil {
+		by, err := parseKind(i.word)
+		if err != nil || len(by.shape) > 0 && !slices.Equal(by.shape, i.of.shape) {
+			return y, fmt.Errorf("chosen by %s", i.word)
+		}
+		if err := expect(in, by, i.of, i.of); err != nil {
 			return y, err
 		}
-		if in[0].i[0] != 0 {
-			return in[1], nil
+		return chosen(in[0], in[1], in[2]), nil
+	case "math.exp":
+		if err := expect(in, kind{"f32", i.of.shape}); err != nil {
+			return y, err
 		}
-		return in[2], nil
+		for _, x := range in[0].f {
+			y.f = append(y.f, float32(math.Exp(float64(x))))
+		}
+		return y, nil
 	}
 	if err := expect(in, i.of, i.of); err != nil {
 		return y, err
 	}
 	return arithmetic(i, in[0], in[1])
+}
+
+// chosen takes numbers of a where c is true, else of b; one c stands for all.
+func chosen(c, a, b tensor) tensor {
+	y := tensor{kind: a.kind, to: a.to, f: slices.Clone(b.f), i: slices.Clone(b.i)}
+	for k := range a.size() {
+		if c.i[min(k, len(c.i)-1)] == 0 {
+			continue
+		}
+		if a.f != nil {
+			y.f[k] = a.f[k]
+		} else {
+			y.i[k] = a.i[k]
+		}
+	}
+	return y
 }
 
 // reshaped repeats or renames the places of x.
@@ -303,13 +328,18 @@ func load(i *instruction, in []tensor) (y tensor, err error) {
 
 var floatOps = map[string]func(a, b float32) float32{
 	"arith.addf":    func(a, b float32) float32 { return a + b },
+	"arith.subf":    func(a, b float32) float32 { return a - b },
+	"arith.divf":    func(a, b float32) float32 { return a / b },
 	"arith.mulf":    func(a, b float32) float32 { return a * b },
 	"arith.maxnumf": func(a, b float32) float32 { return max(a, b) },
 }
 
 var intOps = map[string]func(a, b int32) int32{
 	"arith.addi":  func(a, b int32) int32 { return a + b },
+	"arith.subi":  func(a, b int32) int32 { return a - b },
 	"arith.muli":  func(a, b int32) int32 { return a * b },
+	"arith.minsi": func(a, b int32) int32 { return min(a, b) },
+	"arith.maxsi": func(a, b int32) int32 { return max(a, b) },
 	"arith.andi":  func(a, b int32) int32 { return a & b },
 	"arith.xori":  func(a, b int32) int32 { return a ^ b },
 	"arith.shrui": func(a, b int32) int32 { return int32(uint32(a) >> b) },
@@ -318,8 +348,17 @@ var intOps = map[string]func(a, b int32) int32{
 }
 
 var comparisons = map[string]func(a, b int32) bool{
+	"eq":  func(a, b int32) bool { return a == b },
 	"slt": func(a, b int32) bool { return a < b },
+	"sle": func(a, b int32) bool { return a <= b },
 	"uge": func(a, b int32) bool { return uint32(a) >= uint32(b) },
+}
+
+var orders = map[string]func(a, b float32) bool{
+	"une": func(a, b float32) bool { return a != b },
+	"oeq": func(a, b float32) bool { return a == b },
+	"ole": func(a, b float32) bool { return a <= b },
+	"ogt": func(a, b float32) bool { return a > b },
 }
 
 func arithmetic(i *instruction, a, b tensor) (y tensor, err error) {
@@ -327,6 +366,7 @@ func arithmetic(i *instruction, a, b tensor) (y tensor, err error) {
 	float, isFloat := floatOps[i.op]
 	whole, isWhole := intOps[i.op]
 	compare, isCompared := comparisons[i.word]
+	ordered, isOrdered := orders[i.word]
 	decide := func(is func(k int) bool) {
 		y.of, y.i = "i1", make([]int32, i.of.size())
 		for k := range y.i {
@@ -351,8 +391,8 @@ func arithmetic(i *instruction, a, b tensor) (y tensor, err error) {
 		}
 	case i.op == "arith.cmpi" && isCompared && a.i != nil:
 		decide(func(k int) bool { return compare(a.i[k], b.i[k]) })
-	case i.op == "arith.cmpf" && (i.word == "une" || i.word == "oeq") && a.f != nil:
-		decide(func(k int) bool { return (a.f[k] == b.f[k]) == (i.word == "oeq") })
+	case i.op == "arith.cmpf" && isOrdered && a.f != nil:
+		decide(func(k int) bool { return ordered(a.f[k], b.f[k]) })
 	default:
 		return y, fmt.Errorf("not known here for %v", i.of)
 	}
