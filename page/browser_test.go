@@ -136,6 +136,18 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
 }
 
+func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
+	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
+	var height, wide float64
+	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`, `document.querySelector('.charts')`} {
+		b.js(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
+			`parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a))`, &height)
+		require.GreaterOrEqual(t, height, 10.99, drawing)
+	}
+	b.js(`document.documentElement.scrollWidth`, &wide)
+	require.EqualValues(t, 390, wide, "nothing is wider than the phone")
+}
+
 func TestFromAServerTheProgramStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: trains in a browser for seconds")

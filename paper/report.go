@@ -61,7 +61,9 @@ var reportTemplate string
 // figures, then a folded chapter for each figure and table, with its command, the verdicts on its claims, where its
 // numbers come from, and its data. Links into a chapter open it, and printing opens all.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
-	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone}
+	// scripts/reports puts its sidebar into the comment, which a template would drop.
+	site := template.HTML("<!-- site --><!-- end of site -->")
+	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
 	var sections []section
 	for _, a := range artifacts {
 		s, err := newSection(a, e, o)

@@ -7,8 +7,8 @@ export const boxHeight = 24
 // Drawings higher than this are made smaller, down to where they can still be read, and then scroll.
 export const tallest = 580
 
-// The smallest scale of a drawing: letters are 11 pixels high then.
-export const smallest = 11 / 12
+// The smallest scale of a drawing: letters are over 11 pixels high then.
+export const smallest = 0.93
 
 const longest = 14
 
