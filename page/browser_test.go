@@ -141,7 +141,7 @@ func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
 	var height, wide float64
 	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`, `document.querySelector('.charts')`} {
 		b.js(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
-			`parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a))`, &height)
+			`parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))`, &height)
 		require.GreaterOrEqual(t, height, 10.99, drawing)
 	}
 	b.js(`document.documentElement.scrollWidth`, &wide)

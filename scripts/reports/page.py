@@ -164,7 +164,7 @@ class Page:
             path = self.targets[file]
         elif parts.path.endswith(".ipynb"):
             path = parts.path.removesuffix(".ipynb") + ".html"
-        elif self.targets:
+        elif self.targets and file.exists():  # else it is a page beside this one
             path = os.path.relpath(file, PROJECT / "reports").replace(os.sep, "/")
         else:
             path = parts.path
