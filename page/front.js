@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 6c5433e46f68d23ab998632eb15084bdc7557a1c2e34cac1bd9488ddcb73ea89.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 3a20b28d6e62ccfab067af4440aa20589469fe932e0035178d1de25074f0dcc5.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

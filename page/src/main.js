@@ -346,8 +346,16 @@ class Page {
     line.append(`${trained.label}: macro F1 `, strong, ` on the test nodes, best epoch ${trained.bestEpoch} of ${trained.epochs}.`)
     if (recorded) line.append(` Recorded: ${recorded.mean.toFixed(2)} ± ${recorded.sd.toFixed(2)} over ${recorded.n} trials.`)
     if (trained.published !== undefined) line.append(` The paper: ${trained.published.toFixed(2)}.`)
-    if (trained.command) line.append(' ', Object.assign(document.createElement('code'), {textContent: trained.command}))
     find('#outcome').append(line)
+    const terminal = document.createElement('details')
+    terminal.append(Object.assign(document.createElement('summary'), {textContent: 'The same in a terminal'}), Object.assign(document.createElement('code'), {textContent: trained.command}))
+    if (trained.command) find('#outcome').append(terminal)
+    this.wrong(arm, trained)
+  }
+
+  // wrong shows which classes a trial took for which.
+  wrong(arm, trained) {
+    const {find} = this
     find('#confusion').append(confusion(arm.name, trained))
     find('#wrong').hidden = false
   }

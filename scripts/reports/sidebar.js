@@ -6,6 +6,8 @@
   follow()
   wide.addEventListener('change', follow)
   site.querySelector('.search').hidden = false
+  const current = site.querySelector('[aria-current]')
+  if (current && wide.matches) site.scrollTop = current.offsetTop - site.clientHeight / 3
   const score = (title, where, words) => {
     const lower = title.toLowerCase()
     if (!words.every(word => lower.includes(word) || where.toLowerCase().includes(word))) return -1

@@ -35,10 +35,12 @@ class Document(Page):
 
     runs = False
 
-    def __init__(self, path, shown, targets, about=""):
-        self.targets, self.shown = targets, shown
-        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]))
-        self.name, self.about = page_name(shown), about
+    def __init__(self, path, shown, targets):
+        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets)
+        self.shown = shown
+        self.name, self.about = page_name(shown), ""
+        if shown == "README.md":
+            self.title = "Readme"  # its heading is the project's name
 
     def slug(self, text):
         return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
