@@ -113,7 +113,8 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	b.js(`document.querySelector('#saved').textContent`, &said)
 	require.Contains(t, said, "A saved run")
 	require.Contains(t, said, "seed 1")
-	b.js(`document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + ' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`, &said)
+	b.js(`document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + `+
+		`' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`, &said)
 	require.Equal(t, "4 2 true", said, "curves, scores and the tree of a run are there before anything is pressed")
 	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &said)
 	b.click("#both")
@@ -139,7 +140,8 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
 	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
 	var height, wide float64
-	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`, `document.querySelector('.charts')`} {
+	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`,
+		`document.querySelector('.charts')`} {
 		b.js(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
 			`parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))`, &height)
 		require.GreaterOrEqual(t, height, 10.99, drawing)

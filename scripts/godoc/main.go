@@ -44,7 +44,8 @@ func main() {
 }
 
 // hidden are folders without public packages: of programs, and of what is not of this module.
-var hidden = map[string]bool{"internal": true, "cmd": true, "scripts": true, "tools": true, "testdata": true, "node_modules": true}
+var hidden = map[string]bool{"internal": true, "cmd": true, "scripts": true, "tools": true, "testdata": true,
+	"node_modules": true}
 
 // all returns the public packages below a folder, by path.
 func all(root string) (pages []page, err error) {
