@@ -18,7 +18,7 @@
     const room = element('div', {style: `min-height:${image.getAttribute('height')}px`}, image.alt)
     shadow.append(room)
     host.style.overflowX = 'visible'
-    image.removeAttribute('src') // else the page waits for it
+    image.remove() // else the page waits for it
     const draw = () => {
       near.disconnect()
       removeEventListener('beforeprint', draw)
@@ -30,7 +30,7 @@
       try {
         return (host.nodemask = new Curve(host, shadow, svg, data).hook())
       } catch (error) {
-        image.src = picture
+        host.prepend(image)
         shadow.replaceChildren(document.createElement('slot'))
         throw error
       }

@@ -64,7 +64,7 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--heads: the model gin does not read it":      {"--heads", "4"},
 		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
 		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
-		"--epsilon: the model gat does not read it":    {"--model", "gat", "--epsilon", "0.5"},
+		"--epsilon: the model gcn does not read it":    {"--model", "gcn", "--epsilon", "0.5"},
 		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
 		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
 	} {

@@ -78,7 +78,7 @@ def main():
     for part in a.out.glob(".*.html.part"):
         part.unlink()
     where = sidebar.targets(PROJECT, notebooks)
-    pages = [page.Page(path, notebook, where) for path, notebook in executed.items()]
+    pages = [page.Page(path, notebook, where, a.out) for path, notebook in executed.items()]
     page.write_site(a.out, pages, site=sidebar.Site(PROJECT, a.out, pages, sidebar.packages(PROJECT)))
     if faults := checks.check_site(a.out):
         raise sources.Fault("\n".join(faults))

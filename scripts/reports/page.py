@@ -109,11 +109,13 @@ class Renderer(mistune.HTMLRenderer):
 class Page:
     # The pages of files of the project, to lead links to: notebooks alone, unless there is a site of more.
     targets = {}
+    folder = PROJECT / "reports"  # of the pages
     runs = True  # its tables can be run in the browser
 
-    def __init__(self, path, notebook, targets=None):
+    def __init__(self, path, notebook, targets=None, folder=None):
         self.path, self.notebook, self.name = path, notebook, path.stem + ".html"
         self.shown, self.targets = path.name, self.targets if targets is None else targets
+        self.folder = folder or self.folder
         self.title, self.lead, self.contents = path.stem, "", []
         self.ids, self.where, self.attachments = set(), "", {}
         self.markdown = mistune.create_markdown(renderer=Renderer(self),
@@ -155,7 +157,7 @@ class Page:
         return f'<h{level} id="{html.escape(name)}">{text}{anchor}</h{level}>\n'
 
     def link(self, url):
-        """Links to what has a page lead to it. Those to other files lead from reports/, which lies in the project's folder."""
+        """Links to what has a page lead to it. Those to other files lead from the pages' folder."""
         parts = urllib.parse.urlsplit(url)
         if parts.scheme or not parts.path:
             return url
@@ -165,7 +167,7 @@ class Page:
         elif parts.path.endswith(".ipynb"):
             path = parts.path.removesuffix(".ipynb") + ".html"
         elif self.targets and file.exists():  # else it is a page beside this one
-            path = os.path.relpath(file, PROJECT / "reports").replace(os.sep, "/")
+            path = os.path.relpath(file, self.folder.resolve()).replace(os.sep, "/")
         else:
             path = parts.path
         return urllib.parse.urlunsplit(parts._replace(path=urllib.parse.quote(path)))

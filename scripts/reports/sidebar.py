@@ -35,8 +35,8 @@ class Document(Page):
 
     runs = False
 
-    def __init__(self, path, shown, targets):
-        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets)
+    def __init__(self, path, shown, targets, folder):
+        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets, folder)
         self.shown = shown
         self.name, self.about = page_name(shown), ""
         if shown == "README.md":
@@ -80,7 +80,7 @@ class Site:
 
     def __init__(self, project, folder, notebooks, packages):
         where = targets(project, [page.path for page in notebooks])
-        self.documents = {group: [Document(project / name, name, where) for name in names if (project / name).is_file()]
+        self.documents = {group: [Document(project / name, name, where, folder) for name in names if (project / name).is_file()]
             for group, names in DOCUMENTS.items()}
         self.packages = packages
         self.written = [page for pages in self.documents.values() for page in pages]

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import unittest.mock
 
 import nbformat.v4 as v4
 
@@ -264,11 +263,11 @@ class Sidebar(Folder):
         out.mkdir(exist_ok=True)
         (out / "playground.html").write_text("<body><!-- site --><!-- end of site --><h1>ours</h1>")
         notebooks = [project / "notebooks/0.ipynb"]
-        with unittest.mock.patch.object(page, "PROJECT", project):
-            pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)")), sidebar.targets(project, notebooks))]
-            packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>', "names": ["Run"]})]
-            for _ in range(2):  # a second time changes nothing
-                page.write_site(out, pages, project, sidebar.Site(project, out, pages, packages))
+        pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)")),
+            sidebar.targets(project, notebooks), out)]
+        packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>', "names": ["Run"]})]
+        for _ in range(2):  # a second time changes nothing
+            page.write_site(out, pages, project, sidebar.Site(project, out, pages, packages))
         self.out = out
         return checks.check_site(out)
 
@@ -279,6 +278,12 @@ class Sidebar(Folder):
         self.assertIn('<a href="../x.go">', readme)
         self.assertIn('<a href="0.html">play', commands)
         self.assertIn('<a href="docs-COMMANDS.html">c', (self.out / "0.html").read_text(encoding="utf-8"))
+
+    def test_each_document_has_its_place(self):
+        listed = {name for names in sidebar.DOCUMENTS.values() for name in names}
+        there = {path.relative_to(PROJECT).as_posix() for pattern in ("*.md", "docs/*.md", "paper/*.md") for path in PROJECT.glob(pattern)}
+        self.assertEqual(there - listed - {"THIRD_PARTY.md"}, set())
+        self.assertEqual({name for name in listed if not (PROJECT / name).is_file()}, set())
 
     def test_a_dead_link_of_a_document_is_a_fault(self):
         self.assertEqual(self.faults("# P\n\n[x](docs/NO.md) [y](docs/COMMANDS.md#no)\n"), [
