@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 3a20b28d6e62ccfab067af4440aa20589469fe932e0035178d1de25074f0dcc5.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 0daec1a95c0a7c8aff9411eb59ff81003a083a834af8880089fc6c8759fd9b67.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

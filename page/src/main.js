@@ -382,7 +382,7 @@ function confusion(name, {confusion: counts, classes}) {
     })
   })
   const scroll = document.createElement('div')
-  scroll.className = 'scroll'
+  scroll.className = 'scroll wide'
   scroll.append(table)
   return scroll
 }
