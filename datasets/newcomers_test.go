@@ -50,7 +50,7 @@ func TestNewcomersErrorsNameFileAndLine(t *testing.T) {
 		`joins.csv: line 1: no column "target"`:                                 {"id,x,y\na,0,0\n", "source\n"},
 		`joins.csv: line 2: the edge names node "2", which is neither in `: {"id,x,y\na,0,0\n",
 			"source,target\na,2\n"},
-		"new.csv nor among the nodes that the model knew": {"id,x,y\na,0,0\n",
+		"new.csv nor in the model's cache": {"id,x,y\na,0,0\n",
 			"source,target\n2,a\n"},
 		"joins.csv: line 2: column 1: a quote is not closed. Fields must not span line": {"id,x,y\na,0,0\n",
 			"source,target\n\"a,b\n"},

@@ -109,19 +109,45 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
 	b.look("before")
+	var said string
+	b.js(`document.querySelector('#saved').textContent`, &said)
+	require.Contains(t, said, "A saved run")
+	require.Contains(t, said, "seed 1")
+	b.js(`document.querySelectorAll('#loss polyline').length + ' ' + document.querySelectorAll('#outcome p').length + `+
+		`' ' + Boolean(document.querySelector('.nodemask-explorer').nodemask)`, &said)
+	require.Equal(t, "4 2 true", said, "curves, scores and the tree of a run are there before anything is pressed")
+	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &said)
 	b.click("#both")
+	b.until(`document.querySelector('#saved').hidden`)
 	b.until(`document.querySelectorAll('#outcome p').length === 2 && !document.querySelector('#go').disabled`)
 	b.look("both")
+	var again string
+	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`, &again)
+	require.Equal(t, said, again, "what is saved is what the page trains")
 	var lines []string
 	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	require.Len(t, lines, 2)
-	for i, keep := range []string{"1", "0.5"} {
-		sameAsHere(t, lines[i], Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10,
-			Choices: map[string]string{"keep": keep}}, 1)
+	here, err := defaults()
+	require.NoError(t, err)
+	for i, arm := range here.Arms {
+		sameTrial(t, arm.record, lines[i])
 	}
 	var masked int
 	b.js(`document.querySelector('.nodemask-explorer').nodemask.masked().length`, &masked)
 	require.Positive(t, masked, "the picture shows the last epoch's mask")
+}
+
+func TestLettersOnAPhoneAreElevenPixelsHigh(t *testing.T) {
+	b := open(t, browser(t), written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
+	var height, wide float64
+	for _, drawing := range []string{`document.querySelector('.nodemask-explorer').shadowRoot`,
+		`document.querySelector('.charts')`} {
+		b.js(`Math.min(...[...`+drawing+`.querySelectorAll('svg text')].filter(t => t.textContent).map(t => `+
+			`parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))`, &height)
+		require.GreaterOrEqual(t, height, 10.99, drawing)
+	}
+	b.js(`document.documentElement.scrollWidth`, &wide)
+	require.EqualValues(t, 390, wide, "nothing is wider than the phone")
 }
 
 func TestFromAServerTheProgramStreams(t *testing.T) {
@@ -282,14 +308,15 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	require.Equal(t, "fruit", chosen)
 	b.look("phone")
 
-	b.set("#trials", "3") // from seed 2 on: the first pair was of seed 1
+	b.set("#seed", "2") // the first pair was of seed 1
+	b.set("#trials", "3")
 	b.click("#both")
 	b.until(`document.querySelector('#status').textContent.startsWith('Done: 6 trials')`)
 	var status, seed string
 	b.js(`document.querySelector('#status').textContent`, &status)
 	require.Regexp(t, `^Done: 6 trials in \d+\.\d s, [1-4] at once\.$`, status)
 	b.js(`document.querySelector('#seed').value`, &seed)
-	require.Equal(t, "5", seed)
+	require.Equal(t, "2", seed, "what was chosen stays: only what the reader changes changes")
 	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
 	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\.$`, status)
 	b.until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(4)')).length === 2`)

@@ -106,7 +106,8 @@ type Graph struct {
 
 // Trained is a trial that has ended.
 type Trained struct {
-	Record    string   `json:"record"` // a line of results
+	Record    string   `json:"record"`  // a line of results
+	Command   string   `json:"command"` // that trains the same; "": the data are on the page alone
 	Key       string   `json:"key"`
 	Label     string   `json:"label"`
 	F1        float64  `json:"f1"` // macro F1 on the test nodes, in percent
@@ -338,6 +339,9 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 		Seconds: stored.Seconds, Confusion: result.Test.Confusion, Classes: g.Classes}
 	if published, found := paper.PublishedF1(c); found {
 		done.Published = &published
+	}
+	if inPages(c.Data) {
+		done.Command = fmt.Sprintf("%s --seed %d --backend go", strings.TrimSuffix(c.Command(1), " --json"), r.Seed)
 	}
 	return Event{Kind: "trained", Trained: done}, nil
 }

@@ -1,7 +1,10 @@
 package page
 
 import (
+	"context"
 	"encoding/json"
+	"flag"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -44,12 +47,18 @@ func ask(t *testing.T, s *Session, r Request) []Event {
 // sameAsHere compares a trial of a page with the same trial on this machine.
 func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 	t.Helper()
-	there, err := record.ParseRecord([]byte(line))
-	require.NoError(t, err)
 	events := ask(t, session(t), Request{ID: 1, Kind: "train", Cell: c, Seed: seed})
 	last := events[len(events)-1]
 	require.Equal(t, "trained", last.Kind, last.Error)
-	here, err := record.ParseRecord([]byte(last.Trained.Record))
+	sameTrial(t, last.Trained.Record, line)
+}
+
+// sameTrial compares the records of one trial, trained here and elsewhere.
+func sameTrial(t *testing.T, line, other string) {
+	t.Helper()
+	here, err := record.ParseRecord([]byte(line))
+	require.NoError(t, err)
+	there, err := record.ParseRecord([]byte(other))
 	require.NoError(t, err)
 	assert.Equal(t, here.Cell, there.Cell)
 	assert.Equal(t, here.SplitHash, there.SplitHash)
@@ -57,6 +66,46 @@ func sameAsHere(t *testing.T, line string, c Cell, seed uint64) {
 	assert.Equal(t, here.BestEpoch, there.BestEpoch)
 	assert.Equal(t, here.Epochs, there.Epochs)
 	assert.InDelta(t, here.Loss, there.Loss, 1e-4)
+}
+
+var update = flag.Bool("update", false, "train the run that pages open with anew")
+
+// defaults are both trials of what a page opens with, trained on this machine once for all tests.
+var defaults = sync.OnceValues(func() (savedRun, error) {
+	run := savedRun{Seed: 1}
+	b, err := backend.Open("go")
+	if err != nil {
+		return run, err
+	}
+	s := NewSession(b)
+	defer s.Close()
+	for _, keep := range []string{"1", "0.5"} {
+		arm := savedArm{Cell: Cell{Data: "cora", Model: "gin", Setting: "transductive", TrainPercent: 10,
+			Choices: map[string]string{"keep": keep, "layers": "2"}}}
+		if err := arm.run(context.Background(), s, run.Seed); err != nil {
+			return run, err
+		}
+		run.Arms = append(run.Arms, arm)
+	}
+	return run, nil
+})
+
+func TestTheRunThatAPageOpensWithIsWhatTrainingGives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: trains for seconds")
+	}
+	run, err := defaults()
+	require.NoError(t, err)
+	text, err := json.Marshal(run)
+	require.NoError(t, err)
+	if *update {
+		require.NoError(t, os.WriteFile("saved.json", append(text, '\n'), 0o644))
+		return
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("skipped: the last digits of sums differ from those of x86-64")
+	}
+	require.True(t, string(text)+"\n" == string(saved), "the digits differ; 'go test ./page -update' trains it anew")
 }
 
 func smallCell(keep string) Cell {

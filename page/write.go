@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -69,7 +70,8 @@ type config struct {
 	Recorded map[string]recorded `json:"recorded"`
 	Axes     map[string][]axis   `json:"axes"` // what the paper leaves open, by model
 	Files    []File              `json:"files,omitempty"`
-	Data     []string            `json:"data,omitempty"` // beside the page
+	Data     []string            `json:"data,omitempty"`  // beside the page
+	Saved    *savedConfig        `json:"saved,omitempty"` // what the page shows at first
 }
 
 type moduleConfig struct {
@@ -128,6 +130,11 @@ func Write(w io.Writer, o Options) error {
 	}
 	c := config{Module: moduleConfig{Src: o.Beside, Bytes: len(o.Module.Gzip)}, Recorded: map[string]recorded{},
 		Axes: open, Data: o.Data, Files: o.Files}
+	if len(o.Files) == 0 {
+		if c.Saved, err = newSavedConfig(context.Background()); err != nil {
+			return err
+		}
+	}
 	if o.Results != nil {
 		c.Recorded = summaries(o.Results)
 	}

@@ -58,10 +58,12 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 var reportTemplate string
 
 // WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and
-// figures, then each table and figure with its command, the verdicts on its claims, where its numbers come from, and
-// its data.
+// figures, then a folded chapter for each figure and table, with its command, the verdicts on its claims, where its
+// numbers come from, and its data. Links into a chapter open it, and printing opens all.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
-	contents := map[string]any{"Holm": o.Holm, "Version": record.Version()}
+	// scripts/reports puts its sidebar into the comment, which a template would drop.
+	site := template.HTML("<!-- site --><!-- end of site -->")
+	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
 	var sections []section
 	for _, a := range artifacts {
 		s, err := newSection(a, e, o)
@@ -72,6 +74,8 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 	}
 	contents["Sections"] = sections
 	if !o.Alone {
+		// Pictures first: each chapter is folded, so that the page is short and quick until somebody asks for more.
+		slices.SortStableFunc(sections, func(a, b section) int { return charts(b) - charts(a) })
 		if err := addOverview(contents, artifacts, e); err != nil {
 			return err
 		}
@@ -84,6 +88,14 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions)
 		return err
 	}
 	return page.Execute(w, contents)
+}
+
+// charts is 1 for a chart and 0 for a table.
+func charts(s section) int {
+	if s.IsChart() {
+		return 1
+	}
+	return 0
 }
 
 // addOverview adds what was found over all artifacts to the contents of a page.

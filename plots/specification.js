@@ -9,21 +9,36 @@
     return sorted[(n - 1) >> 1] / 2 + sorted[n >> 1] / 2
   }
 
+  // start draws a curve once it is nearly in sight, or asked for: a page may have many, of thousands of parts each.
   function start(host) {
-    if (host.nodemask) return
-    const data = JSON.parse(host.querySelector('script[type="application/json"]').textContent)
-    const image = host.querySelector('img')
-    const bytes = Uint8Array.from(atob(image.src.split(',')[1]), c => c.charCodeAt(0))
-    const svg = document.importNode(new DOMParser().parseFromString(new TextDecoder().decode(bytes), 'image/svg+xml').documentElement, true)
+    if (host.shadowRoot) return
+    const image = host.querySelector('img'), picture = image.src
     // The shadow hides the image, and keeps the page's styles and ids apart from ours.
     const shadow = host.attachShadow({mode: 'open'})
+    const room = element('div', {style: `min-height:${image.getAttribute('height')}px`}, image.alt)
+    shadow.append(room)
     host.style.overflowX = 'visible'
-    try {
-      host.nodemask = new Curve(host, shadow, svg, data).hook()
-    } catch (error) {
-      shadow.replaceChildren(document.createElement('slot'))
-      throw error
+    image.remove() // else the page waits for it
+    const draw = () => {
+      near.disconnect()
+      removeEventListener('beforeprint', draw)
+      delete host.nodemask
+      const data = JSON.parse(host.querySelector('script[type="application/json"]').textContent)
+      const bytes = Uint8Array.from(atob(picture.split(',')[1]), c => c.charCodeAt(0))
+      const svg = document.importNode(new DOMParser().parseFromString(new TextDecoder().decode(bytes), 'image/svg+xml').documentElement, true)
+      room.remove()
+      try {
+        return (host.nodemask = new Curve(host, shadow, svg, data).hook())
+      } catch (error) {
+        host.prepend(image)
+        shadow.replaceChildren(document.createElement('slot'))
+        throw error
+      }
     }
+    const near = new IntersectionObserver(seen => seen.some(s => s.isIntersecting) && draw(), {rootMargin: '800px'})
+    near.observe(host)
+    addEventListener('beforeprint', draw)
+    Object.defineProperty(host, 'nodemask', {configurable: true, get: draw})
     // Keys are for the readings, not for the notebook round them.
     host.setAttribute('data-lm-suppress-shortcuts', 'true')
     host.addEventListener('keydown', event => event.stopPropagation())

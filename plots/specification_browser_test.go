@@ -36,10 +36,10 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 		assert.JSONEq(t, string(encoded), string(got), expression)
 	}
 	const label = `find('.option[data-option="1"]')`
+	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 	is(true, `find('.card').hidden`)
 	is(2, `document.querySelectorAll('.nodemask-specification').length`)
-	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 
 	is(1284, `+find('svg').getBoundingClientRect().width`)
 	is(true, `find('.median').getBoundingClientRect().right < 1284`)
@@ -83,6 +83,7 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 	is("interval above 0: 1", `find('.legend').textContent`)
 	is(2, `$.shadowRoot.querySelectorAll('.reading.out').length`)
 	run(chromedp.KeyEvent(kb.Enter))
+	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 	is("false", label+`.getAttribute('aria-pressed')`)
 
@@ -90,5 +91,6 @@ func TestASpecificationCurveIsLookedIntoByPointerAndByKeys(t *testing.T) {
 		chromedp.Poll(`(() => { `+host+
 			`return $.shadowRoot.querySelector('svg').getBoundingClientRect().width < 800 })()`, nil))
 	is(true, `find('.scroll').scrollWidth <= find('.scroll').clientWidth`)
+	is(true, `[...document.querySelectorAll('.nodemask-specification')].every(h => h.nodemask)`)
 	is("4 readings: median +1.50, 75 % above 0", `find('.count').textContent`)
 }

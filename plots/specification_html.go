@@ -76,10 +76,11 @@ func (s Specification) HTML() (string, error) {
 	picture := append(bytes.TrimSuffix(svg, []byte("</svg>\n")), paper...)
 	alt := cmp.Or(Plain(s.Title), "Specification curve") + ". " + s.description()
 	return fmt.Sprintf(`<div class="nodemask-specification" style="overflow-x:auto">
-<img src="data:image/svg+xml;base64,%s" alt="%s" width="%s" style="width:%[3]spx;max-width:none;height:auto">
-<script type="application/json">%s</script>
+<img loading="lazy" src="data:image/svg+xml;base64,%s" alt="%s" width="%s" height="%s" style="width:%[3]spx;max-width:none;height:auto">
+<script type="application/json">%[5]s</script>
 <script>
 %s</script>
 </div>
-`, base64.StdEncoding.EncodeToString(picture), escape(alt), px(l.page.width), data, specificationScript), nil
+`, base64.StdEncoding.EncodeToString(picture), escape(alt), px(l.page.width), px(l.page.height),
+		data, specificationScript), nil
 }

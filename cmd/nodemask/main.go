@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func prepare(c *cobra.Command) {
 			case c.HasAvailableSubCommands() && len(args) > 0:
 				return unknownCommand(c, args[0])
 			}
-			return misusef("%s: %w", c.CommandPath(), err)
+			return misusef("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,6 +116,16 @@ func (f *trainFlags) cell() (record.Cell, error) {
 		return record.Cell{}, err
 	}
 	p.Model = f.model
+	if p.Norm != hyper.NormNone && !hyper.TraitsOf(f.model).MLP {
+		return record.Cell{}, fmt.Errorf("--preset %s: this is GIN; expected --model gin, or --preset %s", f.preset,
+			cmp.Or(hyper.TraitsOf(f.model).Preset, hyper.Presets()[0]))
+	}
+	attends := hyper.TraitsOf(f.model).Attention == hyper.HeadAttention
+	heads := func(a *axisFlag) bool { return a.Flag == "heads" && a.given }
+	if attends && p.Heads == 0 && !slices.ContainsFunc(f.axes, heads) {
+		return record.Cell{}, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, for --preset %s, "+
+			"or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
+	}
 	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
 	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {
 		return record.Cell{}, err
@@ -125,6 +136,29 @@ func (f *trainFlags) cell() (record.Cell, error) {
 	return c, c.Parameters.Check()
 }
 
+// checkRead returns an error for a flag that was given and that the model does not read.
+func (f *trainFlags) checkRead(c *cobra.Command) error {
+	for _, of := range []struct {
+		flags []string
+		read  func(hyper.Traits) bool
+	}{
+		{[]string{"mlp-layers", "epsilon", "learn-epsilon"}, func(t hyper.Traits) bool { return t.MLP }},
+		{[]string{"heads", "attention-dropout"}, func(t hyper.Traits) bool { return t.Attention != 0 }},
+	} {
+		if of.read(hyper.TraitsOf(f.model)) {
+			continue
+		}
+		models := slices.DeleteFunc(hyper.Models(), func(name string) bool { return !of.read(hyper.TraitsOf(name)) })
+		for _, flag := range of.flags {
+			if c.Flags().Changed(flag) {
+				return misusef("--%s: the model %s does not read it: expected --model %s, or the flag left out", flag, f.model,
+					strings.Join(models, " or "))
+			}
+		}
+	}
+	return nil
+}
+
 func (f *trainFlags) run(c *cobra.Command) error {
 	cell, err := f.cell()
 	switch {
@@ -132,6 +166,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return misuse{didYouMean(err, f.model, hyper.Models())}
 	case err != nil:
 		return misuse{didYouMean(err, f.preset, hyper.Presets())}
+	}
+	if err := f.checkRead(c); err != nil {
+		return err
 	}
 	setting := cell.Setting
 	switch {
@@ -369,6 +406,9 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 // title is the experiment in one line.
 func title(x train.Experiment) string {
 	masking := "no node masking"
+	if p := x.Parameters; p.Regulariser != "" {
+		masking = fmt.Sprintf("%s %v, no node masking", p.Regulariser, p.RegulariserRate)
+	}
 	if p := x.Parameters.KeepRate; p.Active() {
 		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
 	}

@@ -58,6 +58,25 @@ func TestTrainPrintsEachTrialAndTheirMean(t *testing.T) {
 	assert.Contains(t, diagnostics, "backend: go")
 }
 
+func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
+	dir := smallGraph(t)
+	for of, more := range map[string][]string{
+		"--heads: the model gin does not read it":      {"--heads", "4"},
+		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
+		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
+		"--epsilon: the model gcn does not read it":    {"--model", "gcn", "--epsilon", "0.5"},
+		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
+		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
+	} {
+		code, _, diagnostics := nodemask(t, quickTrain(dir, more...)...)
+		assert.Equal(t, 2, code, of)
+		assert.Contains(t, diagnostics, of)
+	}
+	code, out, diagnostics := nodemask(t, quickTrain(dir, "--regulariser", "dropedge")...)
+	require.Zero(t, code, diagnostics)
+	assert.Contains(t, out, "dropedge 0.5, no node masking")
+}
+
 func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
 	dir := smallGraph(t)
 	code, out, diagnostics := nodemask(t, quickTrain(dir, "--json", "--seed", "7", "--setting", "transductive", "--layers",

@@ -55,7 +55,7 @@ of them. Text is cut at the terminal's width, or at 100 columns in a pipe; a fil
 	flags := c.Flags()
 	addData(flags, &f.data, &f.dataDir)
 	flags.StringVar(&f.edges, "edges", "", "file of edges, instead of --data")
-	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, or its id with --edges")
+	flags.StringVar(&f.root, "root", "", "node whose tree it is: its number, from 0, or its id (with --edges its id)")
 	flags.IntVar(&f.hops, "hops", 2, "hops from the root to the leaves: layers of the network")
 	flags.StringVar(&f.mask, "mask", "", "nodes to mask, separated by commas")
 	flags.Float64Var(&f.keepRate, "keep-rate", 1, "mask nodes at random, each being kept with this probability")
@@ -185,7 +185,11 @@ func (f treeFlags) choose(g *treeGraph) error {
 		}
 		v, err := strconv.ParseInt(id, 10, 32)
 		if err != nil || v < 0 || int(v) >= g.edges.NumNodes() {
-			return 0, misusef("--%s %s: expected a node of %s, 0 to %d", flag, id, f.data, g.edges.NumNodes()-1)
+			if v := slices.Index(g.data.NodeIDs, id); v >= 0 {
+				return int32(v), nil
+			}
+			return 0, misusef("--%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, f.data,
+				g.edges.NumNodes()-1)
 		}
 		return int32(v), nil
 	}

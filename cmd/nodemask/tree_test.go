@@ -106,6 +106,24 @@ func TestCheckVerifiesTheDefinitionTheLemmasAndTheTheorem(t *testing.T) {
 	assert.NotContains(t, out, "theorem", "a cached tree gives an approximation")
 }
 
+func TestARootMayBeAnIDOfTheGraphsFile(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"nodes.csv": "id,label,x\nn1,a,1\nn5,b,2\nn7,a,3\n",
+		"edges.csv": "source,target\nn1,n5\nn5,n7\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
+	}
+	var trees []string
+	for _, root := range []string{"n5", "1"} {
+		code, out, diagnostics := nodemask(t, "tree", "--data", folder, "--root", root, "--mask", "n7", "--format", "text")
+		require.Zero(t, code, diagnostics)
+		trees = append(trees, out)
+	}
+	require.Equal(t, trees[1], trees[0])
+	code, _, diagnostics := nodemask(t, "tree", "--data", folder, "--root", "n6")
+	require.Equal(t, 2, code)
+	require.Contains(t, diagnostics, "0 to 2, or an id of its file")
+}
+
 func TestACachedTreeHasItsRootOnce(t *testing.T) {
 	code, out, stderr := nodemask(t, "tree", "--data", "cora", "--root", "5", "--cached", "--hops", "3")
 	require.Zero(t, code, stderr)

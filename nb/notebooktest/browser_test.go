@@ -160,6 +160,9 @@ func TestPagesInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(pages), 2)
 	for _, page := range pages {
+		if name := filepath.Base(page); strings.HasPrefix(name, "go-") && name != "go-nmgnn.html" {
+			continue // one of the Go packages stands for all
+		}
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{1300, 390} {
 				name := strings.TrimSuffix(filepath.Base(page), ".html") + "-" + scheme + "-" + strconv.FormatInt(width, 10)
@@ -176,7 +179,7 @@ func TestPagesInABrowser(t *testing.T) {
 					"wider than the window: %s", name)
 				assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
 				assert.Equal(t, "16px", eval[string](t, ctx, `getComputedStyle(document.body).fontSize`), name)
-				assert.False(t, eval[bool](t, ctx, `(c => c && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
+				assert.False(t, eval[bool](t, ctx, `(c => c && c.getBoundingClientRect().height > 0 && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
 				cut := eval[[]string](t, ctx, `[...document.querySelectorAll('.html, .html > div, .scroll')].filter(b => b.scrollWidth > b.clientWidth + 1 && !(b.classList.contains('wide') && innerWidth < 800)).map(b => b.scrollWidth + ' px: ' + b.textContent.trim().slice(0, 60))`)
 				assert.Empty(t, cut, "tables or pictures that are cut off, or do not say that they scroll: %s", name)
 				assert.Empty(t, eval[[]string](t, ctx, `(() => { dispatchEvent(new Event('beforeprint')); const left = [...document.querySelectorAll('details.code:not([open])')].map(d => d.textContent);

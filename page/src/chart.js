@@ -1,7 +1,6 @@
 // Lines over epochs that grow while a model trains.
 
 const space = 'http://www.w3.org/2000/svg'
-const width = 640
 const height = 240
 const edge = {left: 52, right: 12, top: 10, bottom: 34}
 
@@ -27,19 +26,31 @@ export class Chart {
   /** @param {Element} host @param {{title: string, unit: string, fixed?: number[]}} options */
   constructor(host, {title, unit, fixed}) {
     this.fixed = fixed
-    this.svg = make('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', class: 'chart'})
+    this.host = host
+    this.series = []
+    this.svg = make('svg', {role: 'img', class: 'chart'})
     this.title = title
     this.label = make('title', {}, title)
     this.grid = make('g', {class: 'grid'})
     this.lines = make('g', {class: 'lines'})
-    this.svg.append(this.label, this.grid, this.lines,
-      make('text', {x: (width + edge.left) / 2, y: height - 4, class: 'axis', 'text-anchor': 'middle'}, 'epoch'),
+    this.epochs = make('text', {y: height - 4, class: 'axis', 'text-anchor': 'middle'}, 'epoch')
+    this.svg.append(this.label, this.grid, this.lines, this.epochs,
       make('text', {x: 12, y: height / 2, class: 'axis', 'text-anchor': 'middle', transform: `rotate(-90 12 ${height / 2})`}, unit))
     host.append(this.svg)
     this.draw([])
+    new ResizeObserver(() => this.width !== this.room() && this.draw(this.series)).observe(host)
+  }
+
+  // room is how wide the drawing is: as its place, so that letters keep their size.
+  room() {
+    return Math.min(640, Math.max(280, this.host.clientWidth || 640))
   }
 
   draw(series) {
+    const width = (this.width = this.room())
+    this.series = series
+    this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`)
+    this.epochs.setAttribute('x', String((width + edge.left) / 2))
     const all = series.flatMap(s => s.values).filter(Number.isFinite)
     const epochs = Math.max(10, ...series.map(s => s.values.length))
     let [low, high] = this.fixed || [0, 1]

@@ -12,10 +12,11 @@ const markup = `
 <div class="nm-bar"><button type="button" class="nm-go">Train now</button>
 <label>Keep rate p <input type="range" class="nm-keep" min="0.1" max="0.9" step="0.1" value="0.5"></label><output class="nm-now">0.5</output>
 <span class="nm-status" role="status" aria-live="polite">Two networks, in your browser: some twenty seconds.</span></div>
-<div class="nm-picture"></div>
 <div class="nm-charts" hidden><figure><div class="nm-loss"></div><figcaption>Loss: trained on (solid) and on validation nodes (dashed).</figcaption></figure>
 <figure><div class="nm-f1"></div><figcaption>Macro F1 on validation nodes: <b class="nm-plain">nothing masked</b>, <b class="nm-masked">masked</b>.</figcaption></figure></div>
-<p class="nm-small">Cora, GIN, half of the nodes to train on; the others arrive after training. Dashed nodes are masked in this epoch; colours are the classes that the network gives now. One run is an anecdote: the recorded trials are below. <a href="playground.html">The playground</a> has all choices.</p>`
+<p class="nm-small nm-command" hidden></p>
+<div class="nm-picture"></div>
+<p class="nm-small">Cora, GIN, half of the nodes to train on; the others arrive after training. Dashed nodes are masked in this epoch; colours are the classes that the network gives now. One run is an anecdote: the figure above has the recorded trials, in this same reading. <a href="playground.html">The playground</a> has all choices.</p>`
 
 // What the figure on this page shows of GIN and new nodes, at 50 %.
 const shown = {data: 'cora', model: 'gin', setting: 'inductive', train: 50}
@@ -28,6 +29,7 @@ class Front {
     const {find} = this
     find('.nm-picture').append(...fallback)
     this.engine = engine
+    this.other = new Engine(config, () => {})
     this.live = new Live(find('.nm-picture'))
     this.loss = new Chart(find('.nm-loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.f1 = new Chart(find('.nm-f1'), {title: 'Macro F1', unit: 'macro F1 (%)', fixed: [0, 100]})
@@ -60,19 +62,21 @@ class Front {
         const {tree} = await this.engine.ask({kind: 'tree', data: 'cora', root: graph.start, hops: 2}).done
         this.live.open(tree)
       }
-      for (const {name, rate, colour} of [{name: 'masked', rate: keep, colour: 'masked'}, {name: 'nothing masked', rate: 1, colour: 'plain'}]) {
-        if (this.stopped) break
+      // Both at once, each in a program of its own: they race.
+      const race = async ({name, rate, colour, engine}) => {
         const arm = {name, colour, train: [], validation: [], f1: []}
         arms.push(arm)
         const cell = {...shown, choices: {keep: String(rate)}}
-        const job = this.engine.ask({kind: 'train', cell, seed: this.seed, watch: rate < 1, pace: rate < 1 ? 30 : 0}, {epoch: event => this.epoch(arms, arm, event)})
-        this.jobs = [job]
+        const job = engine.ask({kind: 'train', cell, seed: this.seed, watch: rate < 1, pace: 30}, {epoch: event => this.epoch(arms, arm, event)})
+        this.jobs.push(job)
         const event = await job.done
-        if (event.kind === 'stopped') break
+        if (event.kind === 'stopped') return
         arm.test = event.trained.f1
         arm.best = event.trained.bestEpoch
+        if (rate < 1) this.command(event.trained.command)
         this.draw(arms)
       }
+      await Promise.all([race({name: 'masked', rate: keep, colour: 'masked', engine: this.engine}), race({name: 'nothing masked', rate: 1, colour: 'plain', engine: this.other})])
       const done = arms.filter(a => a.test !== undefined).map(a => `${a.name}: ${a.test.toFixed(1)}`)
       this.say(done.length ? `Macro F1 on the test nodes, ${done.join('; ')} (seed ${this.seed}). Train again: another seed, other numbers.` : 'Stopped.')
     } catch (error) {
@@ -81,6 +85,14 @@ class Front {
       this.jobs = null
       find('.nm-go').textContent = 'Train again'
     }
+  }
+
+  // command shows how the same is trained in a terminal, to be copied.
+  command(text) {
+    const copy = Object.assign(document.createElement('button'), {type: 'button', textContent: 'Copy'})
+    copy.addEventListener('click', () => navigator.clipboard.writeText(text).then(() => (copy.textContent = 'Copied'), () => getSelection().selectAllChildren(copy.previousElementSibling)))
+    this.find('.nm-command').hidden = false
+    this.find('.nm-command').replaceChildren('Masked, in a terminal: ', Object.assign(document.createElement('code'), {textContent: text}), ' ', copy)
   }
 
   epoch(arms, arm, event) {
@@ -92,7 +104,7 @@ class Front {
     this.frame = requestAnimationFrame(() => {
       this.frame = 0
       this.draw(arms)
-      this.say(`Training, ${arm.name}, seed ${this.seed}: epoch ${arm.train.length}.`)
+      if (this.jobs) this.say(`Training with seed ${this.seed}, epoch ${Math.max(...arms.map(a => a.train.length))}.`)
     })
   }
 

@@ -8,6 +8,9 @@ import {Live} from './live.js'
 // Milliseconds to rest after an epoch that is shown: without them a trial is over before an eye has seen it.
 const watchable = 25
 
+// armOf is what is compared: a keep rate, and how its lines are drawn.
+const armOf = rate => ({rate, name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: [], scores: [], seconds: 0})
+
 class Page {
   constructor() {
     this.find = selector => document.querySelector(selector)
@@ -22,6 +25,30 @@ class Page {
     this.hold()
     this.listen()
     this.choose()
+    this.showSaved()
+  }
+
+  // showSaved shows the run that came with the page, until one is trained here.
+  showSaved() {
+    const {saved} = this.config
+    if (!saved) return
+    const {run, graph, tree} = saved
+    const arms = run.arms.map(({cell, train, validation, f1, trained}) => ({...armOf(Number(cell.choices.keep)), train, validation, f1, best: trained.bestEpoch}))
+    this.about(graph)
+    this.find('#results').hidden = this.find('#saved').hidden = false
+    this.draw(arms)
+    run.arms.forEach(({trained}, i) => this.outcome(arms[i], trained))
+    this.live.open(tree)
+    const {masked, classes, train} = run.arms.at(-1)
+    this.live.epoch({epoch: train.length, masked, classes})
+  }
+
+  // about says what a graph has.
+  about(graph) {
+    const classes = graph.classes || []
+    const trains = graph.features > 0 && classes.length > 1
+    const has = `${graph.features.toLocaleString('en')} features, ${classes.length} ${classes.length === 1 ? 'class' : 'classes'}${trains ? '.' : ': it can be looked at, not trained on.'}`
+    this.find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${has}`
   }
 
   // hold offers the graph that came with the page.
@@ -125,10 +152,7 @@ class Page {
     this.live.host = null
     try {
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: await this.filesOf(name, true)}).done
-      const classes = graph.classes || []
-      const trains = graph.features > 0 && classes.length > 1
-      const has = `${graph.features.toLocaleString('en')} features, ${classes.length} ${classes.length === 1 ? 'class' : 'classes'}${trains ? '.' : ': it can be looked at, not trained on.'}`
-      find('#about').textContent = `${graph.nodes.toLocaleString('en')} nodes, ${graph.edges.toLocaleString('en')} edges, ${has}`
+      this.about(graph)
       const {tree} = await this.engine.ask({kind: 'tree', data: name, root: graph.start, hops: 2}).done
       if (find('#data').value !== name) return false // another one was chosen meanwhile
       this.live.open(tree)
@@ -183,7 +207,7 @@ class Page {
     const seed = whole('#seed', 1e6)
     const trials = whole('#trials', 50)
     const rates = both ? [1, keep < 1 ? keep : 0.5] : [keep]
-    const arms = rates.map(rate => ({rate, name: rate < 1 ? `p = ${rate}` : 'nothing masked', colour: rate < 1 ? 'masked' : 'plain', train: [], validation: [], f1: [], ms: [], scores: [], seconds: 0}))
+    const arms = rates.map(armOf)
     const left = []
     for (let i = 0; i < trials; i++) for (const arm of arms) left.push({arm, seed: seed + i, cell: this.cell(arm.rate)})
     const total = left.length
@@ -195,6 +219,8 @@ class Page {
     try {
       if (this.opened !== find('#data').value && !(await this.open())) return
       find('#results').hidden = false
+      find('#saved').hidden = true
+      find('#results').scrollIntoView({block: 'nearest'}) // on a phone it is below all that can be chosen
       find('#outcome').replaceChildren()
       find('#confusion').replaceChildren()
       const work = async (engine, shown) => {
@@ -208,7 +234,6 @@ class Page {
       if (this.stopped) this.status(trials > 1 ? `Stopped: ${done} of ${total} trials are kept.` : `Stopped after ${arms.at(-1).train.length || arms[0].train.length} epochs. A trial that was stopped is not kept.`)
       else {
         this.status(trials > 1 ? `Done: ${total} trials in ${((performance.now() - began) / 1000).toFixed(1)} s, ${1 + this.helpers.length} at once.${this.lost ? ` No more at once: ${this.lost}` : ''}` : `Done in ${arms.at(-1).seconds.toFixed(1)} s: macro F1 ${arms.at(-1).scores[0].toFixed(2)} on the test nodes.`)
-        find('#seed').value = seed + trials
       }
     } catch (error) {
       this.stopped = true
@@ -322,6 +347,15 @@ class Page {
     if (recorded) line.append(` Recorded: ${recorded.mean.toFixed(2)} ± ${recorded.sd.toFixed(2)} over ${recorded.n} trials.`)
     if (trained.published !== undefined) line.append(` The paper: ${trained.published.toFixed(2)}.`)
     find('#outcome').append(line)
+    const terminal = document.createElement('details')
+    terminal.append(Object.assign(document.createElement('summary'), {textContent: 'The same in a terminal'}), Object.assign(document.createElement('code'), {textContent: trained.command}))
+    if (trained.command) find('#outcome').append(terminal)
+    this.wrong(arm, trained)
+  }
+
+  // wrong shows which classes a trial took for which.
+  wrong(arm, trained) {
+    const {find} = this
     find('#confusion').append(confusion(arm.name, trained))
     find('#wrong').hidden = false
   }
@@ -348,7 +382,7 @@ function confusion(name, {confusion: counts, classes}) {
     })
   })
   const scroll = document.createElement('div')
-  scroll.className = 'scroll'
+  scroll.className = 'scroll wide'
   scroll.append(table)
   return scroll
 }

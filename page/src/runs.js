@@ -6,6 +6,16 @@ const most = 2000
 const number = (x, digits = 2) => (x === undefined || x === null ? '–' : x.toFixed(digits).replace('-', '−'))
 const signed = x => (x === undefined || x === null ? '' : (x < 0 ? '−' : '+') + Math.abs(x).toFixed(2))
 
+// once leaves the last line of each trial, which its cell and seed tell: trained again, it is the same.
+const once = lines => [...new Map(lines.map(line => {
+  try {
+    const {cell, seed} = JSON.parse(line)
+    return [`${cell} ${seed}`, line]
+  } catch {
+    return [line, line]
+  }
+})).values()].slice(-most)
+
 export class Runs {
   constructor(page, engine) {
     this.engine = engine
@@ -23,7 +33,7 @@ export class Runs {
   }
 
   add(line) {
-    this.lines = [...this.lines, line].slice(-most)
+    this.lines = once([...this.lines, line])
     this.keep()
     return this.show()
   }
@@ -33,7 +43,7 @@ export class Runs {
     try {
       // Another tab may have added runs since: none of them is lost.
       const stored = JSON.parse(localStorage.getItem(place) || '[]')
-      this.lines = [...new Set([...stored, ...this.lines])].slice(-most)
+      this.lines = once([...stored, ...this.lines])
       localStorage.setItem(place, JSON.stringify(this.lines))
       page.find('#kept').textContent = ''
     } catch {

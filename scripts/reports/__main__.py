@@ -14,6 +14,7 @@ import sys
 import checks
 import execute
 import page
+import sidebar
 import sources
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -81,7 +82,9 @@ def main():
     executed = asyncio.run(execute.run_all(notebooks, only, results, sources_hash, a.timeout, a.jobs, a.force))
     for part in a.out.glob(".*.html.part"):
         part.unlink()
-    page.write_site(a.out, [page.Page(path, notebook) for path, notebook in executed.items()])
+    where = sidebar.targets(PROJECT, notebooks)
+    pages = [page.Page(path, notebook, where, a.out) for path, notebook in executed.items()]
+    page.write_site(a.out, pages, site=sidebar.Site(PROJECT, a.out, pages, sidebar.packages(PROJECT)))
     if faults := checks.check_site(a.out):
         raise sources.Fault("\n".join(faults))
     print(f"reports: {len(executed)} pages, see {a.out / 'index.html'}", file=sys.stderr)

@@ -72,16 +72,19 @@ def check_site(folder):
         reader.feed(path.read_text(encoding="utf-8"))
         if reader.levels.count(1) != 1:
             reader.faults.append(f"{reader.levels.count(1)} titles (h1), expected 1")
+    pages, there = {path.resolve(): reader for path, reader in readers.items()}, {}
     for path, reader in readers.items():
         faults += [f"{path.name}: {f}" for f in reader.faults]
         for link in reader.links:
             parts = urllib.parse.urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path.resolve()
+            if parts.path not in there:  # all pages are in one folder, and link to each other often
+                target = (folder / urllib.parse.unquote(parts.path)).resolve()
+                there[parts.path] = (pages.get(target), target.exists())
+            other, exists = there[parts.path] if parts.path else (reader, True)
             fragment = urllib.parse.unquote(parts.fragment)
-            other = next((r for p, r in readers.items() if p.resolve() == target), None)
-            if not target.exists():
+            if not exists:
                 faults.append(f"{path.name}: the link {link} leads nowhere")
             elif other and fragment and fragment not in other.ids:
                 faults.append(f"{path.name}: the link {link} leads to a section that is not there")

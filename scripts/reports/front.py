@@ -133,7 +133,7 @@ class Door:
 class Front:
     """All that the front page needs, for pages that are written into a folder."""
 
-    def __init__(self, project, folder, pages):
+    def __init__(self, project, folder, pages, site=None):
         report = project / "docs/REPRODUCTION.md"
         self.headline, self.sentences, self.grid = answer(project / "README.md")
         findings = generated(report, "findings")
@@ -147,8 +147,12 @@ class Front:
         self.cards = [Card(page) for page in pages]
         self.waiting = sum("nodemask" not in page.notebook.metadata for page in pages)  # notebooks without a run
 
-        # From wherever the pages are, to files that are no pages.
+        documents = {page.shown: page.name for page in site.written} if site else {}
+
+        # To a document's page or, without one, from wherever the pages are to the file.
         def file(name, title):
+            if name in documents:
+                return (documents[name], title)
             return (os.path.relpath(project / name, folder).replace(os.sep, "/"), title)
 
         def numbered(*numbers):

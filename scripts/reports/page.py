@@ -3,6 +3,7 @@
 import base64
 import html
 import mimetypes
+import os
 import pathlib
 import re
 import urllib.parse
@@ -27,11 +28,6 @@ PROJECT = HERE.parents[1]
 GENERATOR = '<meta name="generator" content="nodemask scripts/reports">'
 # The first of these that an output has is shown.
 PREFERRED = ("text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain")
-
-
-def slug(text):
-    """The id that JupyterLab gives a heading, so that links to it work in both."""
-    return re.sub(r"\s+", "-", text.strip())
 
 
 def code(source, language):
@@ -111,8 +107,15 @@ class Renderer(mistune.HTMLRenderer):
 
 
 class Page:
-    def __init__(self, path, notebook):
+    # The pages of files of the project, to lead links to: notebooks alone, unless there is a site of more.
+    targets = {}
+    folder = PROJECT / "reports"  # of the pages
+    runs = True  # its tables can be run in the browser
+
+    def __init__(self, path, notebook, targets=None, folder=None):
         self.path, self.notebook, self.name = path, notebook, path.stem + ".html"
+        self.shown, self.targets = path.name, self.targets if targets is None else targets
+        self.folder = folder or self.folder
         self.title, self.lead, self.contents = path.stem, "", []
         self.ids, self.where, self.attachments = set(), "", {}
         self.markdown = mistune.create_markdown(renderer=Renderer(self),
@@ -130,15 +133,19 @@ class Page:
         self.opening, self.body = (f"{opening.group(0)}</div>",
             f'<div class="text">{body[opening.end():]}') if opening else ("", body)
 
+    def slug(self, text):
+        """The id that JupyterLab gives a heading, so that links to it work in both."""
+        return re.sub(r"\s+", "-", text.strip())
+
     def fault(self, what):
         return Fault(f"{self.path.name}, {self.where}: {what}")
 
     def heading(self, text, level):
         plain = html.unescape(re.sub(r"<[^>]+>", "", text))
-        name, n = slug(plain), 1
+        name, n = self.slug(plain), 1
         while name in self.ids:
             n += 1
-            name = f"{slug(plain)}-{n}"
+            name = f"{self.slug(plain)}-{n}"
         self.ids.add(name)
         if level == 1 and not self.contents and self.title == self.path.stem:
             self.title = plain
@@ -150,11 +157,20 @@ class Page:
         return f'<h{level} id="{html.escape(name)}">{text}{anchor}</h{level}>\n'
 
     def link(self, url):
-        """Links to notebooks become links to their pages; the others hold as they are, since reports/ lies beside notebooks/."""
+        """Links to what has a page lead to it. Those to other files lead from the pages' folder."""
         parts = urllib.parse.urlsplit(url)
-        if not parts.scheme and parts.path.endswith(".ipynb"):
-            return urllib.parse.urlunsplit(parts._replace(path=parts.path.removesuffix(".ipynb") + ".html"))
-        return url
+        if parts.scheme or not parts.path:
+            return url
+        file = (self.path.parent / urllib.parse.unquote(parts.path)).resolve()
+        if file in self.targets:
+            path = self.targets[file]
+        elif parts.path.endswith(".ipynb"):
+            path = parts.path.removesuffix(".ipynb") + ".html"
+        elif self.targets and file.exists():  # else it is a page beside this one
+            path = os.path.relpath(file, self.folder.resolve()).replace(os.sep, "/")
+        else:
+            path = parts.path
+        return urllib.parse.urlunsplit(parts._replace(path=urllib.parse.quote(path)))
 
     def picture(self, url):
         if url.startswith("attachment:"):
@@ -229,8 +245,8 @@ def plain(text):
     return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")).rstrip("\n")
 
 
-def write_site(folder, pages, project=PROJECT):
-    """Writes index.html and a page for each notebook, and removes pages of notebooks that are no more."""
+def write_site(folder, pages, project=PROJECT, site=None):
+    """Writes index.html, a page for each notebook and, with a site, for all that it has. It removes pages of what is no more."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined)
@@ -238,17 +254,23 @@ def write_site(folder, pages, project=PROJECT):
     live = (folder / "front.js").exists()
     beside = " ".join(sorted(script.stem.removeprefix("data-") for script in folder.glob("data-*.js")))  # data sets
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
+    style += (HERE / "sidebar.css").read_text(encoding="utf-8") if site else ""
 
-    def write(name, template, **values):
+    def write(name, template, contents=(), **values):
         text = environment.get_template(template).render(style=style, script=script, live=live, beside=beside,
-            policy=policy.PLACEHOLDER, **values)
+            policy=policy.PLACEHOLDER, sidebar=site.sidebar(name, contents) if site else "", **values)
         write_whole(folder / name, policy.put_into(text, own=[script]))
 
     for i, page in enumerate(pages):
-        write(page.name, "page.html.jinja", page=page, before=pages[i - 1] if i else None, after=pages[i + 1]
+        write(page.name, "page.html.jinja", page.contents, page=page, before=pages[i - 1] if i else None, after=pages[i + 1]
             if i + 1 < len(pages) else None)
-    write("index.html", "index.html.jinja", front=Front(project.resolve(), folder.resolve(), pages))
-    ours = {page.name for page in pages} | {"index.html"}
+    others = [*site.written, *site.packages] if site else []
+    for page in others:
+        write(page.name, "page.html.jinja", page.contents, page=page, before=None, after=None)
+    write("index.html", "index.html.jinja", front=Front(project.resolve(), folder.resolve(), pages, site))
+    if site:
+        site.write(folder)
+    ours = {page.name for page in [*pages, *others]} | {"index.html"}
     for path in folder.glob("*.html"):
         if path.name not in ours and GENERATOR in path.read_text(encoding="utf-8"):
             path.unlink()

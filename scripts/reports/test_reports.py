@@ -21,6 +21,7 @@ import execute
 import front
 import page
 import policy
+import sidebar
 import sources
 import tex
 
@@ -244,6 +245,62 @@ class Pages(Folder):
         svg = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg" id="a" width="640" height="320.4"></svg>').decode()
         self.site(notebook(text("# T"), cell("x", html(f'<img src="data:image/svg+xml;base64,{svg}" alt="a">'))))
         self.assertIn('<img width="640" height="320" class="broad" src=', self.page())
+
+
+class Sidebar(Folder):
+    def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go)\n"):
+        """The faults of a site of a notebook, documents and a Go package."""
+        project = self.project("- a: b.\n")
+        (project / "README.md").write_text((project / "README.md").read_text().replace("there.md", "docs/COMMANDS.md") + readme.removeprefix("# P"))
+        (project / "docs/COMMANDS.md").write_text("# The command\n\n## All of it\n\n[up](../README.md), [play](../notebooks/0.ipynb)\n")
+        (project / "docs/REPRODUCTION.md").write_text("# R\n\n" + (project / "docs/REPRODUCTION.md").read_text())
+        (project / "x.go").write_text("package x")
+        (project / "notebooks").mkdir(exist_ok=True)
+        (project / "notebooks/0.ipynb").write_text("")
+        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
+            (project / name).write_text("# T\n")
+        out = project / "reports"
+        out.mkdir(exist_ok=True)
+        (out / "playground.html").write_text("<body><!-- site --><!-- end of site --><h1>ours</h1>")
+        notebooks = [project / "notebooks/0.ipynb"]
+        pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)")),
+            sidebar.targets(project, notebooks), out)]
+        packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>', "names": ["Run"]})]
+        for _ in range(2):  # a second time changes nothing
+            page.write_site(out, pages, project, sidebar.Site(project, out, pages, packages))
+        self.out = out
+        return checks.check_site(out)
+
+    def test_documents_become_pages_that_lead_to_one_another(self):
+        self.assertEqual(self.faults(), [])
+        readme, commands = ((self.out / name).read_text(encoding="utf-8") for name in ("README.html", "docs-COMMANDS.html"))
+        self.assertIn('<a href="docs-COMMANDS.html#all-of-it">', readme)
+        self.assertIn('<a href="../x.go">', readme)
+        self.assertIn('<a href="0.html">play', commands)
+        self.assertIn('<a href="docs-COMMANDS.html">c', (self.out / "0.html").read_text(encoding="utf-8"))
+
+    def test_each_document_has_its_place(self):
+        listed = {name for names in sidebar.DOCUMENTS.values() for name in names}
+        there = {path.relative_to(PROJECT).as_posix() for pattern in ("*.md", "docs/*.md", "paper/*.md") for path in PROJECT.glob(pattern)}
+        self.assertEqual(there - listed - {"THIRD_PARTY.md"}, set())
+        self.assertEqual({name for name in listed if not (PROJECT / name).is_file()}, set())
+
+    def test_a_dead_link_of_a_document_is_a_fault(self):
+        self.assertEqual(self.faults("# P\n\n[x](docs/NO.md) [y](docs/COMMANDS.md#no)\n"), [
+            "README.html: the link docs/NO.md leads nowhere",
+            "README.html: the link docs-COMMANDS.html#no leads to a section that is not there"])
+
+    def test_all_pages_have_the_sidebar_once_and_one_search(self):
+        self.faults()
+        for name in ("index.html", "0.html", "README.html", "go-a-b.html", "playground.html"):
+            written = (self.out / name).read_text(encoding="utf-8")
+            self.assertEqual(written.count('<details class="site">'), 1, name)
+            self.assertEqual(written.count('<script src="site.js" defer>'), 1, name)
+            self.assertEqual(written.count('aria-current="page"'), 1, name)
+        found = (self.out / "site.js").read_text(encoding="utf-8")
+        for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]', '["The command","","docs-COMMANDS.html"]',
+            '["All of it","The command","docs-COMMANDS.html#all-of-it"]'):
+            self.assertIn(entry, found)
 
 
 class FrontPage(Folder):

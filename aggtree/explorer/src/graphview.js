@@ -1,6 +1,6 @@
 // The drawing of the graph round the root.
 
-import {boxHeight, cut, dress, named, pill, tallest, widthOf} from './marks.js'
+import {boxHeight, cut, dress, named, pill, smallest, tallest, widthOf} from './marks.js'
 import {arrange, near} from './near.js'
 import {View} from './view.js'
 
@@ -19,7 +19,7 @@ export class GraphView extends View {
     }
     const {part, boxWidth} = this
     for (const n of part.nodes) n.mark = this.mark(n)
-    const scale = Math.min(1, Math.max(0.72, Math.min(room / this.width, tallest / this.height)))
+    const scale = Math.min(1, Math.max(smallest, Math.min(room / this.width, tallest / this.height)))
     this.svg.attr('width', Math.floor(this.width * scale)).attr('height', Math.ceil(this.height * scale))
       .attr('viewBox', `0 0 ${this.width} ${this.height}`)
     const root = part.nodes[0]

@@ -7,6 +7,9 @@ export const boxHeight = 24
 // Drawings higher than this are made smaller, down to where they can still be read, and then scroll.
 export const tallest = 580
 
+// The smallest scale of a drawing: letters are over 11 pixels high then.
+export const smallest = 0.93
+
 const longest = 14
 
 // columns is how many letters wide a text is; those of some scripts take the room of two.

@@ -2,7 +2,7 @@
 
 import {hierarchy, tree as tidy} from 'd3-hierarchy'
 import {drawing} from './fold.js'
-import {boxHeight, cut, dress, grouped, named, pill, short, tallest, widthOf} from './marks.js'
+import {boxHeight, cut, dress, grouped, named, pill, short, smallest, tallest, widthOf} from './marks.js'
 import {View} from './view.js'
 
 const nobody = {fill: -1, shape: -1, ring: -1, style: 0, root: false}
@@ -37,7 +37,7 @@ export class TreeView extends View {
     const size = this.down ? [across.size, along.size] : [along.size, across.size]
     this.width = Math.ceil(size[0] + width + 2 * margin)
     this.height = Math.ceil(size[1] + boxHeight + 2 * margin)
-    this.scale = Math.min(1, Math.max(0.8, Math.min(room / this.width, tallest / this.height)))
+    this.scale = Math.min(1, Math.max(smallest, Math.min(room / this.width, tallest / this.height)))
     this.svg.attr('width', Math.ceil(this.width * this.scale)).attr('height', Math.ceil(this.height * this.scale)).attr('viewBox', `0 0 ${this.width} ${this.height}`)
       .attr('aria-label', `The ${state.hops}-aggregation tree of ${state.name(state.root)}`)
       .attr('aria-orientation', this.down ? 'horizontal' : 'vertical')

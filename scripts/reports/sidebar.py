@@ -1,0 +1,134 @@
+"""The sidebar and the search that all pages share: notebooks, documents, Go packages, the playground and the report."""
+
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+import urllib.parse
+
+import nbformat.v4 as v4
+
+from page import HERE, Page
+from sources import Fault, write_whole
+
+# Documents by the sidebar's groups, in its order.
+DOCUMENTS = {
+    "Use it": ("README.md", "docs/COMMANDS.md", "docs/LIBRARY.md", "docs/FORMATS.md", "docs/ONNX.md", "docs/BEAM.md",
+        "datasets/SOURCES.md", "docker/README.md", "environment.md"),
+    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "paper/README.md", "paper/PROTOCOL.md", "paper/PROTOCOL-2.md"),
+    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md", "docs/UPSTREAM.md",
+        "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
+}
+# Pages of the command's, which leave a place for the sidebar.
+BESIDE = {"playground.html": "The playground", "report.html": "Every table and figure"}
+PLACE = re.compile(r"<!-- site -->.*?<!-- end of site -->", re.S)
+
+
+def page_name(path):
+    return str(path).removesuffix(".md").replace("/", "-") + ".html"
+
+
+class Document(Page):
+    """A file of Markdown as a page. Its headings have the ids that GitHub gives them."""
+
+    runs = False
+
+    def __init__(self, path, shown, targets, folder):
+        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets, folder)
+        self.shown = shown
+        self.name, self.about = page_name(shown), ""
+        if shown == "README.md":
+            self.title = "Readme"  # its heading is the project's name
+
+    def slug(self, text):
+        return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+class Package(Page):
+    """A Go package's documentation as a page, from what scripts/godoc prints."""
+
+    runs = False
+
+    def __init__(self, package):
+        self.path, self.shown, self.title = pathlib.Path(package["path"]), package["path"], package["path"]
+        self.name, self.about, self.lead, self.names = page_name("go/" + package["path"]), "", package["synopsis"], package["names"]
+        self.contents = [(2, name, name) for name in self.names if "." not in name]
+        self.opening = f'<div class="text"><h1>{package["path"]}</h1></div>'
+        self.body = (f'<div class="text"><pre class="code" tabindex="0"><code>import "nodemask/{package["path"]}"</code></pre></div>'
+            f'<div class="text go">{package["html"]}</div>')
+
+
+def packages(project):
+    """The documentation of the module's public packages; an error if Go cannot give it."""
+    done = subprocess.run(["go", "run", "./scripts/godoc"], cwd=project, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Fault(f"scripts/godoc: {done.stderr.strip()}")
+    return [Package(p) for p in json.loads(done.stdout)]
+
+
+def targets(project, notebooks):
+    """The pages of what has one, by the file in the project."""
+    out = {(project / name).resolve(): page_name(name) for names in DOCUMENTS.values() for name in names
+        if (project / name).is_file()}
+    return {**out, **{path.resolve(): path.stem + ".html" for path in notebooks}}
+
+
+class Site:
+    """All pages in groups, for the sidebar and the search."""
+
+    def __init__(self, project, folder, notebooks, packages):
+        where = targets(project, [page.path for page in notebooks])
+        self.documents = {group: [Document(project / name, name, where, folder) for name in names if (project / name).is_file()]
+            for group, names in DOCUMENTS.items()}
+        self.packages = packages
+        self.written = [page for pages in self.documents.values() for page in pages]
+        start = [("index.html", "Overview")] + [(name, title) for name, title in BESIDE.items() if (folder / name).is_file()]
+        link = lambda pages: [(page.name, page.title) for page in pages]
+        self.groups = [("", start), ("Notebooks", link(notebooks)), *((group, link(pages)) for group, pages in self.documents.items()),
+            ("Go packages", link(packages))]
+        self.notebooks = notebooks
+
+    def sidebar(self, name, contents=()):
+        """The sidebar of a page: the group that the page is in is open, and below the page are its parts."""
+        out = ['<details class="site"><summary>Menu and search</summary><nav aria-label="Site">',
+            '<p><a class="brand" href="index.html">nodemask</a></p>',
+            '<div class="search" hidden><input type="search" aria-label="Search all pages" placeholder="Search"><ul aria-live="polite"></ul></div>']
+        for group, links in self.groups:
+            here = not group or any(target == name for target, _ in links)
+            if group:
+                out.append(f'<details{" open" if here else ""}><summary>{group}</summary>')
+            out.append("<ul>")
+            for target, title in links:
+                current = ' aria-current="page"' if target == name else ""
+                parts = "".join(f'<li><a href="#{html.escape(urllib.parse.quote(id))}">{text}</a></li>' for level, id, text in contents
+                    if level == 2) if current else ""
+                out.append(f'<li><a href="{html.escape(urllib.parse.quote(target))}"{current}>{title}</a>{f"<ul>{parts}</ul>" if parts else ""}</li>')
+            out.append("</ul>" + ("</details>" if group else ""))
+        return "\n".join(out) + "\n</nav></details>"
+
+    def index(self):
+        """What is searched: a title, where it is, and its address."""
+        plain = lambda text: html.unescape(re.sub(r"<[^>]+>", "", text))
+        out = [[title, "", target] for _, links in self.groups for target, title in links]
+        for page in [*self.notebooks, *self.written]:
+            out += [[plain(text), page.title, f"{page.name}#{urllib.parse.quote(id)}"] for _, id, text in page.contents]
+        out += [[name, "package " + p.title, f"{p.name}#{name}"] for p in self.packages for name in p.names]
+        return out
+
+    def write(self, folder):
+        """Writes the script that searches, and puts the sidebar into the pages that the command wrote."""
+        data = json.dumps(self.index(), ensure_ascii=False, separators=(",", ":"))
+        script = (HERE / "sidebar.js").read_text(encoding="utf-8")
+        write_whole(folder / "site.js", f"window.nodemaskIndex = {data};\n{script}")
+        style = (HERE / "sidebar.css").read_text(encoding="utf-8")
+        for name in BESIDE:
+            path = folder / name
+            if not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8")
+            fragment = f'<style>{style}</style>{self.sidebar(name)}<script src="site.js" defer></script>'
+            changed = PLACE.sub(lambda _: f"<!-- site -->{fragment}<!-- end of site -->", text, count=1)
+            if changed != text:
+                write_whole(path, changed)
