@@ -208,29 +208,26 @@ func (e *Evidence) Answer() (Answer, error) {
 	}
 	a.Headline = headline(answers, fair)
 	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
-		switch answer := find(answers, model, s); answer.Verdict {
-		case cited.Gains:
-			return fmt.Sprintf("raises macro F1 by %.1f points", answer.Effect.Pooled.MeanDifference)
-		case cited.Loses:
-			return fmt.Sprintf("lowers macro F1 by %.1f points", -answer.Effect.Pooled.MeanDifference)
-		case cited.NoDifference:
-			return "makes less than a point of difference"
-		case cited.Inconclusive:
-			return "has no clear effect"
+		return inWords(find(answers, model, s))
+	}
+	elsewhere := "" // where GAT against one that drops no attention gains or loses on other data
+	for _, x := range fair {
+		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive &&
+			(x.Verdict == cited.Gains || x.Verdict == cited.Loses) {
+			elsewhere += fmt.Sprintf(", and on %s it %s", DataTitle(x.Data), inWords(x))
 		}
-		return "has not been measured in full"
 	}
 	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
 	a.Sentences = []string{
-		fmt.Sprintf("In GIN, masking %s where %s, and %s where %s.", says(answers, "gin", datasets.Inductive), arrive,
-			says(answers, "gin", datasets.Transductive), known),
-		fmt.Sprintf("In GAT, where %s, it %s against the paper's baseline, which drops attention weights; against a GAT "+
-			"that drops none it %s, and SGAT is alike.", arrive, says(answers, "gat", datasets.Inductive), says(fair, "gat",
-			datasets.Inductive)),
+		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.", DataTitle(leadingData),
+			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
+		fmt.Sprintf("In GAT there, where %s, it %s against the paper's baseline, which drops attention weights; against a "+
+			"GAT that drops none it %s (SGAT is alike)%s.", arrive, says(answers, "gat", datasets.Inductive),
+			says(fair, "gat", datasets.Inductive), elsewhere),
 	}
 	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict || find(fair,
 		"sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
-		a.Sentences[1] = strings.Replace(a.Sentences[1], ", and SGAT is alike", "", 1)
+		a.Sentences[1] = strings.Replace(a.Sentences[1], " (SGAT is alike)", "", 1)
 	}
 	if len(apart) > 0 {
 		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %s (root "+
@@ -245,6 +242,21 @@ func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer
 		return a.Model == model &&
 			a.Data == leadingData && a.Setting == s
 	})]
+}
+
+// inWords says what masking does by an answer.
+func inWords(a cited.Answer) string {
+	switch a.Verdict {
+	case cited.Gains:
+		return fmt.Sprintf("raises macro F1 by %.1f points", a.Effect.Pooled.MeanDifference)
+	case cited.Loses:
+		return fmt.Sprintf("lowers macro F1 by %.1f points", -a.Effect.Pooled.MeanDifference)
+	case cited.NoDifference:
+		return "makes less than a point of difference"
+	case cited.Inconclusive:
+		return "has no clear effect"
+	}
+	return "has not been measured in full"
 }
 
 // headline says which models gain on Cora, and when. What GAT and SGAT gain against dropout of attention is masking's

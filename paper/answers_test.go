@@ -68,7 +68,7 @@ func TestTheHeadlineNamesWhoGainsAndWhen(t *testing.T) {
 	a, err := e.Answer()
 	require.NoError(t, err)
 	assert.Equal(t, "On Cora, yes for GIN; for GAT, where nodes arrive after training.", a.Headline)
-	assert.Equal(t, "In GIN, masking raises macro F1 by 2.0 points where nodes arrive after training, and raises macro F1 by 1.0 points where all nodes are known in training.", a.Sentences[0])
+	assert.Equal(t, "In GIN on Cora, masking raises macro F1 by 2.0 points where nodes arrive after training, and raises macro F1 by 1.0 points where all nodes are known in training.", a.Sentences[0])
 	grid, err := e.Grid()
 	require.NoError(t, err)
 	require.NoError(t, grid.Check())
