@@ -68,6 +68,15 @@ func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, p
 	})
 }
 
+// Sampled skips a case that XLA compiles for seconds without our kernels, unless it is one of those that say most, or
+// 'make torture' runs all.
+func Sampled(t *testing.T, b *backend.Backend, plan kernels.Plan, most bool) {
+	t.Helper()
+	if b.ID != "go" && plan.Kernel == kernels.ChainKernel && !most && !Torture() {
+		t.Skip("skipped: XLA compiles it for seconds: run it with NODEMASK_TORTURE=1")
+	}
+}
+
 func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backend.Backend, plan kernels.Plan),
 	plans []kernels.Plan) {
 	for _, plan := range plans {
