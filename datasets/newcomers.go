@@ -40,8 +40,8 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, width int,
 			}
 			v, found := known(id)
 			if !found {
-				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the train "+
-					"nodes alone, so leave out edges to others", id, nodesFile)
+				err = edges.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has the "+
+					"train nodes alone, so leave out edges to others", id, nodesFile)
 			}
 			return v, false, err
 		}

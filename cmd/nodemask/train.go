@@ -123,8 +123,8 @@ func (f *trainFlags) cell() (record.Cell, error) {
 	attends := hyper.TraitsOf(f.model).Attention == hyper.HeadAttention
 	heads := func(a *axisFlag) bool { return a.Flag == "heads" && a.given }
 	if attends && p.Heads == 0 && !slices.ContainsFunc(f.axes, heads) {
-		return record.Cell{}, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, for --preset %s, "+
-			"or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
+		return record.Cell{}, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, "+
+			"for --preset %s, or give --heads", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
 	}
 	c := record.Cell{Data: f.data, TrainPercent: f.trainPercent, Parameters: p, Cached: f.cacheInference}
 	if c.Setting, err = datasets.ParseSetting(f.setting); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If one lets them, threads and instruction sets decide the order of sums in Eigen's and YNN's products, and the number of
-// cores how loops are divided and rounded.
+// If one lets them, threads and instruction sets decide the order of sums in Eigen's and YNN's products, and the number
+// of cores how loops are divided and rounded.
 func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	if os.Getenv("NODEMASK_DIGITS") != "" {
 		if os.Getenv("NODEMASK_DIGITS") == "one core" {
@@ -54,8 +54,8 @@ func TestDigitsDependNeitherOnCoresNorOnTheInstructionSet(t *testing.T) {
 	require.NotEqual(t, here, digits("NODEMASK_DIGITS=all cores", "PJRT_NPROC=1"), "or this test sees nothing")
 }
 
-// printDigits prints a hash of what training takes: products x·w, batch normalisation, log-softmax, and gradients, whose
-// sums are over nodes.
+// printDigits prints a hash of what training takes: products x·w, batch normalisation, log-softmax, and gradients,
+// whose sums are over nodes.
 func printDigits(t *testing.T) {
 	b, err := Open("xla:cpu")
 	require.NoError(t, err)

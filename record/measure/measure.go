@@ -14,7 +14,7 @@ import (
 	"nodemask/record"
 )
 
-// Options say how cells are measured. All but Open may be left zero, and a trajectory's Protocol may not.
+// Options say how cells are measured. All but Open, and Protocol for trajectories, may be left zero.
 type Options[R record.Run] struct {
 	Seeds []uint64 // of each cell's trials; nil: 1 to 10
 	// Batch is for how many seeds all cells are done before the next ones; 0: the first seed by itself, so that a part
