@@ -24,6 +24,7 @@ type attention struct {
 	keep                             []float32
 	slope                            float32
 	y, alpha, kept, d, total, shared []float64 // what is expected
+	ofD, ofTotal                     []float64 // absolute values of what d and total are differences of, summed
 }
 
 // drawAttention draws one for rows of these lengths; of h, rows that are not heard are zero.
@@ -61,6 +62,7 @@ func (x *attention) define() {
 	x.y, x.total = make([]float64, x.Rows*x.Width), make([]float64, x.Rows*x.Heads)
 	x.shared = make([]float64, x.Rows*x.Heads)
 	x.alpha, x.kept, x.d = make([]float64, n), make([]float64, n), make([]float64, n)
+	x.ofD, x.ofTotal = make([]float64, n), make([]float64, x.Rows*x.Heads)
 	score := func(r, i, head int) (score, slope float64) {
 		if x.Scored {
 			return float64(x.e[i*x.Heads+head]), 1
@@ -80,7 +82,7 @@ func (x *attention) define() {
 	}
 	for at := range x.Rows * x.Heads {
 		r, head := at/x.Heads, at%x.Heads
-		from, to, sum := int(x.offsets[r]), int(x.offsets[r+1]), 0.0
+		from, to, sum, ofShared := int(x.offsets[r]), int(x.offsets[r+1]), 0.0, 0.0
 		for i := from; i < to; i++ {
 			s, _ := score(r, i, head)
 			sum += math.Exp(s)
@@ -95,15 +97,19 @@ func (x *attention) define() {
 			for k := head * share; k < (head+1)*share; k++ {
 				x.y[r*x.Width+k] += x.kept[of] * h(i, k)
 				dot += float64(x.g[r*x.Width+k]) * h(i, k)
+				x.ofD[of] += x.kept[of] * math.Abs(float64(x.g[r*x.Width+k])*h(i, k))
 			}
 			x.d[of] = x.kept[of] * dot
 			x.shared[at] += x.d[of]
+			ofShared += x.ofD[of]
 		}
 		for i := from; i < to; i++ {
 			of := i*x.Heads + head
 			_, slope := score(r, i, head)
 			x.d[of] = (x.d[of] - x.alpha[of]*x.shared[at]) * slope
 			x.total[at] += x.d[of]
+			x.ofD[of] += x.alpha[of] * ofShared
+			x.ofTotal[at] += x.ofD[of]
 		}
 	}
 }
@@ -116,13 +122,18 @@ func single(x []float64) []float32 {
 	return y
 }
 
-// near compares what a kernel wrote with what is expected, to a unit for sums of so many numbers of about 1.
-func near(name string, is *interpreter.Array, want []float64, terms int) error {
+// near compares what a kernel wrote with what is expected, to a unit for sums of so many numbers of about 1. What is a
+// difference of sums is held to their sizes, as rounding leaves no more of it; of has none for other arrays.
+func near(name string, is *interpreter.Array, want []float64, terms int, of ...float64) error {
 	if len(is.Floats) != len(want) {
 		return fmt.Errorf("%s has %d numbers: expected %d", name, len(is.Floats), len(want))
 	}
 	for i, w := range want {
-		if d := math.Abs(float64(is.Floats[i]) - w); !(d <= 4e-7*math.Sqrt(float64(terms+16))*max(1, math.Abs(w))) {
+		size := math.Sqrt(float64(terms+16)) * max(1, math.Abs(w))
+		if len(of) > 0 {
+			size = max(size, of[i])
+		}
+		if d := math.Abs(float64(is.Floats[i]) - w); !(d <= 4e-7*size) {
 			return fmt.Errorf("%s: number %d is %v: expected %v", name, i, is.Floats[i], w)
 		}
 		if is.Writes[i] != 1 {
@@ -199,11 +210,11 @@ func (x *attention) checkBackward(k triton.Kernel) error {
 		return err
 	}
 	terms := len(x.columns) + x.Width
-	if err := near("d", d, x.d, terms); err != nil {
+	if err := near("d", d, x.d, terms, x.ofD...); err != nil {
 		return err
 	}
 	if !x.Scored {
-		if err := near("the sum of d", total, x.total, terms); err != nil {
+		if err := near("the sum of d", total, x.total, terms, x.ofTotal...); err != nil {
 			return err
 		}
 	}
