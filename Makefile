@@ -91,7 +91,7 @@ fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
 	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzPacked$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	$(TEST) ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	$(TEST) ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	$(TEST) ./internal/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	$(TEST) ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 	$(TEST) ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -495,7 +496,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 				return err
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
+			published, _ := evidence.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
 			cells = append(cells, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
 		t.Rows = append(t.Rows, cells)
