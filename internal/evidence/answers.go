@@ -89,10 +89,10 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			if err != nil {
 				return p, err
 			}
-			c.Series = append(c.Series, theirs)
 			if len(ours.X) > 0 {
 				c.Series = append(c.Series, ours)
 			}
+			c.Series = append(c.Series, theirs)
 			other, name := cited.Answer{}, fairly
 			if a.Model == "gin" {
 				other, err = e.departure(a, "body: no normalisation")
