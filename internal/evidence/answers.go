@@ -361,8 +361,11 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 				row = append(row, signed(other.Effect.Pooled.MeanDifference, 2)+" ("+string(other.Verdict)+")")
 			}
 		}
-		row = append(row, fmt.Sprint(robust.Above), fmt.Sprint(robust.Below),
-			fmt.Sprintf("%d of %d", robust.Readings, robust.Of), signed(robust.Median, 2))
+		above, below, median := "–", "–", "–"
+		if robust.Readings > 0 {
+			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), signed(robust.Median, 2)
+		}
+		row = append(row, above, below, fmt.Sprintf("%d\u00a0of\u00a0%d", robust.Readings, robust.Of), median)
 		var fields []plots.Field
 		for _, text := range row {
 			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})
