@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -54,6 +55,7 @@ table, or drawn with --format svg).`,
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, or name its results", folder)
 		}
+		debug.SetGCPercent(400) // it reads, prints and ends: 130 MB more for a quarter less time
 		e := evidence.Open(folder)
 		if format == string(plots.FormatHTML) && overview == "" {
 			if output == "" {
