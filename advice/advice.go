@@ -188,7 +188,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 // one would take: every trial has patience for at least 50 epochs.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	trials := questions * (mostTried + (finalists)*(tries-1) + len(arms())*(2*tries) + (len(arms())+1)*looks()[0])
+	trials := questions * (mostTried + finalists*(tries-1) + len(arms())*2*tries + (len(arms())+1)*looks()[0])
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= o.Budget {
 		return nil
@@ -390,9 +390,9 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 	return all, nil
 }
 
-// cost is how long trials of a question take, side by side, with what goes on around them.
-func (s *study) cost(q *Question, trials int) time.Duration {
-	return time.Duration((1.3*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
+// cost is how long trials of one arm of a question take, side by side, with what goes on around them.
+func (s *study) cost(q *Question, of arm, trials int) time.Duration {
+	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
 // affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
@@ -401,7 +401,7 @@ func (s *study) affordable(questions []Question) int {
 	for _, n := range []int{mostTried, mostTried / 2} {
 		total := time.Duration(0)
 		for i := range questions {
-			total += s.cost(&questions[i], tuningTrials(n))
+			total += s.tuning(&questions[i], n)
 		}
 		if total <= 2*s.Budget/5 {
 			return n
@@ -410,8 +410,13 @@ func (s *study) affordable(questions []Question) int {
 	return 2
 }
 
-// tuningTrials is how many trials choose among n configurations of every arm of a question.
-func tuningTrials(n int) int { return len(arms()) * (n + min(finalists, n)*(tries-1)) }
+// tuning is how long it takes to choose among n configurations of every arm of a question.
+func (s *study) tuning(q *Question, n int) (total time.Duration) {
+	for _, arm := range arms() {
+		total += s.cost(q, arm, n+min(finalists, n)*(tries-1))
+	}
+	return total
+}
 
 func (s *study) tuneArms(q *Question) error {
 	for i, arm := range arms() {
@@ -551,35 +556,43 @@ func constantF1(g *datasets.Graph) float64 {
 	return 2 * float64(most) / float64(most+total) / float64(len(counts))
 }
 
+// usual is how many splits settle an arm where nothing is known of it.
+const usual = 30
+
+// more is how many more splits are likely to settle the arm, if its mean and deviation stay; 0: none, or more than
+// there are to be.
+func (a *Arm) more() int {
+	all := looks()[len(looks())-1]
+	switch e := a.Effect; {
+	case a.settled() || e != nil && e.Splits >= all:
+		return 0
+	case e == nil:
+		return usual
+	default:
+		return max(stats.AnytimeSplits(e.StdDev, max(e.Mean, Margin-e.Mean), a.alpha, all)-e.Splits, 1)
+	}
+}
+
 // left estimates how long it would take to settle what is open; 0: nothing is.
 func (s *study) left(a *Advice) (left time.Duration) {
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
 			if q.seconds > 0 {
-				left += s.cost(q, tuningTrials(max(s.tried, 2))+20*len(q.Arms))
+				left += s.tuning(q, max(s.tried, 2))
+				for _, arm := range arms() {
+					left += s.cost(q, arm, usual)
+				}
 			}
 			continue
 		}
-		trials, most := 0, 0
-		for k := 1; k < len(q.Arms); k++ {
-			arm := &q.Arms[k]
-			if arm.settled() {
-				continue
-			}
-			more := looks()[1]
-			if e := arm.Effect; e != nil {
-				most := looks()[len(looks())-1]
-				need := stats.AnytimeSplits(e.StdDev, max(e.Mean, Margin-e.Mean), arm.alpha, most)
-				more = max(need-e.Splits, 1)
-				if e.Splits >= most {
-					more = 0
-				}
-			}
-			trials += more
+		most := 0
+		for k, arm := range arms() {
+			more := q.Arms[k+1].more()
+			left += s.cost(q, arm, more)
 			most = max(most, more)
 		}
-		left += s.cost(q, trials+most)
+		left += s.cost(q, arm{cost: 1}, most)
 	}
 	return left
 }

@@ -3,7 +3,6 @@ package advice
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"nodemask/datasets"
@@ -16,6 +15,8 @@ type arm struct {
 	name string
 	// axis and prefix say how a drop rate is written: a value of that axis of record. The keep axis takes what is left.
 	axis, prefix string
+	// cost is how much longer than the plain model it trains, about: measured on Cora, for budgets to be planned.
+	cost float64
 }
 
 // plain is the baseline: dropout as validation chose it, and nothing else.
@@ -29,17 +30,15 @@ const maskingArm = "node masking"
 
 // arms lists what is compared with the plain model.
 func arms() []arm {
-	return []arm{{maskingArm, "keep", ""}, {"DropEdge", "regulariser", "dropedge:"}, {dropoutArm, "dropout", ""},
-		{"DropNode", "regulariser", "dropnode:"}}
+	return []arm{{maskingArm, "keep", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1.5},
+		{dropoutArm, "dropout", "", 1}, {"DropNode", "regulariser", "dropnode:", 1},
+		{"DropMessage", "regulariser", "dropmessage:", 5}, {"DropGNN", "regulariser", "dropgnn:", 3}}
 }
-
-// rates are drop rates, the ones to try first in front.
-var rates = []float64{0.5, 0.3, 0.7, 0.1}
 
 // mostTried is how many configurations an arm has, the plain one among them.
 const mostTried = 8
 
-// values is the arm at a drop rate.
+// value is how the arm's axis has a drop rate.
 func (a arm) value(rate float64) string {
 	if a.axis == "keep" {
 		return fmt.Sprint((100 - 100*rate) / 100)
@@ -48,7 +47,8 @@ func (a arm) value(rate float64) string {
 }
 
 // configurations lists what an arm may choose from once the plain model has chosen scaling, normalisation and the rest,
-// which all arms share: drop rates, each without and with dropout, as the plain model may have it too.
+// which all arms share: drop rates, each with the plain model's dropout and with the other. What to try first comes
+// first.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -64,19 +64,16 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 		}
 		return all
 	}
-	for _, dropout := range []string{of[dropoutArm], map[string]string{"0": "0.5"}[of[dropoutArm]]} {
-		for _, rate := range rates {
-			add(dropoutArm, orZero(dropout), a.axis, a.value(rate))
+	other := "0"
+	if of[dropoutArm] == other {
+		other = "0.5"
+	}
+	for _, dropout := range []string{of[dropoutArm], other} {
+		for _, rate := range []float64{0.5, 0.3, 0.7, 0.1} {
+			add(dropoutArm, dropout, a.axis, a.value(rate))
 		}
 	}
 	return all
-}
-
-func orZero(text string) string {
-	if text == "" {
-		return "0"
-	}
-	return text
 }
 
 // plainConfigurations lists what a plain model chooses from: the scaling of features, dropout, and what else decides
@@ -135,9 +132,8 @@ func shared(chosen map[string]string) string {
 			parts = append(parts, "batch normalisation")
 		case axis.Name == "mlp" && value == "1":
 			parts = append(parts, "no batch normalisation")
-		case slices.Contains([]string{"decay", "attention-dropout"}, axis.Name):
-			parts = append(parts, strings.ReplaceAll(map[string]string{"decay": "weight decay"}[axis.Name]+
-				map[string]string{"attention-dropout": "attention dropout"}[axis.Name], "-", " ")+" "+value)
+		case axis.Name == "decay" || axis.Name == "attention-dropout":
+			parts = append(parts, strings.ReplaceAll(axis.Flag, "-", " ")+" "+value)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	}
 	// Other versions may train otherwise, and pairs are of one graph.
 	folder = filepath.Join(folder, o.Graph.ContentHash()[:16]+"-"+record.Version())
-	a, err := advice.Advise(ctx, o, &lab{o, b, record.OpenStore(folder), progress})
+	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, store: record.OpenStore(folder), progress: progress})
 	return a, adviceError(err)
 }
 
@@ -133,6 +134,11 @@ type lab struct {
 	backend  *backend.Backend
 	store    *record.Store[record.Record]
 	progress func(what string, s measure.State[record.Record])
+
+	mutex sync.Mutex
+	first string    // cell of the first trial
+	begin time.Time // when its first epoch ended
+	paced bool
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -149,20 +155,36 @@ func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var last time.Time
-	trained := 0
 	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options[record.Record]{
 		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs,
 		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
-		Epoch: func(_ record.Cell, _ uint64, epoch int, _ train.Epoch) {
-			_, _, _ = last, trained, epoch
+		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
+			if err := l.pace(c.Key(), epoch); err != nil {
+				stop(err)
+			}
 		},
 		Progress: func(s measure.State[record.Record]) { l.progress(what, s) },
 	})
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ctx.Err()) {
-		return cause
+	var tooLong *advice.MisuseError
+	if errors.As(context.Cause(ctx), &tooLong) {
+		return tooLong
 	}
 	return err
+}
+
+// pace looks at how fast the first epochs of the first trial are, and returns an error where the budget is far too
+// short.
+func (l *lab) pace(cell string, epoch int) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	switch {
+	case l.first == "":
+		l.first, l.begin = cell, time.Now()
+	case l.first == cell && epoch == 4 && !l.paced:
+		l.paced = true
+		return l.Floor(time.Since(l.begin) / 3)
+	}
+	return nil
 }
 
 // showAdvice prints advice, and writes its page.
