@@ -369,9 +369,11 @@ func (s *study) tunePlain(q *Question) error {
 	q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
 	n := 0
 	for _, c := range cells {
-		for _, r := range s.seen[c.Key()] {
-			q.seconds += r.Seconds
-			n++
+		for _, seed := range seeds(firstTry, tries) { // later ones must not change the plan
+			if r, is := s.seen[c.Key()][seed]; is {
+				q.seconds += r.Seconds
+				n++
+			}
 		}
 	}
 	q.seconds /= float64(n)
