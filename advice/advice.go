@@ -463,6 +463,7 @@ func (s *study) compare(q *Question) error {
 			}
 			a.F1 = append(a.F1, r.MacroF1)
 		}
+		a.F1 = a.F1[:seenAt(len(a.F1))]
 		scores = append(scores, a.F1)
 	}
 	q.collapse(s.Graph, scores)
@@ -493,6 +494,17 @@ func (s *study) compare(q *Question) error {
 			append(cells, q.Arms[0].cell), seeds(firstFresh, next)})
 	}
 	return nil
+}
+
+// seenAt is how many of n fresh splits are looked at. Those of a look that was cut off have to wait: short trials end
+// first, and a run that goes on is to end as one that was never stopped.
+func seenAt(n int) (at int) {
+	for _, look := range looks() {
+		if look <= n {
+			at = look
+		}
+	}
+	return at
 }
 
 // judge says what the differences from the plain model say.

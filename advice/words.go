@@ -203,6 +203,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 			unstable = append(unstable, text)
 		}
 	}
+	use, best := a.use(setting)
 	switch {
 	case len(gains) > 0 && len(none)+len(open) == 0:
 		sentences = append(sentences, begin+" "+list(gains)+".")
@@ -213,6 +214,8 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 	case len(open) == 0:
 		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
 			"regulariser is worth its trouble.")
+	case len(none) == 0 && best == nil:
+		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
 	case len(none) == 0:
 		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+" so far, and not all is settled.")
 	default:
@@ -224,7 +227,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	sentences = append(sentences, unstable...)
-	if q, best := a.use(setting); best != nil {
+	if best != nil {
 		with := ""
 		switch {
 		case best.Name != plain:
@@ -235,7 +238,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 				with = " without it"
 			}
 		}
-		sentences = append(sentences, fmt.Sprintf("Use %s%s: %.1f.", hyper.Title(q.Model), with, best.Score().Mean))
+		sentences = append(sentences, fmt.Sprintf("Use %s%s: %.1f.", hyper.Title(use.Model), with, best.Score().Mean))
 	}
 	return sentences
 }
