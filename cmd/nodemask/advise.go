@@ -52,7 +52,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	addResults(flags, &folder, "", ", to go on from (default: in the user's cache, by the graph's content)")
 	addOutput(flags, &output, "", "a page with everything, .html")
 	flags.BoolVar(&asJSON, "json", false, "print JSON instead of the sentence and the table")
-	flags.IntVar(&o.Jobs, "jobs", min(runtime.NumCPU(), 4), "trials side by side")
+	flags.IntVar(&o.Jobs, "jobs", usualJobs(), "trials side by side")
 	addBackend(flags, &backendID, "")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		switch {
@@ -93,6 +93,9 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	}
 	return c
 }
+
+// usualJobs is how many trials advise runs side by side: each has a memory of its own.
+func usualJobs() int { return min(runtime.NumCPU(), 4) }
 
 // advise asks for advice on a graph, with what is kept in the folder; "": one in the user's cache. The advice comes
 // with the context's error too.

@@ -30,7 +30,7 @@ const (
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "paper", "paper/cited", "paper/multiverse", "page",
+	"record", "record/measure", "advice", "paper", "paper/cited", "paper/multiverse", "page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -80,11 +80,12 @@ var rooms = map[string][]string{
 	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"datasets", "internal/gobuild", "record"},
+	"internal/worker": {"advice", "datasets", "internal/gobuild", "record"},
 
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
+	"advice":           {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
 	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
 	"paper/cited":      {"datasets", "nmgnn/hyper", "paper/multiverse", "record", "stats"},
 	"paper":            {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
