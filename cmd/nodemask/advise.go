@@ -139,9 +139,9 @@ type lab struct {
 	progress func(what string, s measure.State[record.Record])
 
 	mutex sync.Mutex
-	first string    // cell of the first trial
-	begin time.Time // when its first epoch ended
-	paced bool
+	first string        // cell of the first trial
+	last  time.Time     // when its last epoch ended
+	least time.Duration // that one of its epochs took
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -176,19 +176,28 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 }
 
 // pace looks at how fast the first epochs of the first trial are, and returns an error where the budget is far too
-// short.
+// short. The fastest of them counts: others wait for what else the computer does.
 func (l *lab) pace(cell string, epoch int) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	now := time.Now()
 	switch {
 	case l.first == "":
-		l.first, l.begin = cell, time.Now()
-	case l.first == cell && epoch == 4 && !l.paced:
-		l.paced = true
-		return l.Floor(time.Since(l.begin) / 3)
+		l.first, l.least = cell, time.Hour
+	case l.first != cell || epoch > pacedEpochs:
+		return nil
+	default:
+		l.least = min(l.least, now.Sub(l.last))
+	}
+	l.last = now
+	if epoch == pacedEpochs {
+		return l.Floor(l.least)
 	}
 	return nil
 }
+
+// pacedEpochs is how many epochs tell how fast they are.
+const pacedEpochs = 6
 
 // showAdvice prints advice, and writes its page.
 func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) error {
