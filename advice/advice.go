@@ -18,9 +18,8 @@ import (
 
 // The rule. It is that of the report's tuned comparison, with splits until the answer is clear in place of twenty.
 const (
-	firstTry   = 200 // splits that configurations are chosen on: all of them on the first,
-	tries      = 3   // the best ones on two more
-	finalists  = 3
+	firstTry   = 200 // splits that configurations are chosen on
+	tries      = 3
 	firstFresh = 300  // splits that the chosen ones are compared on
 	alpha      = 0.05 // chance that any interval at any time misses its true mean
 	// Margin is the difference in points of macro F1 that is worth having.
@@ -29,7 +28,7 @@ const (
 
 // looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
 // cost alone: a program is compiled once a look.
-func looks() []int { return []int{8, 12, 18, 27, 40, 60, 90, 135, 200} }
+func looks() []int { return []int{10, 20, 40, 80, 160} }
 
 // Models lists the models that are asked about by default.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
@@ -188,14 +187,14 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 // says how long one would take: every trial has patience for at least 50 epochs.
 func (o *Options) Floor(epoch time.Duration) error {
 	questions := len(o.Models) * len(o.Settings)
-	trials := questions * (mostTried + finalists*(tries-1) + len(arms())*2*tries + (len(arms())+1)*looks()[0])
+	trials := questions * (tries*(plainTried+fewTried*len(arms())) + (len(arms())+1)*looks()[0])
 	least := time.Duration(trials) * 51 * epoch / time.Duration(o.Jobs)
 	if least <= 4*o.Budget { // it may come to less, and what is known in the end is worth having
 		return nil
 	}
-	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %v: expected --budget %v or "+
-		"more, fewer --models, one --setting, or a smaller graph", o.Data, rounded(epoch), trials, rounded(least),
-		rounded(least+least/4))
+	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget %s or "+
+		"more, fewer --models, one --setting, or a smaller graph", o.Data, rounded(epoch), trials, spoken(least),
+		spoken(least+least/4))
 }
 
 // study is one look at what there is.
@@ -250,69 +249,39 @@ func seeds(first uint64, n int) []uint64 {
 	return all
 }
 
-// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing: all on the
-// first split, then the best ones on the others.
+// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing.
 func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
-	type tried struct {
-		cell  int
-		total float64
-	}
-	var all []tried
+	best = -1
 	var missing []record.Cell
 	for i, c := range cells {
 		there, err := s.trials(c)
 		if err != nil {
 			return -1, 0, err
 		}
-		if r, is := there[firstTry]; is {
-			all = append(all, tried{i, r.ValidationF1})
-		} else {
+		total, n := 0.0, 0
+		for _, seed := range seeds(firstTry, tries) {
+			if r, is := there[seed]; is {
+				total += r.ValidationF1 / tries
+				n++
+			}
+		}
+		if n < tries {
 			missing = append(missing, c)
+		} else if best < 0 || total > score {
+			best, score = i, total
 		}
 	}
 	if len(missing) > 0 {
-		s.want(batch{stage, what, missing, seeds(firstTry, 1)})
+		s.want(batch{stage, what, missing, seeds(firstTry, tries)})
 		return -1, 0, nil
 	}
-	best = -1
-	slices.SortStableFunc(all, func(a, b tried) int { return -compare(a.total, b.total) })
-	for _, t := range all[:min(finalists, len(all))] {
-		complete := true
-		for _, seed := range seeds(firstTry+1, tries-1) {
-			r, is := s.seen[cells[t.cell].Key()][seed]
-			complete = complete && is
-			t.total += r.ValidationF1
-		}
-		if !complete {
-			missing = append(missing, cells[t.cell])
-		}
-		if best < 0 || t.total > score {
-			best, score = t.cell, t.total
-		}
-	}
-	if len(missing) > 0 {
-		s.want(batch{stage + 1, what, missing, seeds(firstTry+1, tries-1)})
-		return -1, 0, nil
-	}
-	return best, score / tries, nil
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return best, score, nil
 }
 
 // stages of the work.
 const (
 	stagePlain = iota
-	_          // the best of them on further splits
 	stageArms
-	_
 	stageFresh
 )
 
@@ -400,7 +369,7 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 // affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
 // It depends on records and the budget alone, so that asking again chooses alike.
 func (s *study) affordable(questions []Question) int {
-	for _, n := range []int{mostTried, mostTried / 2} {
+	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
 		total := time.Duration(0)
 		for i := range questions {
 			total += s.tuning(&questions[i], n)
@@ -409,13 +378,13 @@ func (s *study) affordable(questions []Question) int {
 			return n
 		}
 	}
-	return 2
+	return fewTried
 }
 
 // tuning is how long it takes to choose among n configurations of every arm of a question.
 func (s *study) tuning(q *Question, n int) (total time.Duration) {
 	for _, arm := range arms() {
-		total += s.cost(q, arm, n+min(finalists, n)*(tries-1))
+		total += s.cost(q, arm, n*tries)
 	}
 	return total
 }
@@ -593,7 +562,7 @@ func (s *study) left(a *Advice) (left time.Duration) {
 		q := &a.Questions[i]
 		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
 			if q.seconds > 0 {
-				left += s.tuning(q, max(s.tried, 2))
+				left += s.tuning(q, max(s.tried, fewTried))
 				for _, arm := range arms() {
 					left += s.cost(q, arm, usual)
 				}

@@ -190,7 +190,7 @@ func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
 func TestEachArmHasAsManyConfigurations(t *testing.T) {
 	for _, model := range []string{"gin", "gcn", "sage", "gat", "sgat", "gatv2"} {
 		all := plainConfigurations(model)
-		require.Len(t, all, mostTried, model)
+		require.Len(t, all, plainTried, model)
 		for _, arm := range arms() {
 			configurations := arm.configurations(all[0])
 			require.Len(t, configurations, mostTried)
@@ -239,7 +239,7 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	a, err := Advise(ctx, options("gin"), lab)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
-	assert.Regexp(t, `^6 of 6 comparisons are not settled: about [\dms]+ more, by the same command with --budget [\dms]+, which `+
+	assert.Regexp(t, `^[1-6] of 6 comparisons are not settled: about [\dms]+ more, by the same command with --budget [\dms]+, which `+
 		`goes on from here\.$`, a.Rest())
 }
 
@@ -269,7 +269,7 @@ func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
 		s.Jobs = 1
 		return s.affordable([]Question{q})
 	}
-	assert.Equal(t, []int{8, 4, 2}, []int{tried(0), tried(0.2), tried(10)})
+	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.2), tried(10)})
 }
 
 func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
@@ -308,10 +308,10 @@ func TestABudgetThatCannotDoIsRefusedWithWhatWould(t *testing.T) {
 	o, err := options("gin").Complete()
 	require.NoError(t, err)
 	o.Budget = 5 * time.Minute
-	assert.NoError(t, o.Floor(200*time.Millisecond), "18 minutes may come to less")
+	assert.NoError(t, o.Floor(150*time.Millisecond), "17 minutes may come to less")
 	err = o.Floor(2 * time.Second)
-	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 106 trials of 51 epochs: about 3h0m0s: "+
-		"expected --budget 4h0m0s or more")
+	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 130 trials of 51 epochs: about 4h: "+
+		"expected --budget 5h or more")
 }
 
 func TestTheOwnSplitDecidesTheSettingAndTheSize(t *testing.T) {

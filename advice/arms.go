@@ -35,8 +35,12 @@ func arms() []arm {
 		{"DropMessage", "regulariser", "dropmessage:", 5}, {"DropGNN", "regulariser", "dropgnn:", 3}}
 }
 
-// mostTried is how many configurations an arm has, the plain one among them.
-const mostTried = 8
+// Configurations: of the plain model, and at most and at least of each arm.
+const (
+	plainTried = 8
+	mostTried  = 6
+	fewTried   = 2
+)
 
 // value is how the arm's axis has a drop rate.
 func (a arm) value(rate float64) string {
@@ -59,7 +63,7 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 		all = append(all, c)
 	}
 	if a.name == dropoutArm {
-		for _, rate := range []string{"0.5", "0.3", "0.7", "0.1", "0.2", "0.4", "0.6", "0.8"} {
+		for _, rate := range []string{"0.3", "0.5", "0.1", "0.7", "0.2", "0.6"} {
 			add(a.axis, rate)
 		}
 		return all
@@ -69,7 +73,7 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 		other = "0.5"
 	}
 	for _, dropout := range []string{of[dropoutArm], other} {
-		for _, rate := range []float64{0.5, 0.3, 0.7, 0.1} {
+		for _, rate := range []float64{0.3, 0.5, 0.1} {
 			add(dropoutArm, dropout, a.axis, a.value(rate))
 		}
 	}

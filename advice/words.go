@@ -306,13 +306,24 @@ func (a *Advice) Rest() string {
 	}
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
 	if a.Left > 0 {
-		text += fmt.Sprintf(": about %v more, by the same command with --budget %v, which goes on from here",
-			rounded(a.Left), rounded(a.Left+a.Left/4))
+		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
+			spoken(a.Left), spoken(a.Left+a.Left/4))
 	}
 	return text + "."
 }
 
-// rounded is a time that people read.
+// spoken is a time as people write it: "59m", not "59m0s".
+func spoken(d time.Duration) string {
+	text := rounded(d).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = strings.TrimSuffix(text, zero[1:])
+		}
+	}
+	return text
+}
+
+// rounded is a time to as many digits as it is known.
 func rounded(d time.Duration) time.Duration {
 	switch {
 	case d < 10*time.Millisecond:

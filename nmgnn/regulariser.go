@@ -84,7 +84,7 @@ func (d DropMessage) Check() error { return hyper.CheckDropRate("DropMessage's r
 type DropGNN struct{ Rate float64 }
 
 // DropGNNRuns is how many masked runs [DropGNN] averages outside training.
-const DropGNNRuns = 8
+const DropGNNRuns = 4
 
 // Apply masks nodes.
 func (d DropGNN) Apply(p Pass) Pass {
