@@ -6,6 +6,9 @@
 package datasets
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -39,6 +42,32 @@ func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
+
+// ContentHash returns a SHA-256, in hex, of what a model is trained on: nodes in their order, edges, features, labels and
+// the graph's own split. Names, sources and notes do not count.
+func (g *Graph) ContentHash() string {
+	h := sha256.New()
+	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash takes all
+	list := func(length int, numbers any) {
+		add(int64(length))
+		add(numbers)
+	}
+	list(len(g.Edges.Offsets), g.Edges.Offsets)
+	list(len(g.Edges.Indices), g.Edges.Indices)
+	list(g.NumClasses(), g.Labels)
+	f := g.Features
+	add([]int64{int64(f.Rows), int64(f.Width)})
+	list(len(f.Offsets), f.Offsets)
+	list(len(f.Columns), f.Columns)
+	list(len(f.Values), f.Values)
+	list(len(f.Dense), f.Dense)
+	if s := g.OwnSplit; s != nil {
+		for _, nodes := range [][]int32{s.Train, s.Validation, s.Test} {
+			list(len(nodes), nodes)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // Limits on graphs read from files. A width is only a number in a header: it costs the file nothing, but a dense row of
 // it costs memory, so it needs a limit of its own.

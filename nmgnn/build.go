@@ -59,6 +59,10 @@ func RegulariserOf(p hyper.Parameters) Regulariser {
 		return DropEdge{Rate: p.RegulariserRate}
 	case hyper.DropNodeRegulariser:
 		return DropNode{Rate: p.RegulariserRate}
+	case hyper.DropMessageRegulariser:
+		return DropMessage{Rate: p.RegulariserRate}
+	case hyper.DropGNNRegulariser:
+		return DropGNN{Rate: p.RegulariserRate}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -27,7 +28,9 @@ type Neighbours struct {
 	drop   *kernels.Stream // of edges, if a regulariser drops them
 	rate   float64         // at which it does
 	kept   **Node          // what it kept: [entries, 1], made once
-	mask   *Node           // δ of all but v itself: see MaskOthers; nil: inactive
+	// messages is the probability that a number of a message is dropped, if a regulariser drops any: see DropMessage.
+	messages float64
+	mask     *Node // δ of all but v itself: see MaskOthers; nil: inactive
 }
 
 // adjacency is a graph's neighbours in variables of a model, shared by all passes over it.
@@ -191,6 +194,22 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
+// sent multiplies entries by what drops numbers of messages of h [nodes, width]: keep [entries, heads], each head for its
+// share of the width, nil for ones → [entries, width]; keep itself if none are dropped.
+func (n Neighbours) sent(h, keep *Node) *Node {
+	if !n.drops(n.messages) {
+		return keep
+	}
+	width := h.Shape().Dimensions[1]
+	drop := n.product.DropEntries(n.random.Next(), nil, width, n.messages)
+	if keep == nil {
+		return StopGradient(Mul(drop, kernels.Valid(n.product, h.Graph())))
+	}
+	entries, heads := keep.Shape().Dimensions[0], keep.Shape().Dimensions[1]
+	keep = Reshape(BroadcastToDims(Reshape(keep, entries, heads, 1), entries, heads, width/heads), entries, width)
+	return Mul(StopGradient(drop), keep)
+}
+
 // edgeNumbers numbers the edges from 1, both directions of an undirected one alike. An entry of v itself has 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	// Entries of v itself do not count, so that an edge has its number with and without them.
@@ -215,21 +234,26 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 // 1] holds δ, has no gradient, and nil stands for ones.
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	g := h.Graph()
-	return kernels.Sum(n.product, h, mask, n.scaled(g, n.heard(n.present(g))), n.train)
+	return kernels.Sum(n.product, h, mask, n.sent(h, n.scaled(g, n.heard(n.present(g)))), n.train)
 }
 
 // Mean returns Sum divided by |N_v|, or zeros for a node without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	g := h.Graph()
 	degree := n.Degree(g)
-	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), n.scaled(g, n.heard(n.present(g))), n.train)
+	keep := n.sent(h, n.scaled(g, n.heard(n.present(g))))
+	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
 // Max maps h [nodes, width] to [nodes, width]: row v has the greatest δ(u)·h_u of the u ∈ N_v, column by column;
 // zeros for a node without neighbours.
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.readsAll = true
-	return kernels.RowMax(n.product, n.Sources(Masked(h, mask)), n.present(h.Graph()), n.train)
+	messages := n.Sources(Masked(h, mask))
+	if drop := n.sent(h, nil); drop != nil {
+		messages = Mul(messages, drop)
+	}
+	return kernels.RowMax(n.product, messages, n.present(h.Graph()), n.train)
 }
 
 // Degree returns |N_v| of all nodes: [nodes, 1].
@@ -303,7 +327,7 @@ func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	if present := n.present(h.Graph()); present != nil {
 		weights = Mul(weights, present)
 	}
-	return kernels.WeightedSum(n.product, n.heard(weights), Masked(h, mask), n.train)
+	return kernels.WeightedSum(n.product, n.sent(h, n.heard(weights)), Masked(h, mask), n.train)
 }
 
 // Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), in half the time.
@@ -320,6 +344,13 @@ func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *
 
 func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	n.readsAll = true
+	if n.drops(n.messages) { // one by one: a product with attention has a number for each head alone
+		e := a.Scores
+		if e == nil {
+			e = activation.LeakyReluWith(Add(n.Sources(a.Source), n.Targets(a.Target)), a.Slope)
+		}
+		return n.WeightedSum(n.EntryDropout(n.Softmax(e), rate), a.Values, a.Mask)
+	}
 	a.Present, a.Gradients = n.present(a.Values.Graph()), n.train
 	if n.drops(rate) {
 		a.Keep = n.keepEntries(heads, rate)

@@ -5,10 +5,12 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
 )
 
-// Regulariser changes what a model trains on, anew in every epoch and never outside training. The ones here compete
+// Regulariser changes what a model trains on, anew in every epoch and, but for [DropGNN], never outside training. The
+// ones here compete
 // with node masking, which needs none of this: see [Mask]. How they differ:
 //
 //   - Node masking silences a node u towards all its neighbours and in all layers at once, for an epoch; u itself is
@@ -16,6 +18,8 @@ import (
 //   - [DropEdge] removes edges, so u may be heard by one neighbour and not by another. Degrees and attention follow the
 //     edges that are left.
 //   - [DropNode] removes a node's features altogether, towards itself too, and scales up the features of the others.
+//   - [DropMessage] removes single numbers of what a node sends along an edge, and scales up the others.
+//   - [DropGNN] masks nodes as node masking does, and goes on doing so outside training.
 //   - Dropout ([Model].Dropout) removes single entries of every layer's input, and scales up the others.
 type Regulariser interface {
 	// Apply returns the pass to train on, drawn from p.Random, which is never nil here.
@@ -48,10 +52,76 @@ func (d DropNode) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	node := Iota(p.Features.Graph(), shapes.Make(dtypes.Uint32, p.Near.NumNodes(), 1), 0)
-	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(node, d.Rate))
+	p.Features = p.Features.ScaleRows(p.Random.Next().Keep(p.nodes(), d.Rate))
 	return p
 }
 
 // Check returns an error unless Rate is a probability below 1.
 func (d DropNode) Check() error { return hyper.CheckDropRate("DropNode's rate", d.Rate) }
+
+// nodes numbers the nodes: [nodes, 1].
+func (p Pass) nodes() *Node {
+	return Iota(p.Features.Graph(), shapes.Make(dtypes.Uint32, p.Near.NumNodes(), 1), 0)
+}
+
+// DropMessage sets each number of each message with probability Rate to zero and divides the others by 1-Rate, in each
+// layer on its own (Fang et al. 2023). Messages are the terms of a sum over N_v, and over v ∪ N_v that of v itself too;
+// GIN's and GraphSAGE's own term is none. A number for each entry and column is drawn, which takes as much memory.
+type DropMessage struct{ Rate float64 }
+
+// Apply drops messages.
+func (d DropMessage) Apply(p Pass) Pass {
+	p.Near.random, p.Near.messages = p.Random, d.Rate
+	return p
+}
+
+// Check returns an error unless Rate is a probability below 1.
+func (d DropMessage) Check() error { return hyper.CheckDropRate("DropMessage's rate", d.Rate) }
+
+// DropGNN masks each node with probability Rate, in training and outside of it, where the class probabilities of
+// [DropGNNRuns] masked runs are averaged (after Papp, Martinkus, Faber and Wattenhofer 2021). Theirs averages in
+// training too; here an epoch has one mask, as with node masking. A mask that is there already stays.
+type DropGNN struct{ Rate float64 }
+
+// DropGNNRuns is how many masked runs [DropGNN] averages outside training.
+const DropGNNRuns = 4
+
+// Apply masks nodes.
+func (d DropGNN) Apply(p Pass) Pass {
+	if d.Rate == 0 {
+		return p
+	}
+	kept := p.Random.Next().Kept(p.nodes(), d.Rate, 1)
+	if p.Mask != nil {
+		kept = Mul(kept, p.Mask)
+	}
+	p.Mask = kept
+	return p
+}
+
+// Check returns an error unless Rate is a probability below 1.
+func (d DropGNN) Check() error { return hyper.CheckDropRate("DropGNN's rate", d.Rate) }
+
+// Forward runs a model as it is outside training: what [Model.Forward] returns, each the mean over masked runs, and for
+// logits the logarithms of the mean probabilities. The masks are the same whenever it runs.
+func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel) []*Node {
+	p.Random = kernels.NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}), kernel)
+	var mean []*Node
+	for range DropGNNRuns {
+		run := d.Apply(p)
+		run.Random, run.Scope = nil, p.Scope.ResetVisited() // the same weights again
+		all := m.Forward(run)
+		logits := len(all) - 1
+		all[logits] = Softmax(all[logits])
+		for i, h := range all {
+			h = DivScalar(h, DropGNNRuns)
+			if mean == nil || i >= len(mean) {
+				mean = append(mean, h)
+			} else {
+				mean[i] = Add(mean[i], h)
+			}
+		}
+	}
+	mean[len(mean)-1] = Log(MaxScalar(mean[len(mean)-1], 1e-30))
+	return mean
+}

@@ -1,6 +1,8 @@
 package nmgnn_test
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -11,6 +13,7 @@ import (
 	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
 )
 
 func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
@@ -138,4 +141,122 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 		}
 		require.Equal(t, first, got, "the same nodes however features are stored")
 	}
+}
+
+// ring joins each of n nodes with the two next ones.
+func ring(n int32) (pairs [][2]int32) {
+	for v := range n {
+		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 2) % n})
+	}
+	return pairs
+}
+
+func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
+	const n, width, rate = 50, 8, 0.25
+	var first []any
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		store := model.NewStore()
+		near := nearOf(t, store, plan, n, ring(n))
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
+			g := key.Graph()
+			r := kernels.NewRandom(key, plan.Kernel)
+			dropped := nmgnn.DropMessage{Rate: rate}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
+			ones := Ones(g, shapeOf(n, width))
+			h := Sin(IotaFull(g, shapeOf(n, width)))
+			factors := Cos(IotaFull(g, shapeOf(n, width)))
+			scores := dropped.Sources(SliceAxis(h, 1, AxisRange(0, 2)))
+			results := []*Node{dropped.Sum(ones, nil), dropped.Mean(ones, nil),
+				dropped.PairAttention(Zeros(g, shapeOf(n, 2)), Zeros(g, shapeOf(n, 2)), 0.2, ones, nil, 0)}
+			// All are linear in h: ⟨factors, L·h⟩ = ⟨Lᵀ·factors, h⟩.
+			for _, y := range []*Node{dropped.Sum(h, nil), dropped.Mean(h, nil), dropped.WeightedSum(StopGradient(scores), h, nil)} {
+				product := ReduceAllSum(Mul(factors, y))
+				results = append(results, Sub(product, ReduceAllSum(Mul(Gradient(product, h)[0], h))))
+			}
+			calm := nmgnn.DropMessage{Rate: rate}.Apply(nmgnn.Pass{Near: near(nil)}).Near
+			return append(results, calm.Sum(ones, nil))
+		}, []uint32{3, 9})
+		require.NoError(t, err)
+		sum, mean := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
+		attended := outputs[2].Value().([][]float32)
+		total, uneven := 0.0, 0
+		for v := range sum {
+			for j := range sum[v] {
+				kept := float64(sum[v][j]) * (1 - rate)
+				require.InDelta(t, math.Round(kept), kept, 1e-4, "a number is dropped or scaled")
+				total += kept
+				if sum[v][j] != sum[v][0] {
+					uneven++
+				}
+				for _, of4 := range []float32{mean[v][j], attended[v][j]} { // a draw of its own
+					require.InDelta(t, math.Round(4*float64(of4)*(1-rate)), 4*float64(of4)*(1-rate), 1e-4)
+				}
+			}
+		}
+		require.InDelta(t, 1-rate, total/(4*n*width), 0.03)
+		require.Greater(t, uneven, n, "columns are dropped on their own")
+		for _, difference := range outputs[3:6] {
+			require.InDelta(t, 0, difference.Value(), 1e-3, "gradients see the same numbers")
+		}
+		require.Equal(t, slices.Repeat([][]float32{slices.Repeat([]float32{4}, width)}, n), outputs[6].Value(),
+			"outside training nothing is dropped")
+		if first == nil {
+			first = []any{sum, mean}
+		}
+		gnntest.InDelta(t, first[0].([][]float32)[7], sum[7], 1e-5, "the same numbers with every kernel and backend")
+	})
+}
+
+func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
+	const n = 12
+	x := make([][]float32, n)
+	for v := range x {
+		x[v] = []float32{float32(v%3) + 1, float32(v % 2)}
+	}
+	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{4}}, nmgnn.GIN{Width: []int{3}}}, Dropout: 0.5}
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		store := model.NewStore()
+		data, err := nmgnn.Load(store, "/data/test", gnntest.Undirected(t, n, ring(n)), gnntest.SparseRows(x),
+			nmgnn.LoadOptions{Plan: plan})
+		require.NoError(t, err)
+		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key *Node) []*Node {
+			g := key.Graph()
+			pass := func() nmgnn.Pass {
+				return nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(g, false)}
+			}
+			run := func(rate float64) *Node {
+				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass(), plan.Kernel)
+				require.Len(t, all, 2)
+				return all[1]
+			}
+			// By hand: the masks that Apply draws, one run each.
+			r := kernels.NewRandom(Const(g, []uint32{0x9e3779b9, 0x7f4a7c15}), plan.Kernel)
+			var byHand, masks *Node
+			for range nmgnn.DropGNNRuns {
+				p := pass()
+				p.Random = r
+				p = nmgnn.DropGNN{Rate: 0.4}.Apply(p)
+				p.Random = nil
+				probabilities := Softmax(m.Forward(p)[1])
+				if byHand == nil {
+					byHand, masks = probabilities, p.Mask
+				} else {
+					byHand, masks = Add(byHand, probabilities), Concatenate([]*Node{masks, p.Mask}, 1)
+				}
+			}
+			return []*Node{Exp(run(0)), Softmax(m.Forward(pass())[1]), Exp(run(0.4)), DivScalar(byHand, nmgnn.DropGNNRuns), masks}
+		}, []uint32{1, 2})
+		require.NoError(t, err)
+		values := func(i int) []float32 { return slices.Concat(outputs[i].Value().([][]float32)...) }
+		gnntest.InDelta(t, values(1), values(0), 1e-6, "without masks it is the model")
+		gnntest.InDelta(t, values(3), values(2), 1e-5, "the mean of its runs")
+		require.NotEqual(t, values(0), values(2))
+		masks, gone := outputs[4].Value().([][]float32), 0
+		for v := range masks {
+			for k := range masks[v] {
+				require.Contains(t, []float32{0, 1}, masks[v][k], "nothing is scaled")
+				gone += 1 - int(masks[v][k])
+			}
+		}
+		require.InDelta(t, 0.4, float64(gone)/(n*nmgnn.DropGNNRuns), 0.15)
+	})
 }

@@ -116,8 +116,9 @@ var axes = sync.OnceValue(func() []Axis {
 			func(p *hyper.Parameters) *bool { return &p.Rescale }),
 		oneOf("self", "self-term", "a masked node's own term (gat, sgat, gatv2): kept, as eq. 6 can be read; eqs. 7 and 9 "+
 			"mask it", "masked", hyper.SelfTerms(), func(p *hyper.Parameters) *hyper.SelfTerm { return &p.SelfTerm }),
-		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode or " +
-			"dropout, with its drop probability after a colon (dropedge:0.5)",
+		{Name: "regulariser", Flag: "regulariser", Help: "beside or instead of node masking: dropedge, dropnode, " +
+			"dropout, dropmessage or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
+			"(dropedge:0.5)",
 			Get: func(c Cell) string { return regulariser(c.Parameters) },
 			Set: setRegulariser,
 			same: func(a, b *Cell) bool {

@@ -79,6 +79,9 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 	case p.Regulariser == hyper.DropEdgeRegulariser && (b.clusters != 1 || len(b.sample) > 0):
 		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an " +
 			"edge may be in two batches: expected another regulariser, or one cluster")
+	case p.Regulariser == hyper.DropGNNRegulariser:
+		return misusef("--regulariser dropgnn in batches: it masks nodes in testing too, which batches do not: expected " +
+			"another regulariser")
 	case b.folder != "" && !isFolder(b.folder):
 		return misusef("--batch-dir %s: there is no such folder", b.folder)
 	case f.jobs > 1:

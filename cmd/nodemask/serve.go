@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/advice"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/theorem"
@@ -59,6 +61,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveCheck(ctx, *r.Check, send)
 	case r.Export != nil:
 		err = serveExport(*r.Export, send)
+	case r.Advise != nil:
+		err = serveAdvice(ctx, *r.Advise, send)
 	case r.Open != nil:
 		var g *datasets.Graph
 		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {
@@ -91,6 +95,21 @@ func serveTraining(ctx context.Context, t worker.Training, send func(worker.Even
 			Progress: func(s measure.State[record.Record]) {
 				send(worker.Event{Trials: &worker.Trials{Done: s.Done, Before: s.Before, Left: s.Left}})
 			}})
+}
+
+func serveAdvice(ctx context.Context, x worker.Advising, send func(worker.Event)) error {
+	g, err := datasets.Open(ctx, x.Data, openOptions(""))
+	if err != nil {
+		return err
+	}
+	o := advice.Options{Graph: g, Data: x.Data, Models: x.Models, Budget: x.Budget, Jobs: usualJobs()}
+	a, err := advise(ctx, io.Discard, o, "", "", func(what string, s measure.State[record.Record]) {
+		send(worker.Event{Doing: fmt.Sprintf("%s: %d of %d trials", what, s.Done-s.Before, s.Total-s.Before)})
+	})
+	if a != nil {
+		send(worker.Event{Advice: a})
+	}
+	return err
 }
 
 func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) error {

@@ -30,7 +30,7 @@ const (
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "paper", "internal/evidence", "internal/cited", "internal/multiverse", "internal/page",
+	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse", "internal/page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -80,12 +80,13 @@ var rooms = map[string][]string{
 	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"datasets", "internal/gobuild", "record"},
+	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "record"},
 
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
-	"paper": {"datasets", "nmgnn/hyper", "record"},
+	"paper":           {"datasets", "nmgnn/hyper", "record"},
+	"internal/advice": {"datasets", "nmgnn/hyper", "plots", "record", "stats"},
 
 	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
 	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/advice"
 	"nodemask/record"
 )
 
@@ -22,6 +23,7 @@ type Request struct {
 	Check  *Check    `json:"check,omitempty"`
 	Export *Export   `json:"export,omitempty"`
 	Open   *Opening  `json:"open,omitempty"`
+	Advise *Advising `json:"advise,omitempty"`
 }
 
 // Training asks for the trials of cells that a store lacks.
@@ -67,6 +69,13 @@ type Opening struct {
 	Path string `json:"path"`
 }
 
+// Advising asks which regulariser helps a graph. Its trials are kept in the user's cache.
+type Advising struct {
+	Data   string        `json:"data"`             // a name or a path, as commands have it
+	Models []string      `json:"models,omitempty"` // nil: advice.Models
+	Budget time.Duration `json:"budget_ns"`        // 0: five minutes
+}
+
 // Event holds a line of JSON that the process writes to its standard output, with one field set.
 type Event struct {
 	Backend  string    `json:"backend,omitempty"` // what the trials run on, before the first
@@ -76,6 +85,9 @@ type Event struct {
 	Exported *Exported `json:"exported,omitempty"`
 
 	Graph *datasets.Graph `json:"graph,omitempty"` // that was opened
+
+	Doing  string         `json:"doing,omitempty"`  // what trials are for, in words, before each of them
+	Advice *advice.Advice `json:"advice,omitempty"` // as far as it is known
 }
 
 // Epoch holds the losses of one epoch of a trial.

@@ -62,6 +62,9 @@ func (o Options) check(layers int) error {
 		return fmt.Errorf("DropEdge drops both directions of an edge alike, and the ends of an edge may be in two batches: " +
 			"expected another regulariser, or one cluster")
 	}
+	if _, averages := o.Regulariser.(nmgnn.DropGNN); averages {
+		return fmt.Errorf("DropGNN masks nodes in testing too, which batches do not: expected another regulariser")
+	}
 	if i := slices.IndexFunc(o.Sample, func(k int) bool { return k < 1 }); i >= 0 {
 		return fmt.Errorf("a sample of %d neighbours: expected at least 1", o.Sample[i])
 	}

@@ -80,11 +80,16 @@ const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
 	DropNodeRegulariser RegulariserName = "dropnode"
 	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's
+	// DropMessageRegulariser drops single numbers of what is sent along edges.
+	DropMessageRegulariser RegulariserName = "dropmessage"
+	// DropGNNRegulariser masks nodes in validation and testing too, several times, and averages.
+	DropGNNRegulariser RegulariserName = "dropgnn"
 )
 
 // Regularisers lists the names of regularisers.
 func Regularisers() []RegulariserName {
-	return []RegulariserName{DropEdgeRegulariser, DropNodeRegulariser, DropoutRegulariser}
+	return []RegulariserName{DropEdgeRegulariser, DropNodeRegulariser, DropoutRegulariser, DropMessageRegulariser,
+		DropGNNRegulariser}
 }
 
 // Presets lists the names of presets.

@@ -52,6 +52,8 @@ func (x Experiment) Check() error {
 		return fmt.Errorf("caching needs nodes that arrive after training: the %s setting has none", x.Setting)
 	}
 	switch {
+	case x.Parameters.Regulariser == hyper.DropGNNRegulariser && (x.CacheInference || x.Keep):
+		return errors.New("caching with DropGNN: it averages runs of all nodes: expected another regulariser, or no cache")
 	case x.OwnSplit && x.Resplit:
 		return errors.New("an experiment with both Resplit and OwnSplit: expected one of the two")
 	case x.OwnSplit && (x.Graph == nil || x.Graph.OwnSplit == nil):

@@ -190,10 +190,14 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 // withRoom is how many entries other splits may have where one has n, and all nodes have all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward runs the model over a phase as it is outside training: without mask, dropout or gradients.
+// forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
-	return t.model.Forward(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
-		Features: phase.Features(graph, false)})
+	pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
+		Features: phase.Features(graph, false)}
+	if d, is := t.options.Regulariser.(nmgnn.DropGNN); is {
+		return d.Forward(t.model, pass, t.plan.Kernel)
+	}
+	return t.model.Forward(pass)
 }
 
 // compileStep compiles one epoch: δ [nodes, 1], a key [2] for what is drawn on the device and the weight decay [] →

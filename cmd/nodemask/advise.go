@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/datasets"
+	"nodemask/internal/advice"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/train"
+	"nodemask/record"
+	"nodemask/record/measure"
+)
+
+func newAdviseCommand() *cobra.Command {
+	var data, dataDir, setting, backendID, folder, output string
+	var asJSON bool
+	o := advice.Options{}
+	c := &cobra.Command{
+		Use:   "advise",
+		Short: "Say which regulariser, if any, helps a graph, and for which model",
+		Long: `Say which regulariser, if any, helps a graph, and for which model: node masking, DropEdge, dropout and others,
+against none.
+
+Each chooses its configuration by validation on some splits of the nodes and is compared with the plain model on
+others, until the answer is clear or the budget is spent. What was trained is kept in a folder for graphs of this
+content, so the same command goes on where it stopped. docs/ADVICE.md has the rule and how often it was wrong.`,
+		Example: `  nodemask advise --data my-graph
+  nodemask advise --data cora --models gin --setting transductive
+  nodemask advise --data graph.npz --budget 1h -o advice.html`,
+	}
+	flags := c.Flags()
+	addData(flags, &data, &dataDir)
+	flags.StringSliceVar(&o.Models, "models", advice.Models(), "models to ask about: "+strings.Join(hyper.Models(), ", "))
+	flags.StringVar(&setting, "setting", "", "inductive (nodes arrive after training) or transductive (all are known in "+
+		"training); default: transductive if the graph comes with a split of its own, else both")
+	flags.IntVar(&o.TrainPercent, "train", 0, "size of the train set, in percent of the nodes (default: that of the "+
+		"graph's own split, else 10)")
+	flags.DurationVar(&o.Budget, "budget", 5*time.Minute, "how long training may take")
+	addResults(flags, &folder, "", ", to go on from (default: in the user's cache, by the graph's content)")
+	addOutput(flags, &output, "", "a page with everything, .html")
+	flags.BoolVar(&asJSON, "json", false, "print JSON instead of the sentence and the table")
+	flags.IntVar(&o.Jobs, "jobs", usualJobs(), "trials side by side")
+	addBackend(flags, &backendID, "")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		switch {
+		case o.Budget <= 0:
+			return misusef("--budget %v: expected a time above 0, such as 5m or 1h", o.Budget)
+		case o.Jobs < 1:
+			return misusef("--jobs %d: expected at least 1", o.Jobs)
+		case o.TrainPercent < 0 || o.TrainPercent > 99 || o.TrainPercent == 0 && flags.Changed("train"):
+			return misusef("--train %d: expected 1 to 99 percent of the nodes", o.TrainPercent)
+		}
+		if setting != "" {
+			one, err := datasets.ParseSetting(setting)
+			if err != nil {
+				return misusef("--setting: %w", err)
+			}
+			o.Settings = []datasets.Setting{one}
+		}
+		if output != "" {
+			if err := checkWritable("output", output); err != nil {
+				return err
+			}
+		}
+		w := c.ErrOrStderr()
+		o.Data = data
+		if o.Graph, err = openGraph(c.Context(), w, data, dataDir); err != nil {
+			return err
+		}
+		say := progressOf(w)
+		a, err := advise(c.Context(), w, o, backendID, folder, func(what string, s measure.State[record.Record]) {
+			if s.Last != nil {
+				say(s.Done-s.Before, s.Total-s.Before, s.Left, what)
+			}
+		})
+		if a != nil {
+			err = errors.Join(err, showAdvice(c, a, asJSON, output))
+		}
+		return goesOn(err)
+	}
+	return c
+}
+
+// usualJobs is how many trials advise runs side by side: each has a memory of its own.
+func usualJobs() int { return min(runtime.NumCPU(), 4) }
+
+// advise asks for advice on a graph, with what is kept in the folder; "": one in the user's cache. The advice comes
+// with the context's error too.
+func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
+	progress func(string, measure.State[record.Record])) (*advice.Advice, error) {
+	o, err := o.Complete() // before a backend is opened
+	if err != nil {
+		return nil, adviceError(err)
+	}
+	if folder == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, misusef("--results is missing, and there is no cache: %w", err)
+		}
+		folder = filepath.Join(cache, "nodemask", "advise")
+	}
+	b, err := openBackend(w, backendID)
+	if err != nil {
+		return nil, err
+	}
+	// Other versions may train otherwise, and pairs are of one graph.
+	folder = filepath.Join(folder, o.Graph.ContentHash()[:16]+"-"+record.Version())
+	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, store: record.OpenStore(folder), progress: progress})
+	return a, adviceError(err)
+}
+
+// adviceError marks what was asked wrongly as misuse.
+func adviceError(err error) error {
+	var asked *advice.MisuseError
+	if errors.As(err, &asked) {
+		return misuse{asked}
+	}
+	return err
+}
+
+// lab is [advice.Lab] with a store.
+type lab struct {
+	advice.Options
+	backend  *backend.Backend
+	store    *record.Store[record.Record]
+	progress func(what string, s measure.State[record.Record])
+
+	mutex sync.Mutex
+	first string        // cell of the first trial
+	last  time.Time     // when its last epoch ended
+	least time.Duration // that one of its epochs took
+}
+
+func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
+	all, err := l.store.ByCell(func(key string) bool { return key == c.Key() })(c.Pair())
+	var own []record.Record
+	for _, r := range all[c.Key()] {
+		if r.Backend == l.backend.ID { // others round otherwise
+			own = append(own, r)
+		}
+	}
+	return own, err
+}
+
+func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options[record.Record]{
+		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs,
+		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
+		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
+			if err := l.pace(c.Key(), epoch); err != nil {
+				stop(err)
+			}
+		},
+		Progress: func(s measure.State[record.Record]) { l.progress(what, s) },
+	})
+	var tooLong *advice.MisuseError
+	if errors.As(context.Cause(ctx), &tooLong) {
+		return tooLong
+	}
+	return err
+}
+
+// pace looks at how fast the first epochs of the first trial are, and returns an error where the budget is far too
+// short. The fastest of them counts: others wait for what else the computer does.
+func (l *lab) pace(cell string, epoch int) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	now := time.Now()
+	switch {
+	case l.first == "":
+		l.first, l.least = cell, time.Hour
+	case l.first != cell || epoch > pacedEpochs:
+		return nil
+	default:
+		l.least = min(l.least, now.Sub(l.last))
+	}
+	l.last = now
+	if epoch == pacedEpochs {
+		return l.Floor(l.least)
+	}
+	return nil
+}
+
+// pacedEpochs is how many epochs tell how fast they are.
+const pacedEpochs = 6
+
+// showAdvice prints advice, and writes its page.
+func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) error {
+	out := c.OutOrStdout()
+	if output != "" {
+		if err := writeFile(output, a.WriteHTML); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return json.NewEncoder(plainJSON{out}).Encode(a)
+	}
+	fmt.Fprintf(out, "%s\n\n", a.Sentence)
+	if err := printTable(out, a.Table(), false); err != nil {
+		return err
+	}
+	for _, line := range []string{a.Rest(), a.Command} {
+		if line != "" {
+			fmt.Fprintf(out, "\n%s\n", line)
+		}
+	}
+	return nil
+}

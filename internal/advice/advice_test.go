@@ -1,0 +1,376 @@
+package advice
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/record"
+)
+
+// fake is a lab whose trials score what a function says, in percent: on a split, of a cell.
+type fake struct {
+	score   func(c record.Cell, split uint64) float64
+	trained map[string][]record.Record
+	trials  int
+	stopAt  int // trials after which the context ends; 0: never
+	cancel  context.CancelFunc
+}
+
+func (f *fake) Trials(c record.Cell) ([]record.Record, error) { return f.trained[c.Key()], nil }
+
+func (f *fake) Train(ctx context.Context, _ string, cells []record.Cell, seeds []uint64) error {
+	for _, c := range cells {
+		key := c.Key()
+		for _, seed := range seeds {
+			if slices.ContainsFunc(f.trained[key], func(r record.Record) bool { return r.Seed == seed }) {
+				continue
+			}
+			if f.trials++; f.trials == f.stopAt {
+				f.cancel()
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			f1 := f.score(c, seed)
+			f.trained[key] = append(f.trained[key], record.Record{Seed: seed, MacroF1: f1, ValidationF1: f1, Seconds: 0.01})
+		}
+	}
+	return nil
+}
+
+// noise is normal, and the same whenever a cell is trained on a split.
+func noise(run uint64, key string, split uint64) float64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, run, key)
+	return rand.New(rand.NewPCG(h.Sum64(), split)).NormFloat64()
+}
+
+// noisy scores 80 with what a split adds to all cells, what a cell adds on it, and what a function adds to a cell.
+func noisy(run uint64, add func(c record.Cell) float64) *fake {
+	return &fake{trained: map[string][]record.Record{}, score: func(c record.Cell, split uint64) float64 {
+		f1 := 80 + 2*noise(run, "split", split) + noise(run, c.Key(), split)
+		if add != nil {
+			f1 += add(c)
+		}
+		return f1
+	}}
+}
+
+var sbm = func() *datasets.Graph {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 1000, Classes: 5, MeanDegree: 8, Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}()
+
+func options(models ...string) Options {
+	return Options{Graph: sbm, Data: "my-graph", Models: models, Settings: []datasets.Setting{datasets.Transductive},
+		Budget: time.Hour}
+}
+
+func advised(t *testing.T, o Options, l Lab) *Advice {
+	t.Helper()
+	a, err := Advise(t.Context(), o, l)
+	require.NoError(t, err)
+	return a
+}
+
+func armOf(t *testing.T, a *Advice, name string) Arm {
+	t.Helper()
+	i := slices.IndexFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return a.Questions[0].Arms[i]
+}
+
+func masked(by float64) func(record.Cell) float64 {
+	return func(c record.Cell) float64 {
+		if c.Parameters.KeepRate.Active() {
+			return by
+		}
+		return 0
+	}
+}
+
+func TestWhereNothingHelpsOneInTwentyRunsAtMostSaysThatSomethingDoes(t *testing.T) {
+	wrong, settled := 0, 0
+	for run := range uint64(500) {
+		a := advised(t, options("gin"), noisy(run, nil))
+		if a.Settled {
+			settled++
+		}
+		if slices.ContainsFunc(a.Questions[0].Arms, func(arm Arm) bool { return arm.Verdict == Helps }) {
+			wrong++
+		}
+	}
+	t.Logf("%d of 500 are wrong, %d are settled", wrong, settled)
+	assert.LessOrEqual(t, wrong, 25)
+	assert.GreaterOrEqual(t, settled, 490, "an answer is found all the same")
+}
+
+func TestAGainIsFoundAndItsIntervalHoldsIt(t *testing.T) {
+	missed, found := 0, 0
+	for run := range uint64(40) {
+		a := advised(t, options("gin"), noisy(run, masked(2)))
+		arm := armOf(t, a, maskingArm)
+		if arm.Verdict == Helps {
+			found++
+		}
+		if e := arm.Effect; e.Low > 2 || e.High < 2 {
+			missed++
+		}
+	}
+	assert.Equal(t, 40, found)
+	assert.LessOrEqual(t, missed, 2)
+}
+
+func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
+	a := advised(t, options("gin", "gcn"), noisy(3, func(c record.Cell) float64 {
+		gain := 0.0
+		if c.Parameters.Model == "gcn" {
+			gain -= 8
+		}
+		if c.Parameters.Model == "gin" && c.Parameters.KeepRate == 0.7 {
+			gain += 4
+		}
+		return gain
+	}))
+	assert.Regexp(t, `^On my-graph node masking with p = 0\.7 gains GIN [34]\.\d points \(\d\.\d to \d\.\d\); no other model `+
+		`gains a point by anything\. Use GIN with node masking, p = 0\.7: 8[345]\.\d\.$`, a.Sentence)
+	assert.Contains(t, a.Command, "nodemask train --data my-graph --model gin --setting transductive --train 10 --trials 10")
+	assert.Contains(t, a.Command, "--keep-rate 0.7")
+	assert.NotContains(t, a.Command, "--json")
+	assert.True(t, a.Settled)
+	assert.Empty(t, a.Rest())
+}
+
+func TestConfigurationsAreChosenOnOtherSplitsThanTheyAreComparedOn(t *testing.T) {
+	lab := noisy(1, nil)
+	a := advised(t, options("gin"), lab)
+	for key, all := range lab.trained {
+		for _, r := range all {
+			assert.True(t, r.Seed >= firstTry && r.Seed < firstTry+tries || r.Seed >= firstFresh, "%s: %d", key, r.Seed)
+		}
+	}
+	for _, arm := range a.Questions[0].Arms {
+		n := len(lab.trained[arm.cell.Key()])
+		assert.Len(t, arm.F1, n-tries, "what chose it is not in what it is compared by")
+	}
+}
+
+func TestAllArmsShareScalingAndNormalisation(t *testing.T) {
+	a := advised(t, options("gin", "gat"), noisy(1, func(c record.Cell) float64 {
+		if !c.Parameters.NormalizeFeatures && c.Parameters.Norm != "" {
+			return 5
+		}
+		return 0
+	}))
+	assert.Equal(t, "batch normalisation, features as they are", a.Questions[0].Shared)
+	for _, q := range a.Questions {
+		for _, arm := range q.Arms {
+			for _, axis := range []string{"normalize", "norm", "mlp", "attention-dropout"} {
+				assert.Equal(t, q.Arms[0].Chosen[axis], arm.Chosen[axis], "%s %s", q.Model, arm.Name)
+			}
+		}
+	}
+}
+
+func TestEachArmHasAsManyConfigurations(t *testing.T) {
+	for _, model := range []string{"gin", "gcn", "sage", "gat", "sgat", "gatv2"} {
+		all := plainConfigurations(model)
+		require.Len(t, all, plainTried, model)
+		for _, arm := range arms() {
+			configurations := arm.configurations(all[0])
+			require.Len(t, configurations, mostTried)
+			keys := map[string]bool{}
+			o := options(model)
+			for _, values := range configurations {
+				c, err := o.cell(model, datasets.Transductive, values)
+				require.NoError(t, err)
+				keys[c.Key()] = true
+			}
+			assert.Len(t, keys, mostTried, "%s, %s", model, arm.name)
+		}
+	}
+}
+
+func TestAStoppedRunGoesOnAndEndsAsOneThatWasNot(t *testing.T) {
+	whole := noisy(5, masked(1.5))
+	want := advised(t, options("gin"), whole)
+	for _, stopAt := range []int{1, 5, 40, 100, whole.trials - 1} {
+		ctx, cancel := context.WithCancel(t.Context())
+		lab := noisy(5, masked(1.5))
+		lab.stopAt, lab.cancel = stopAt, cancel
+		a, err := Advise(ctx, options("gin"), lab)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotNil(t, a, "what is known comes with the error")
+		assert.False(t, a.Settled)
+		assert.NotEmpty(t, a.Sentence)
+		got := advised(t, options("gin"), lab)
+		got.Spent, want.Spent = 0, 0
+		assert.Equal(t, want, got)
+		assert.Equal(t, whole.trials+1, lab.trials, "nothing is trained twice but the trial that was cut off")
+	}
+}
+
+func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
+	lab := noisy(2, nil)
+	o := options("gin")
+	o.Budget = time.Nanosecond
+	a := advised(t, o, lab)
+	assert.False(t, a.Settled)
+	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
+	assert.Equal(t, "6 of 6 comparisons are not settled.", a.Rest())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	lab.stopAt, lab.cancel = 180, cancel
+	a, err := Advise(ctx, options("gin"), lab)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Contains(t, a.Sentence, "nothing is shown to help GIN so far")
+	assert.Regexp(t, `^[1-6] of 6 comparisons are not settled: about [\dms]+ more, by the same command with --budget [\dms]+, which `+
+		`goes on from here\.$`, a.Rest())
+}
+
+func TestCollapsedSplitsAreCountedAndStabilityIsNamed(t *testing.T) {
+	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: func(c record.Cell,
+		split uint64) float64 {
+		f1 := 86 + noise(1, c.Key(), split)
+		if split >= firstFresh && split%4 == 0 && !c.Parameters.KeepRate.Active() {
+			return 30
+		}
+		return f1
+	}})
+	base, arm := armOf(t, a, plain), armOf(t, a, maskingArm)
+	assert.Equal(t, (len(base.F1)+3)/4, base.Collapsed)
+	assert.Zero(t, arm.Collapsed)
+	assert.Regexp(t, fmt.Sprintf(`What it buys is stability: plain GIN collapsed on %d of %d splits \(\d\d\.\d ± \d\d\.\d\), `+
+		`with node masking with p = 0\.\d on 0 of %d \(8\d\.\d ± \d\.\d\)\.`, base.Collapsed, len(base.F1), len(arm.F1)),
+		a.Sentence)
+}
+
+func TestFewerConfigurationsAreTriedWhereTheBudgetIsSmall(t *testing.T) {
+	o := options("gin")
+	o.Budget = 100 * time.Second
+	tried := func(seconds float64) int {
+		s := study{Options: &o}
+		q := Question{Model: "gin", seconds: seconds}
+		s.Jobs = 1
+		return s.affordable([]Question{q})
+	}
+	assert.Equal(t, []int{6, 3, 2}, []int{tried(0), tried(0.2), tried(10)})
+}
+
+func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
+	with := func(change func(g *datasets.Graph)) *datasets.Graph {
+		g := *sbm
+		change(&g)
+		return &g
+	}
+	tiny, err := datasets.SBM(datasets.SBMOptions{Nodes: 20, Classes: 5, MeanDegree: 3, Seed: 1})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		change func(o *Options)
+		says   string
+	}{
+		{func(o *Options) { o.Graph = with(func(g *datasets.Graph) { g.Classes = g.Classes[:1] }) },
+			"my-graph has 1 classes: expected at least two"},
+		{func(o *Options) {
+			o.Graph = with(func(g *datasets.Graph) { g.Features = datasets.Features{Rows: 1000, Dense: []float32{}} })
+		}, "has no features"},
+		{func(o *Options) { o.Graph = tiny }, "train nodes for 5 classes, and none of class"},
+		{func(o *Options) { o.Models = []string{"gni"} }, `no model "gni"`},
+		{func(o *Options) { o.Models = []string{"gin", "gin"} }, `the model "gin" twice`},
+		{func(o *Options) { o.Models = []string{} }, "0 models"},
+		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns"},
+	} {
+		o := options("gin")
+		c.change(&o)
+		_, err := Advise(t.Context(), o, noisy(1, nil))
+		var misuse *MisuseError
+		require.ErrorAs(t, err, &misuse)
+		assert.ErrorContains(t, err, c.says)
+	}
+}
+
+func TestABudgetThatCannotDoIsRefusedWithWhatWould(t *testing.T) {
+	o, err := options("gin").Complete()
+	require.NoError(t, err)
+	o.Budget = 5 * time.Minute
+	assert.NoError(t, o.Floor(150*time.Millisecond), "17 minutes may come to less")
+	err = o.Floor(2 * time.Second)
+	assert.ErrorContains(t, err, "my-graph: an epoch takes 2s, and an answer at least 130 trials of 51 epochs: about 4h: "+
+		"expected --budget 5h or more")
+}
+
+func TestTheOwnSplitDecidesTheSettingAndTheSize(t *testing.T) {
+	g := *sbm
+	o, err := Options{Graph: &g}.Complete()
+	require.NoError(t, err)
+	assert.Equal(t, datasets.Settings(), o.Settings)
+	assert.Equal(t, 10, o.TrainPercent)
+	g.OwnSplit = &datasets.Split{TrainPercent: 25, Train: []int32{1}, Validation: []int32{2}, Test: []int32{3}}
+	o, err = Options{Graph: &g}.Complete()
+	require.NoError(t, err)
+	assert.Equal(t, []datasets.Setting{datasets.Transductive}, o.Settings)
+	assert.Equal(t, 25, o.TrainPercent)
+}
+
+func TestAGraphOfOtherContentSharesNothing(t *testing.T) {
+	g := *sbm
+	a, err := Options{Graph: &g, Data: "x"}.Complete()
+	require.NoError(t, err)
+	g.Labels = slices.Clone(g.Labels)
+	g.Labels[0] = (g.Labels[0] + 1) % int32(g.NumClasses())
+	b, err := Options{Graph: &g, Data: "x"}.Complete()
+	require.NoError(t, err)
+	cell := func(o Options) string {
+		c, err := o.cell("gin", datasets.Inductive, nil)
+		require.NoError(t, err)
+		return c.Key()
+	}
+	assert.NotEqual(t, cell(a), cell(b))
+}
+
+func TestThePageHoldsTheAnswerAndEscapesNames(t *testing.T) {
+	o := options("gin")
+	o.Data = `<b>"mine" & co</b>`
+	a := advised(t, o, noisy(1, masked(3)))
+	var page, text bytes.Buffer
+	require.NoError(t, a.WriteHTML(&page))
+	assert.NotContains(t, page.String(), "<b>\"mine")
+	for _, part := range []string{"&lt;b&gt;", "<svg", "<table", "node masking with p = ", "nodemask train"} {
+		assert.Contains(t, page.String(), part)
+	}
+	require.NoError(t, json.NewEncoder(&text).Encode(a))
+	var back Advice
+	require.NoError(t, json.Unmarshal(text.Bytes(), &back))
+	assert.Equal(t, a.Sentence, back.Sentence)
+	assert.Len(t, back.Questions[0].Arms, 7)
+}
+
+func TestTheTableHasARowForEachArmAndMarksWhatToUse(t *testing.T) {
+	a := advised(t, options("gin", "gcn"), noisy(1, masked(3)))
+	table := a.Table()
+	require.NoError(t, table.Check())
+	require.Len(t, table.Rows, 14)
+	for i, row := range table.Rows {
+		bold := strings.HasPrefix(row[1].Text, maskingArm)
+		assert.Equal(t, bold, row[1].Bold, "row %d", i)
+	}
+	f, any := a.Forest()
+	require.True(t, any)
+	require.NoError(t, f.Check())
+	require.Len(t, f.Groups, 2)
+}

@@ -1,0 +1,36 @@
+package advice
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+
+	"nodemask/plots"
+)
+
+//go:embed page.html.tmpl
+var pageTemplate string
+
+// WriteHTML writes a page with the answer, a picture, the table and the command: one file that needs no other.
+func (a *Advice) WriteHTML(w io.Writer) error {
+	parsed, err := template.New("advice").Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	table, err := a.Table().Render(plots.FormatHTML)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		*Advice
+		Table, Picture template.HTML
+	}{a, template.HTML(table), ""} //nolint:gosec // plots escapes what it is given
+	if f, any := a.Forest(); any {
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		page.Picture = template.HTML(svg) //nolint:gosec // likewise
+	}
+	return parsed.Execute(w, page)
+}

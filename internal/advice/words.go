@@ -1,0 +1,400 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// Verdict is what the differences between an arm and the plain model say.
+type Verdict string
+
+// The verdicts.
+const (
+	Open     Verdict = "open"              // the interval has both 0 and [Margin], or there is none
+	Helps    Verdict = "gains"             // the interval is above 0
+	Hurts    Verdict = "loses"             // the interval is below 0
+	NoMatter Verdict = "less than a point" // whatever it gains is below [Margin]
+)
+
+// Advice is what is known of a graph.
+type Advice struct {
+	Sentence        string        `json:"sentence"`
+	Data            string        `json:"data"`
+	Nodes           int           `json:"nodes"`
+	TrainPercent    int           `json:"train_percent"`
+	ValidationNodes int           `json:"validation_nodes"`
+	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
+	Settled         bool          `json:"settled"`
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing is open, or unknown
+	Budget          time.Duration `json:"budget_ns"`
+	Spent           time.Duration `json:"spent_ns"` // by this run
+	// Command trains the model to use; "": not known yet.
+	Command   string     `json:"command,omitempty"`
+	Questions []Question `json:"questions"`
+}
+
+// Question is a model in a setting, with what became of its arms, the plain one first.
+type Question struct {
+	Model   string           `json:"model"`
+	Setting datasets.Setting `json:"setting"`
+	Shared  string           `json:"shared,omitempty"` // what all arms share, chosen for the plain one
+	Arms    []Arm            `json:"arms"`
+
+	seconds float64 // of a trial
+}
+
+// Arm is what became of a regulariser. F1 is macro F1 in percent.
+type Arm struct {
+	Name       string            `json:"name"`
+	Words      string            `json:"chosen,omitempty"`     // its own rate: "p = 0.7"
+	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
+	Validation float64           `json:"validation_macro_f1,omitempty"`
+	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order
+	Collapsed  int               `json:"collapsed"`          // of these: how many splits it learnt nothing on, or next to it
+	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
+	Verdict    Verdict           `json:"verdict,omitempty"`
+
+	cell  record.Cell
+	alpha float64
+}
+
+// Effect is the mean difference from the plain model, in points, over splits that both ran on. The interval holds at
+// any time, corrected for all comparisons.
+type Effect struct {
+	Splits int     `json:"splits"`
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"std_dev"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// Score summarizes an arm's macro F1 over its fresh splits.
+func (a Arm) Score() stats.Summary { return stats.Summarize(a.F1) }
+
+// title is the arm with what it has chosen: "node masking with p = 0.7", "DropEdge 0.3".
+func (a Arm) title() string {
+	switch {
+	case a.Words == "":
+		return a.Name
+	case a.Name == maskingArm:
+		return a.Name + " with " + a.Words
+	}
+	return a.Name + " " + a.Words
+}
+
+// best is the arm to use of a question: of those that help the one with the largest gain, else the plain one; nil: it
+// has no score.
+func (q *Question) best() *Arm {
+	best := &q.Arms[0]
+	for i := range q.Arms {
+		a := &q.Arms[i]
+		if a.Verdict == Helps && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
+			best = a
+		}
+	}
+	if len(best.F1) == 0 {
+		return nil
+	}
+	return best
+}
+
+// open counts the arms that are not settled.
+func (q *Question) open() (n int) {
+	for _, a := range q.Arms[1:] {
+		if !a.settled() || a.Verdict == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// finish fills in what follows from the rest.
+func (a *Advice) finish(s *study) {
+	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
+	if q, arm := a.use(""); arm != nil {
+		c := arm.cell
+		c.Data = s.Data
+		a.Command = strings.TrimSuffix(c.Command(10), " --json")
+		_ = q
+	}
+	a.Sentence = a.sentence()
+}
+
+// use returns what to use in a setting, or in any: the arm with the best mean of those that questions recommend; nil if
+// none has a score.
+func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
+			(best == nil || arm.Score().Mean > best.Score().Mean) {
+			of, best = q, arm
+		}
+	}
+	return of, best
+}
+
+// where says which nodes a setting is about.
+func where(setting datasets.Setting) string {
+	if setting == datasets.Inductive {
+		return "where nodes arrive after training"
+	}
+	return "where all nodes are known in training"
+}
+
+// settings lists those that were asked about.
+func (a *Advice) settings() (all []datasets.Setting) {
+	for _, q := range a.Questions {
+		if !slices.Contains(all, q.Setting) {
+			all = append(all, q.Setting)
+		}
+	}
+	return all
+}
+
+// sentence is the answer for those who read nothing else.
+func (a *Advice) sentence() string {
+	var parts []string
+	settings := a.settings()
+	for i, setting := range settings {
+		begin := "On " + a.Data
+		if len(settings) > 1 {
+			begin = "On " + a.Data + ", " + where(setting)
+			if i > 0 {
+				begin = strings.ToUpper(where(setting)[:1]) + where(setting)[1:]
+			}
+			begin += ","
+		}
+		parts = append(parts, a.of(begin, setting)...)
+	}
+	return strings.Join(parts, " ")
+}
+
+// of is what there is to say of a setting.
+func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
+	var gains, none, open, unstable, masking []string
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		if q.Setting != setting {
+			continue
+		}
+		model, best := hyper.Title(q.Model), q.best()
+		switch {
+		case best != nil && best.Effect != nil:
+			gains = append(gains, fmt.Sprintf("%s gains %s %s", best.title(), model, best.Effect.words()))
+		case q.open() > 0:
+			open = append(open, model)
+		default:
+			none = append(none, model)
+		}
+		for _, arm := range q.Arms[1:] {
+			if arm.Name == maskingArm && best != nil && best.Effect != nil && best.Name != maskingArm && arm.Effect != nil {
+				masking = append(masking, fmt.Sprintf("node masking %s", arm.verdictFor(model)))
+			}
+		}
+		if text := q.stability(); text != "" {
+			unstable = append(unstable, text)
+		}
+	}
+	use, best := a.use(setting)
+	switch {
+	case len(gains) > 0 && len(none)+len(open) == 0:
+		sentences = append(sentences, begin+" "+list(gains)+".")
+	case len(gains) > 0 && len(open) == 0:
+		sentences = append(sentences, begin+" "+list(gains)+"; no other model gains a point by anything.")
+	case len(gains) > 0:
+		sentences = append(sentences, begin+" "+list(gains)+"; for "+list(open)+" not all is settled yet.")
+	case len(open) == 0:
+		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point: neither node masking nor another "+
+			"regulariser is worth its trouble.")
+	case len(none) == 0 && best == nil:
+		return append(sentences, begin+" nothing is known of "+orList(open)+" yet.")
+	case len(none) == 0:
+		sentences = append(sentences, begin+" nothing is shown to help "+orList(open)+" so far, and not all is settled.")
+	default:
+		sentences = append(sentences, begin+" nothing gains "+orList(none)+" a point, and for "+list(open)+
+			" not all is settled yet.")
+	}
+	if len(masking) > 0 {
+		text := list(masking)
+		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
+	}
+	sentences = append(sentences, unstable...)
+	if best != nil {
+		with := ""
+		switch {
+		case best.Name != plain:
+			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
+		case len(gains)+len(none) > 0 || best.Name == plain:
+			with = " without any"
+			if len(gains) > 0 {
+				with = " without it"
+			}
+		}
+		sentences = append(sentences, fmt.Sprintf("Use %s%s: %.1f.", hyper.Title(use.Model), with, best.Score().Mean))
+	}
+	return sentences
+}
+
+// words are an effect in a sentence.
+func (e *Effect) words() string {
+	return fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High)
+}
+
+// verdictFor is what an arm does to a model, as the rest of a sentence.
+func (a *Arm) verdictFor(model string) string {
+	switch a.Verdict {
+	case Helps:
+		return "gains " + model + " " + a.Effect.words()
+	case Hurts:
+		return fmt.Sprintf("costs %s %.1f points (%.1f to %.1f)", model, -a.Effect.Mean, -a.Effect.High, -a.Effect.Low)
+	case NoMatter:
+		return "gains " + model + " less than a point"
+	}
+	return "is open for " + model
+}
+
+// stability says where an arm keeps a model from collapsing; "" if none does.
+func (q *Question) stability() string {
+	base := q.Arms[0]
+	var best *Arm
+	for i := range q.Arms[1:] {
+		a := &q.Arms[i+1]
+		n := min(len(a.F1), len(base.F1))
+		if n > 0 && (best == nil || share(*a) < share(*best)) {
+			best = a
+		}
+	}
+	if best == nil || base.Collapsed < 2 || share(base) < 2*share(*best) || share(base)-share(*best) < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
+		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), best.title(), best.Collapsed, len(best.F1),
+		best.Score().Text(1))
+}
+
+// share is the share of an arm's splits that collapsed.
+func share(a Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
+
+// list joins with commas, and "and" before the last.
+func list(all []string) string { return joined(all, "and") }
+
+func orList(all []string) string { return joined(all, "or") }
+
+func joined(all []string, word string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
+}
+
+// Rest says what is not settled and how long it would take; "" if all is.
+func (a *Advice) Rest() string {
+	if a.Settled {
+		return ""
+	}
+	open, of := 0, 0
+	for i := range a.Questions {
+		open, of = open+a.Questions[i].open(), of+len(a.Questions[i].Arms)-1
+	}
+	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
+	if a.Left > 0 {
+		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
+			spoken(a.Left), spoken(a.Left+a.Left/4))
+	}
+	return text + "."
+}
+
+// spoken is a time as people write it: "59m", not "59m0s".
+func spoken(d time.Duration) string {
+	text := rounded(d).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = strings.TrimSuffix(text, zero[1:])
+		}
+	}
+	return text
+}
+
+// rounded is a time to as many digits as it is known.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(time.Millisecond / 10)
+	case d < time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d < 2*time.Minute:
+		return d.Round(time.Second)
+	case d < 3*time.Hour:
+		return d.Round(time.Minute)
+	}
+	return d.Round(time.Hour)
+}
+
+// Table lists arms × models.
+func (a *Advice) Table() plots.Table {
+	t := plots.Table{ID: "advice", Title: "What each regulariser does",
+		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, and its difference from the plain model on the same "+
+			"splits, in points, with an interval that holds at any time for all %d comparisons together.", a.Comparisons),
+		Header:      []string{"model", "regulariser", "macro F1 %", "difference", "interval", "splits", "collapsed", ""},
+		TextColumns: 2, Sections: true}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		name := hyper.Title(q.Model)
+		if len(a.settings()) > 1 {
+			name += ", " + string(q.Setting)
+		}
+		if q.Shared != "" {
+			name += ": " + q.Shared
+		}
+		best := q.best()
+		if i > 0 {
+			t.Groups = append(t.Groups, len(t.Rows))
+		}
+		for k := range q.Arms {
+			arm := &q.Arms[k]
+			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
+			if e := arm.Effect; e != nil {
+				row[3].Text, row[4].Text = fmt.Sprintf("%+.1f", e.Mean), fmt.Sprintf("%+.1f to %+.1f", e.Low, e.High)
+			}
+			if n := len(arm.F1); n > 0 {
+				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
+			}
+			if k > 0 {
+				row[7].Text = string(arm.Verdict)
+			}
+			for f := range row[1:] {
+				row[f+1].Bold = arm == best
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// Forest draws the effects; false if there is none yet.
+func (a *Advice) Forest() (plots.Forest, bool) {
+	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
+		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons together.",
+		XLabel:  "difference in macro F1 (points)"}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
+		for _, arm := range q.Arms[1:] {
+			if e := arm.Effect; e != nil {
+				g.Rows = append(g.Rows, plots.Effect{Label: arm.title(), Value: e.Mean, Low: e.Low, High: e.High})
+			}
+		}
+		if len(g.Rows) > 0 {
+			f.Groups = append(f.Groups, g)
+		}
+	}
+	return f, len(f.Groups) > 0
+}
