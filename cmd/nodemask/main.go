@@ -100,7 +100,7 @@ func newRootCommand() *cobra.Command {
 	root.DisableSuggestions = true            // for ours, in one line
 	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(),
+	root.AddCommand(newTrainCommand(), newPredictCommand(), newEmbedCommand(), newExplainCommand(), newExportCommand(),
 		newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(),
 		newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	prepare(root)

@@ -140,6 +140,13 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	if err != nil {
 		return nil, err
 	}
+	for _, row := range logits {
+		for c, x := range row {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				return nil, fmt.Errorf("the model gives node %d the logit %g for class %d: nothing explains that", v, x, c)
+			}
+		}
+	}
 	e.Logits = logits[0]
 	e.Predicted = largest(e.Logits)
 	e.Class = e.Predicted
