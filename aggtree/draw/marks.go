@@ -53,7 +53,7 @@ func (s *svg) boxes(points []point) {
 
 // edges draws the tree's edges: straight ones down, curves across. Those with a flow have its colour and width.
 func (s *svg) edges(points []point, across bool) {
-	var plain, dashed, flows strings.Builder
+	var plain, dashed, coloured strings.Builder
 	most := 0.0
 	for _, x := range s.flow {
 		most = max(most, math.Abs(x))
@@ -63,24 +63,32 @@ func (s *svg) edges(points []point, across bool) {
 			continue
 		}
 		from, to := points[parent], points[i]
-		path := fmt.Sprintf("M%s,%sL%s,%s", px(from.X), px(from.Y+boxHeight/2), px(to.X), px(to.Y-boxHeight/2))
-		if across {
+		node := s.Node[i]
+		flows := node >= 0 && s.flow != nil && s.flow[node] != 0
+		path := ""
+		switch top, bottom := from.Y+boxHeight/2, to.Y-boxHeight/2; {
+		case across:
 			x, y := from.X+s.width/2, to.X-s.width/2
 			path = fmt.Sprintf("M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
+		case flows: // curves meet nodes at right angles, however wide they are
+			path = fmt.Sprintf("M%s,%sC%[1]s,%[3]s %[4]s,%[3]s %[4]s,%[5]s", px(from.X), px(top), px((top+bottom)/2), px(to.X),
+				px(bottom))
+		default:
+			path = fmt.Sprintf("M%s,%sL%s,%s", px(from.X), px(top), px(to.X), px(bottom))
 		}
-		switch node := s.Node[i]; {
+		switch {
 		case s.Ghost[i]:
 			dashed.WriteString(path)
-		case node >= 0 && s.flow != nil && s.flow[node] != 0:
+		case flows:
 			x := s.flow[node]
-			fmt.Fprintf(&flows, "<path d=\"%s\" %s><title>%+.3g</title></path>\n", path,
+			fmt.Fprintf(&coloured, "<path d=\"%s\" %s><title>%+.3g</title></path>\n", path,
 				ringing(sign(x), 1+widestFlow*math.Abs(x)/most), x)
 		default:
 			plain.WriteString(path)
 		}
 	}
 	s.lines(plain.String(), dashed.String(), "")
-	s.b.WriteString(flows.String())
+	s.b.WriteString(coloured.String())
 }
 
 // widestFlow is how much wider the edge with the largest flow is than one with none.
