@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,7 @@ distance of representations: the lower, the smoother.`,
 }
 
 func (f *embedFlags) run(c *cobra.Command) error {
-	m, g, err := openModelAndGraph(c, f.model, f.data, f.dataDir)
+	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
 	}
@@ -88,13 +90,15 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's.
-func openModelAndGraph(c *cobra.Command, model, data, dataDir string) (*cached.Model, *datasets.Graph, error) {
+// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's, and says
+// on notes what was done to them.
+func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDir string) (*cached.Model,
+	*datasets.Graph, error) {
 	m, err := cached.LoadModel(model)
 	if err != nil {
 		return nil, nil, fileError("model", model, err)
 	}
-	g, err := openGraph(c.Context(), c.ErrOrStderr(), data, dataDir)
+	g, err := openGraph(ctx, notes, data, dataDir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +107,7 @@ func openModelAndGraph(c *cobra.Command, model, data, dataDir string) (*cached.M
 			data, g.Features.Width, m.Features, m.Data)
 	}
 	names := graphFeatureNames(data, dataDir, m.Features)
-	g.Features, err = match(m, names, g.Features, data, c.ErrOrStderr())
+	g.Features, err = match(m, names, g.Features, data, notes)
 	return m, g, err
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
-	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/cached"
+	"nodemask/internal/worker"
 	"nodemask/nmgnn/explain"
 	"nodemask/plots"
 )
@@ -94,66 +94,92 @@ func (f *explainFlags) misuse() error {
 }
 
 func (f *explainFlags) run(c *cobra.Command) error {
-	m, g, err := openModelAndGraph(c, f.model, f.data, f.dataDir)
+	out := bufio.NewWriter(c.OutOrStdout())
+	return f.explain(c.Context(), c.ErrOrStderr(), func(v explain.View) error {
+		switch format := strings.ToLower(filepath.Ext(f.output)); {
+		case f.json:
+			return errors.Join(v.WriteJSON(plainJSON{out}), out.Flush())
+		case format == ".svg":
+			return writeFile(f.output, v.WriteSVG)
+		case format == ".html":
+			return writeFile(f.output, v.WriteHTML)
+		}
+		text, err := v.Text(plots.FormatText)
+		if err != nil {
+			return err
+		}
+		_, err = out.WriteString(text)
+		return errors.Join(err, out.Flush())
+	})
+}
+
+// explain explains the nodes, one after the other, and calls each with the explanation.
+func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(explain.View) error) error {
+	m, g, err := openModelAndGraph(ctx, notes, f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
 	}
-	b, err := openBackend(c.ErrOrStderr(), f.backend)
-	if err != nil {
-		return err
+	o := explain.Options{Masks: f.masks, Seed: f.seed, Limit: f.limit}
+	if f.class != "" {
+		class := slices.Index(m.Classes, f.class)
+		if number, err := strconv.Atoi(f.class); class < 0 && err == nil && number >= 0 && number < len(m.Classes) {
+			class = number
+		}
+		if class < 0 {
+			return misusef("--class %s: expected one of %q, or a number from 0 to %d", f.class, m.Classes, len(m.Classes)-1)
+		}
+		o.Class = &class
 	}
 	var roots []int32
 	for _, id := range f.nodes {
-		v, err := nodeOf("--node", id, f.data, g)
+		root, err := nodeOf("--node", id, f.data, g)
 		if err != nil {
 			return err
 		}
-		roots = append(roots, v)
+		roots = append(roots, root)
 	}
-	out := bufio.NewWriter(c.OutOrStdout())
-	for _, root := range roots {
-		view, err := f.view(c, b, m, g, root)
+	b, err := openBackend(notes, f.backend)
+	if err != nil {
+		return err
+	}
+	features := graphFeatureNames(f.data, f.dataDir, m.Features)
+	if m.FeatureNames != nil { // in the model's order, into which they were put
+		features = m.FeatureNames
+	}
+	for k, root := range roots {
+		e, err := explain.Node(ctx, b, m.Network(), g, root, o)
+		var tooLarge *aggtree.TooLargeError
+		if errors.As(err, &tooLarge) {
+			return fmt.Errorf("the aggregation tree of node %s has %s nodes, but the limit is %d: raise --limit",
+				f.nodes[k], atLeast(tooLarge.Counts.Total), tooLarge.Limit)
+		}
 		if err != nil {
 			return err
 		}
-		switch {
-		case f.json:
-			err = view.WriteJSON(plainJSON{out})
-		case strings.EqualFold(filepath.Ext(f.output), ".svg"):
-			return writeFile(f.output, view.WriteSVG)
-		case f.output != "":
-			return writeFile(f.output, func(w io.Writer) error { return view.WriteHTML(w) })
-		default:
-			var text string
-			text, err = view.Text(plots.FormatText)
-			fmt.Fprint(out, text)
-		}
-		if err := errors.Join(err, out.Flush()); err != nil {
+		if err := each(explain.View{Explanation: e, Graph: g, Model: m, Features: features}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// view explains one node.
-func (f *explainFlags) view(c *cobra.Command, b *backend.Backend, m *cached.Model, g *datasets.Graph,
-	root int32) (explain.View, error) {
-	o := explain.Options{Masks: f.masks, Seed: f.seed, Limit: f.limit}
-	if f.class != "" {
-		class := slices.Index(m.Classes, f.class)
-		if number, err := strconv.Atoi(f.class); class < 0 && err == nil && number >= 0 && number < len(m.Classes) {
-			class = number
-		} else if class < 0 {
-			return explain.View{}, misusef("--class %s: expected one of %q, or its number", f.class, m.Classes)
+// serveExplain explains one node for a cell.
+func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
+	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
+	if x.Model == "" {
+		return misusef("the request names no model")
+	}
+	return f.explain(ctx, io.Discard, func(v explain.View) error {
+		text, err := v.Text(plots.FormatText)
+		if err != nil {
+			return err
 		}
-		o.Class = &class
-	}
-	e, err := explain.Node(c.Context(), b, m.Network(), g, root, o)
-	var tooLarge *aggtree.TooLargeError
-	if errors.As(err, &tooLarge) {
-		return explain.View{}, fmt.Errorf("the aggregation tree of node %d has %s nodes, but the limit is %d: raise --limit",
-			root, atLeast(tooLarge.Counts.Total), tooLarge.Limit)
-	}
-	return explain.View{Explanation: e, Graph: g, Model: m,
-		Features: graphFeatureNames(f.data, f.dataDir, m.Features)}, err
+		var svg bytes.Buffer
+		if err := v.WriteSVG(&svg); err != nil {
+			return err
+		}
+		send(worker.Event{Explained: &worker.Explained{Sentence: v.Sentence(), SVG: svg.String(), Text: text,
+			Tables: []plots.Table{v.Branches(), v.Columns()}}})
+		return nil
+	})
 }

@@ -59,6 +59,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveCheck(ctx, *r.Check, send)
 	case r.Export != nil:
 		err = serveExport(*r.Export, send)
+	case r.Explain != nil:
+		err = serveExplain(ctx, *r.Explain, send)
 	case r.Open != nil:
 		var g *datasets.Graph
 		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {

@@ -75,7 +75,7 @@ func (v View) probability() float64 {
 	return 1 / sum
 }
 
-// Sentence says in words what the model predicts, and how much of it comes from where.
+// Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
 func (v View) Sentence() string {
 	title := hyper.Title(v.Model.Settings.Model)
 	root := v.Tree.Base[0]
@@ -92,9 +92,9 @@ func (v View) Sentence() string {
 	s += fmt.Sprintf(". Its logit is %.3f: %.3f from the node alone, and %+.3f from the %d branches of its tree, ",
 		v.Logit(), v.Alone, shares, v.Tree.NumNodes()-1)
 	if v.Exact {
-		return s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks)
+		return plots.Plain(s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks))
 	}
-	return s + fmt.Sprintf("each estimated from %d random orders.", v.Orders)
+	return plots.Plain(s + fmt.Sprintf("each estimated from %d random orders.", v.Orders))
 }
 
 // number is a change of a logit.
@@ -183,7 +183,7 @@ thead th{border-bottom:1px solid currentColor}
 <h1>%[1]s</h1>
 <p>%[3]s</p>
 <div class="drawing">
-`, title, plots.FontFamily, html.EscapeString(plots.Plain(v.Sentence())))
+`, title, plots.FontFamily, html.EscapeString(v.Sentence()))
 	if err := v.WriteSVG(out); err != nil {
 		return err
 	}
