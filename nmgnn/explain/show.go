@@ -111,7 +111,7 @@ func (v View) Branches() plots.Table {
 		b := v.Explanation.Branches[i]
 		share := number(b.Share)
 		if !v.Exact {
-			share += fmt.Sprintf(" ± %.3f", b.Error)
+			share += " ± " + strings.Replace(fmt.Sprintf("%.3f", b.Error), "0.000", "<0.001", 1)
 		}
 		t.Rows = append(t.Rows, []plots.Field{{Text: v.path(i)}, {Text: share}, {Text: number(b.Without)},
 			{Text: number(b.Only)}})
