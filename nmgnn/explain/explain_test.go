@@ -41,10 +41,14 @@ func randomGraph(t *testing.T, r *rand.Rand, nodes, edges int, sparse bool) *dat
 
 // network is a model of two layers whose weights and biases are random.
 func network(t *testing.T, b *backend.Backend, name string, seed uint64) infer.Model {
+	return deepNetwork(t, b, name, 2, seed)
+}
+
+func deepNetwork(t *testing.T, b *backend.Backend, name string, layers int, seed uint64) infer.Model {
 	t.Helper()
 	p, err := hyper.For(name)
 	require.NoError(t, err)
-	p.Layers, p.Hidden, p.Heads = 2, 6, 2
+	p.Layers, p.Hidden, p.Heads = layers, 6, 2
 	m, err := infer.Untrained(b, nmgnn.Build(p, 3), 4, seed)
 	require.NoError(t, err)
 	r := nmgnn.HostRandom(seed, name)
@@ -105,18 +109,23 @@ func TestTheUnmaskedTreeHasTheLogitsOfTheGraph(t *testing.T) {
 // The other way to compute what a branch adds: a pass over the tree for each of the 2ⁿ masks, and Shapley's formula.
 func TestBranchesAddWhatMaskingTheTreeChanges(t *testing.T) {
 	b := gnntest.Go(t)
-	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {2, 3}, {2, 4}})
-	for k, name := range hyper.Models() {
+	// From 0: 1 and 2, 0 below 1, and 0, 3, 4 below 2; along a path: 1, 0 and 2 below it, then 1, and 1 and 3.
+	branched := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {2, 3}, {2, 4}})
+	path := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {1, 2}, {2, 3}})
+	for k, name := range append(hyper.Models(), hyper.Models()...) {
 		g := randomGraph(t, rand.New(rand.NewPCG(5, uint64(k))), 5, 0, k%2 == 0)
-		g.Edges = edges
-		m := network(t, b, name, uint64(k))
+		layers, masks := 2, 27 // (1 + 2)·(1 + 2³)
+		if g.Edges = branched; k >= len(hyper.Models()) {
+			g.Edges, layers, masks = path, 3, 16 // 1 + (1 + 2)·(1 + 2²)
+		}
+		m := deepNetwork(t, b, name, layers, uint64(k))
 		class := 1
 		e, err := explain.Node(t.Context(), b, m, g, 0, explain.Options{Class: &class})
 		require.NoError(t, err)
 		n := e.Tree.NumNodes() - 1
-		require.Equal(t, 6, n, "1 and 2, 0 below 1, and 0, 3, 4 below 2")
+		require.Equal(t, 6, n)
 		require.True(t, e.Exact)
-		require.Equal(t, 27, e.Masks, "(1 + 2)·(1 + 2³)")
+		require.Equal(t, masks, e.Masks)
 
 		values := make([]float64, 1<<n)
 		for set := range values {
