@@ -93,7 +93,8 @@ var rooms = map[string][]string{
 	"paper":            {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
 
 	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
-		"nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper", "paper/cited", "paper/multiverse", "record", "record/measure", "stats"},
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "paper", "paper/cited",
+		"paper/multiverse", "plots", "record", "record/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",

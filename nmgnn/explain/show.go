@@ -24,6 +24,8 @@ type View struct {
 	Model *cached.Model
 	// Features has a name for each column of the features; nil: the model's, or numbers.
 	Features []string
+	// Nodes has a name for each node; nil: the graph's ids, where they are names and no numbers, or else numbers.
+	Nodes []string
 }
 
 // listed is how many branches and features are listed: the ones that decide.
@@ -37,9 +39,11 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns the ids of the graph's nodes; nil if they are but numbers, which would be taken for the numbers that
-// nodes are asked for by.
+// names returns what the nodes are called; nil: by their numbers. Ids that are but numbers would be taken for those.
 func (v View) names() []string {
+	if v.Nodes != nil {
+		return v.Nodes
+	}
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {
 			return v.Graph.NodeIDs
