@@ -90,7 +90,7 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's, and says
+// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's. It says
 // on notes what was done to them.
 func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDir string) (*cached.Model,
 	*datasets.Graph, error) {

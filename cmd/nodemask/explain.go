@@ -55,7 +55,8 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	addData(flags, &f.data, &f.dataDir)
 	flags.StringSliceVar(&f.nodes, "node", nil, "node to explain, by its number from 0 or its id; several with --json, "+
 		"separated by commas")
-	flags.StringVar(&f.class, "class", "", "class whose logit is explained, by its name or number (default: the predicted one)")
+	flags.StringVar(&f.class, "class", "",
+		"class whose logit is explained, by its name or number (default: the predicted one)")
 	flags.IntVar(&f.masks, "masks", explain.DefaultMasks, "masks to compute for the shares, at most")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
 	flags.IntVar(&f.limit, "limit", explain.DefaultLimit, "largest tree to explain, in tree nodes")
