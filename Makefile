@@ -13,7 +13,8 @@ export CGO_ENABLED
 # where the clone is, as -trimpath leaves it out.
 override GOFLAGS += -trimpath -tags=netgo,osusergo
 export GOFLAGS
-TEST := go test "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
+# 'make test' runs go vet over everything by itself.
+TEST := go test -vet=off "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
 
 .DEFAULT_GOAL := reports
 .PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
@@ -81,19 +82,11 @@ vulncheck: ## look for known vulnerabilities in what is called (asks vuln.go.dev
 	cd nmgnn/beam && go tool -modfile=../../tools/supply/go.mod govulncheck ./...
 
 fuzz: ## fuzz every reader, 10 minutes each (FUZZTIME=30s: half a minute)
-	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzPickle$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzNPZ$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./datasets/internal/numpy -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzEdges$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	for format in GraphML NodeLink Torch OGB; do $(TEST) ./datasets -run '^$$' -fuzz "^Fuzz$$format\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; done
-	$(TEST) ./datasets/parquet -run '^$$' -fuzz '^FuzzParquet$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./datasets -run '^$$' -fuzz '^FuzzPacked$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./nmgnn/internal/safetensors -run '^$$' -fuzz '^FuzzSafetensors$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./nmgnn/cached -run '^$$' -fuzz '^FuzzCache$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./nmgnn/kernels/fused/triton -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./record -run '^$$' -fuzz '^FuzzRecord$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
-	$(TEST) ./record -run '^$$' -fuzz '^FuzzParseTrajectory$$' -fuzztime $(FUZZTIME) $(MINIMIZE)
+	@grep -rEo '^func Fuzz\w+' --include='*_test.go' --exclude-dir='.?*' --exclude-dir=node_modules . | \
+	sed -E 's|/[^/]*:func | |' | sort | while read -r package target; do \
+		echo "$$package $$target"; \
+		$(TEST) "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $(MINIMIZE) || exit 1; \
+	done
 
 bench: setup build ## time training epochs (BENCH="--data cora --models gin": less of it; 'nodemask bench --help')
 	bin/nodemask bench $(BENCH)

@@ -1,11 +1,11 @@
 package nb
 
-import "nodemask/paper/cited"
+import "nodemask/internal/cited"
 
 // Answer shows what node masking does, in the reading that the paper and the works that it cites describe: the figure
 // that leads, the answer in a few sentences, and a word for each model, data set and setting.
 func Answer() {
-	e := evidence()
+	e := saved()
 	gains := Must1(e.Gains())
 	HTML(image(Must1(gains.SVG()), gains.Title+". "+gains.Caption), gains.Title+". "+gains.Caption)
 	answer := Must1(e.Answer())
@@ -19,14 +19,14 @@ func Answer() {
 
 // Scale shows whether the size of sums explains what masking does: batch normalisation and rescaling, with and without
 // masking, on Cora.
-func Scale() { Table(Must1(evidence().PartTable(cited.Scale))) }
+func Scale() { Table(Must1(saved().PartTable(cited.Scale))) }
 
 // Aggregates shows whether what nodes sum up in testing, beside training, predicts what masking adds, on Cora.
-func Aggregates() { Chart(Must1(evidence().Aggregates(Data("cora")))) }
+func Aggregates() { Chart(Must1(saved().Aggregates(Data("cora")))) }
 
 // Departures shows what masking does one step away from the cited reading, on Cora.
-func Departures() { Table(Must1(evidence().PartTable(cited.Departures))) }
+func Departures() { Table(Must1(saved().PartTable(cited.Departures))) }
 
 // Answers shows the numbers behind [Answer]: effects with intervals, beside the published ones, and how robust they
 // are.
-func Answers() { Table(Must1(evidence().AnswersTable())) }
+func Answers() { Table(Must1(saved().AnswersTable())) }

@@ -17,6 +17,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/evidence"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -114,7 +115,7 @@ func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
 	require.NoError(t, c.Check())
 	require.Len(t, c.Series, 2, "nothing is known of a cache with masking")
 	assert.Equal(t, []float64{62}, c.Series[0].Y)
-	assert.Equal(t, []string{paper.Chosen(gin)}, c.Series[0].Cells)
+	assert.Equal(t, []string{evidence.Chosen(gin)}, c.Series[0].Cells)
 	assert.Equal(t, "GIN, from the cache", c.Series[1].Name)
 	assert.Equal(t, "GIN", c.Series[1].Of)
 	assert.Equal(t, []float64{60}, c.Series[1].Y)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"nodemask/internal/checkout"
-	"nodemask/paper"
+	"nodemask/internal/evidence"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -20,7 +20,7 @@ func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Ta
 		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
 	for _, c := range cells {
 		published := "–"
-		if value, found := paper.PublishedF1(c); found {
+		if value, found := evidence.PublishedF1(c); found {
 			published = fmt.Sprintf("%.2f", value)
 		}
 		t.Rows = append(t.Rows, texts(c.Data+": "+Label(c), string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
@@ -53,12 +53,12 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	c := plots.Chart{ID: "sizes", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
 	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", paper.DataTitle(cell.Data), cell.Setting)
+		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", evidence.DataTitle(cell.Data), cell.Setting)
 		ours := seriesOf(recorded, cell, record.MacroF1)
 		theirs := plots.Series{Name: Label(cell) + ", paper", Reference: true}
-		for _, size := range paper.Sizes() {
+		for _, size := range evidence.Sizes() {
 			cell.TrainPercent = size
-			if published, found := paper.PublishedF1(cell); found {
+			if published, found := evidence.PublishedF1(cell); found {
 				theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, published)
 			}
 		}
@@ -78,7 +78,7 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 	c := plots.Chart{ID: "caching", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed: from the cache."}
 	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, with and without a cache", paper.DataTitle(cell.Data), cell.Setting)
+		c.Title = fmt.Sprintf("%s, %s, with and without a cache", evidence.DataTitle(cell.Data), cell.Setting)
 		whole, cached := seriesOf(recorded, cell, record.MacroF1), seriesOf(recorded, cell, record.MacroF1Together)
 		if len(whole.X) == 0 || len(cached.X) == 0 {
 			continue
@@ -92,7 +92,7 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 // seriesOf are the means of a cell's recorded trials over the size of the train set.
 func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
 	line := plots.Series{Name: Label(cell)}
-	for _, size := range paper.Sizes() {
+	for _, size := range evidence.Sizes() {
 		cell.TrainPercent = size
 		values := recorded.Values(cell, metric)
 		s := stats.Summarize(values)
@@ -106,7 +106,7 @@ func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) 
 		}
 		line.X, line.Y = append(line.X, float64(size)), append(line.Y, s.Mean)
 		line.Low, line.High = append(line.Low, low), append(line.High, high)
-		line.Cells = append(line.Cells, paper.Chosen(cell))
+		line.Cells = append(line.Cells, evidence.Chosen(cell))
 	}
 	return line
 }
@@ -123,7 +123,7 @@ func meanOf(r *record.Results, c record.Cell) string {
 func Artifact(id string) {
 	a := artifact(id)
 	if !a.IsChart() {
-		Table(Must1(evidence().Table(a, paper.TableOptions{})))
+		Table(Must1(saved().Table(a, evidence.TableOptions{})))
 		return
 	}
 	charts := a.Charts(Recorded())
@@ -139,7 +139,7 @@ func Artifact(id string) {
 func Claims(id string) {
 	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
 		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}
-	for _, j := range paper.Judge([]paper.Artifact{artifact(id)}, evidence()) {
+	for _, j := range evidence.Judge([]evidence.Artifact{artifact(id)}, saved()) {
 		whose := "the paper's"
 		if j.Ours {
 			whose = "ours"
@@ -152,16 +152,16 @@ func Claims(id string) {
 }
 
 // Summary shows the verdict on every claim.
-func Summary() { Table(paper.Summary(Must1(paper.Reported()), evidence())) }
+func Summary() { Table(evidence.Summary(Must1(evidence.Reported()), saved())) }
 
-// evidence is what the project's results say, of the tables and of every reading.
-func evidence() *paper.Evidence {
-	e := paper.OpenEvidence(filepath.Join(Must1(checkout.Root()), "results"))
+// saved is what the project's results say, of the tables and of every reading.
+func saved() *evidence.Evidence {
+	e := evidence.Open(filepath.Join(Must1(checkout.Root()), "results"))
 	e.OnError = Must
 	return e
 }
 
-func artifact(id string) paper.Artifact { return Must1(paper.Find(id))[0] }
+func artifact(id string) evidence.Artifact { return Must1(evidence.Find(id))[0] }
 
 // Mean returns the mean of values as text with two decimals, or a dash if there are none.
 func Mean(values []float64) string {

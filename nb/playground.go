@@ -16,6 +16,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -88,7 +89,7 @@ type playground struct {
 
 func newPlayground() *playground {
 	p := &playground{id: "nm" + gonbui.UniqueId(), models: hyper.Models(), settings: datasets.Settings(),
-		sizes:   paper.Sizes(),
+		sizes:   evidence.Sizes(),
 		tableID: "nodemask-table-" + gonbui.UniqueId(), finished: make(chan error, 1)}
 	for _, info := range datasets.Catalogue() {
 		if info.Nodes == 0 || info.Nodes > playgroundNodes {

@@ -45,7 +45,7 @@ func Live() *record.Results {
 
 // Recorded returns the results that came with the project: what 'nodemask report' shows.
 func Recorded() *record.Results {
-	return evidence().Records
+	return saved().Records
 }
 
 // Data opens a data set by its name in 'nodemask data list', or a graph of your own by its path, in any of the formats

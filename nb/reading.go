@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/paper/multiverse"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -33,7 +34,7 @@ func reading(results *multiverse.Results, data, model string, setting datasets.S
 	effect, rank, found := e.Find(o.reading)
 	switch {
 	case !found && len(e.Effects) > 0:
-		Markdown(o.words() + "\n\n*It is not calibrated, and " + paper.DataTitle(data) +
+		Markdown(o.words() + "\n\n*It is not calibrated, and " + evidence.DataTitle(data) +
 			" is run on calibrated readings alone.*")
 		return o
 	case !found:
@@ -63,7 +64,7 @@ func compose(data, model string, setting datasets.Setting, choices ...string) (O
 
 // words names the reading.
 func (o OneReading) words() string {
-	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), paper.DataTitle(o.question.Data),
+	return fmt.Sprintf("**%s on %s, %s.** %s.", hyper.Title(o.question.Model), evidence.DataTitle(o.question.Data),
 		o.question.Setting, o.reading.Words(o.question.Axes, o.question.Setting))
 }
 
@@ -98,8 +99,8 @@ func (o OneReading) bySize(e *multiverse.Effects, effect multiverse.Effect) plot
 		row := texts(fmt.Sprintf("%d %%", size), fmt.Sprintf("%.2f", effect.Plain[i]), fmt.Sprintf("%.2f", effect.Masked[i]),
 			points(mean), points(low)+" to "+points(high))
 		cell := paper.Cell(e.Data, e.Model, e.Setting, size)
-		plain, has := paper.PublishedF1(cell)
-		masked, both := paper.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
+		plain, has := evidence.PublishedF1(cell)
+		masked, both := evidence.PublishedF1(paper.Masked(cell, multiverse.KeepRate))
 		if has && both {
 			row = append(row, texts(fmt.Sprintf("%.2f", plain), fmt.Sprintf("%.2f", masked), points(masked-plain))...)
 		} else {

@@ -10,9 +10,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
-	"nodemask/paper/multiverse"
 	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
@@ -71,7 +71,7 @@ func everyReading(results *multiverse.Results, data, model string, setting datas
 
 // recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
 func recordedReadings() *multiverse.Results {
-	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", paper.MultiverseFolder))
+	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", evidence.MultiverseFolder))
 }
 
 func readingsIn(folder string) *multiverse.Results {
@@ -79,12 +79,12 @@ func readingsIn(folder string) *multiverse.Results {
 }
 
 func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
-	return Must1(r.Effects(Must1(paper.Ask(r, data, model, setting))))
+	return Must1(r.Effects(Must1(evidence.Ask(r, data, model, setting))))
 }
 
 // calibrationOf is on Cora, whatever the data set: the protocol calibrates there.
 func calibrationOf(r *multiverse.Results, model string) *multiverse.Calibration {
-	return Must1(paper.Calibrate(r, model))
+	return Must1(evidence.Calibrate(r, model))
 }
 
 // incomplete says what is missing before readings can be compared; without a setting, in both.
@@ -95,14 +95,14 @@ func incomplete(r *multiverse.Results, data, model string, setting datasets.Sett
 	}
 	var questions []multiverse.Question
 	for _, one := range settings {
-		questions = append(questions, Must1(paper.Ask(r, data, model, one)))
+		questions = append(questions, Must1(evidence.Ask(r, data, model, one)))
 	}
 	cells := Must1(multiverse.Cells(questions))
 	done, _, err := r.Count(cells, multiverse.Seeds(multiverse.FirstSplit, multiverse.Splits))
 	Must(err)
 	return fmt.Sprintf("*%s on %s%s: not all readings have two splits yet. %d of %d training runs are recorded; "+
 		"`nodemask multiverse --data %s --model %s` runs the others.*",
-		hyper.Title(model), paper.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
+		hyper.Title(model), evidence.DataTitle(data), where, done, len(cells)*multiverse.Splits, data, model)
 }
 
 // ofSplits says how many splits there are, and whether that is all.
@@ -118,7 +118,7 @@ const curveWidth = 820
 
 // curveOf is the curve of effects, with axes by the names that [Reading] takes.
 func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specification {
-	s := (&paper.Readings{All: e, Calibration: c}).Specification()
+	s := (&evidence.Readings{All: e, Calibration: c}).Specification()
 	s.Width = curveWidth
 	k := 0
 	for _, axis := range e.Axes {
@@ -133,7 +133,7 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 // togetherOf says what all readings, and the calibrated ones, say together.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting),
-		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), paper.DataTitle(e.Data),
+		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), evidence.DataTitle(e.Data),
 			e.Setting, ofSplits(e.Splits)),
 		Header: []string{"readings", "how many", "median effect", "p", "above 0", "p", "below 0", "p"}, Under: []int{3, 5, 7},
 		Caption: "Effects in points. Above and below 0 are those that are so significantly (p < 0.05). The small p is of a " +
@@ -178,7 +178,7 @@ func WhatMatters(data, model string) {
 func whatMatters(results *multiverse.Results, data, model string) {
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
 		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
-			hyper.Title(model), paper.DataTitle(data)),
+			hyper.Title(model), evidence.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
 	shares := map[datasets.Setting]map[string]stats.AxisShare{}
@@ -315,7 +315,7 @@ func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plo
 				f1 = append(f1, scores[seed])
 			}
 			published := "–"
-			if value, found := paper.PublishedPlain(model)(setting, size); found {
+			if value, found := evidence.PublishedPlain(model)(setting, size); found {
 				published = fmt.Sprintf("%.2f", value)
 			}
 			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))

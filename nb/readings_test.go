@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
-	"nodemask/paper/multiverse"
 	"nodemask/plots"
 	"nodemask/record"
 )
@@ -40,7 +40,7 @@ func readingsOfGAT(t *testing.T) *multiverse.Results {
 			for _, on := range hyper.StopOns() {
 				var f1 []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					published, found := paper.PublishedPlain("gat")(c.Setting, c.TrainPercent)
+					published, found := evidence.PublishedPlain("gat")(c.Setting, c.TrainPercent)
 					require.True(t, found)
 					x := math.Round(published) + float64(2*split-1)
 					switch {

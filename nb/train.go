@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/cited"
 	"nodemask/internal/worker"
 	"nodemask/paper"
-	"nodemask/paper/cited"
 	"nodemask/record"
 )
 

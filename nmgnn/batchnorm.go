@@ -4,7 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // Of [BatchNorm], as PyTorch has them.

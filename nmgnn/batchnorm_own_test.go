@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 )
 
 func TestBatchNormOverABatchsOwnRowsIsThatOfTheseRowsAlone(t *testing.T) {

@@ -3,8 +3,8 @@ package nmgnn
 import (
 	"slices"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/kernels"
 )
 
 // Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own

@@ -5,7 +5,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // GATv2 is GAT with the attention of Brody, Alon and Yahav (2022), masked likewise. For each head:

@@ -13,11 +13,11 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/kernels"
 )
 
 // fixed is a model with fixed weights on a graph, to be computed once.

@@ -6,7 +6,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // Input is what a layer reads: [nodes, Width]. The first layer reads the graph's features, which are mostly zeros and

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/kernels"
 )
 
 // layerFixture is one case of testdata/layer_fixtures.json, computed by PyTorch Geometric in double precision.

@@ -3,7 +3,7 @@ package nmgnn
 import (
 	"fmt"
 
-	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/internal/gomlx"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,7 +12,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // Loaded is a graph and its features in variables of a model's store: what a [Model] runs over.

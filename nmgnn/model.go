@@ -7,8 +7,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/kernels"
 )
 
 // Model is a stack of layers that ends in one output a class. Between two layers stand an activation and dropout.

@@ -3,7 +3,7 @@ package nmgnn
 import (
 	"slices"
 
-	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/internal/gomlx"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // Neighbours aggregates over N_v inside a computation. Layers are written against it and read like their equation; how

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/kernels"
 )
 
 // Seeds give the numbers on record only as long as layers take the generator's streams in this order. A layer that is

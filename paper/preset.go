@@ -1,3 +1,5 @@
+// Package paper has the cells of the tables of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
+// (arXiv 2001.07524) in the cited reading, and the protocols that all results were measured under.
 package paper
 
 import (
@@ -5,6 +7,9 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
 )
+
+// MaskedKeepRate is the keep rate p of all of the paper's tables.
+const MaskedKeepRate = 0.5
 
 // Cell returns a cell of the paper's tables, without masking, in the cited reading (package cited). Models that the
 // paper does not have keep their preset, and share what is of the program, not of a model: what stopping follows, and
@@ -52,26 +57,17 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// masked is a cell with the paper's node masking.
-func masked(c record.Cell) record.Cell { return Masked(c, MaskedKeepRate) }
-
 // Label returns a cell in a few words, by what differs from the tables' reading of the paper ([Cell]): "GIN + NM,
 // layers 4".
 func Label(c record.Cell) string {
-	return c.Label(usual(c), MaskedKeepRate)
+	return c.Label(Usual(c), MaskedKeepRate)
 }
 
-// usual is the cell of the tables that is most like c: masked if c is.
-func usual(c record.Cell) record.Cell {
+// Usual returns the cell of the tables that is most like c: masked if c is.
+func Usual(c record.Cell) record.Cell {
 	like := Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	if c.Parameters.KeepRate.Active() {
-		return masked(like)
+		return Masked(like, MaskedKeepRate)
 	}
 	return like
-}
-
-// resplit is a cell with a split of its own for each trial.
-func resplit(c record.Cell) record.Cell {
-	c.Resplit, c.Cached, c.History = true, false, false
-	return c
 }

@@ -1,11 +1,9 @@
 package plots
 
-import "slices"
-
-// legend is where the series' names go: in columns, one below the other.
+// legend is where the series' names go: in columns, filled one after the other, so that what comes first is seen first
+// where a page is too narrow for all of it.
 type legend struct {
 	entries []legendEntry
-	columns int
 	width   float64 // of a column
 	rows    []int   // lines of text in each row
 }
@@ -37,16 +35,12 @@ func newLegend(series []Series, looks []look, width float64) legend {
 	if len(l.entries) == 0 {
 		return l
 	}
-	l.columns = min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
+	columns := min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
 	// As many rows, but none nearly empty.
-	rows := (len(l.entries) + l.columns - 1) / l.columns
-	l.columns = (len(l.entries) + rows - 1) / rows
-	for row := range slices.Chunk(l.entries, l.columns) {
-		lines := 0
-		for _, e := range row {
-			lines = max(lines, len(e.lines))
-		}
-		l.rows = append(l.rows, lines)
+	rows := (len(l.entries) + columns - 1) / columns
+	l.rows = make([]int, rows)
+	for i, e := range l.entries {
+		l.rows[i%rows] = max(l.rows[i%rows], len(e.lines))
 	}
 	return l
 }
@@ -65,12 +59,15 @@ func (l legend) height() float64 {
 
 // draw puts the legend with its upper left corner at.
 func (l legend) draw(d *drawing, at point) {
+	top := at.y
 	for i, e := range l.entries {
-		column := i % l.columns
-		if i > 0 && column == 0 {
-			at.y += legendLine * float64(l.rows[i/l.columns-1])
+		switch row := i % len(l.rows); {
+		case row > 0:
+			at.y += legendLine * float64(l.rows[row-1])
+		case i > 0:
+			at = point{at.x + l.width, top}
 		}
-		x, y := at.x+l.width*float64(column), at.y+legendLine/2
+		x, y := at.x, at.y+legendLine/2
 		if e.series.Low != nil {
 			right := x + sampleWidth
 			d.path(e.look.band(), polygon(point{x, y - 6}, point{right, y - 6}, point{right, y + 6}, point{x, y + 6}))

@@ -36,7 +36,8 @@ type Cell struct {
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
 	p, known := presets()[model]
 	if !known {
-		panic(fmt.Sprintf("no model %q", model))
+		_, err := hyper.For(model)
+		panic(err)
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }

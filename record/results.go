@@ -16,6 +16,7 @@ type Results struct {
 	other  func(Cell) []Record // of cells that have no record
 	loaded map[Pair]bool
 	trials map[string][]Record
+	keys   map[Cell]string // of cells that were asked for, as claims ask for the same ones
 }
 
 // NewResults sorts records into cells.
@@ -55,7 +56,14 @@ func (r *Results) add(records []Record) {
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	key := c.Key()
+	key, known := r.keys[c]
+	if !known {
+		if r.keys == nil {
+			r.keys = map[Cell]string{}
+		}
+		key = c.Key()
+		r.keys[c] = key
+	}
 	if r.load == nil {
 		return r.trials[key]
 	}

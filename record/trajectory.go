@@ -59,8 +59,8 @@ func (c Cell) TrainedChoices() map[string]string {
 // Cell returns the cell that a trajectory's training is a trial of ([Cell.Trained]), or an error if its choices cannot
 // be.
 func (t Trajectory) Cell() (Cell, error) {
-	if !slices.Contains(hyper.Models(), t.Model) {
-		return Cell{}, fmt.Errorf("no model %q", t.Model)
+	if _, err := hyper.For(t.Model); err != nil {
+		return Cell{}, err
 	}
 	c := NewCell(t.Data, t.Model, t.Setting, t.TrainPercent)
 	c.Resplit = true

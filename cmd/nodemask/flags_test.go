@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
@@ -36,7 +36,7 @@ func requireSame(t require.TestingT, want, got record.Cell) {
 }
 
 func TestTheCommandOfEveryCellOfThePaperTrainsThatCell(t *testing.T) {
-	for _, c := range paper.CellsOf(paper.Artifacts()) {
+	for _, c := range evidence.CellsOf(evidence.Artifacts()) {
 		requireSame(t, c, cellOfCommand(t, c.Command(10)))
 	}
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/evidence"
+	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
 	"nodemask/record"
 	"nodemask/record/measure"
 	"nodemask/stats"
@@ -95,7 +96,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	if ofCited {
 		mostSplits, r.protocol = cited.Part(f.part).Splits(), paper.CitedProtocolHash()
 		if !c.Flags().Changed("results") {
-			f.folder = filepath.Join("results", paper.CitedFolder)
+			f.folder = filepath.Join("results", evidence.CitedFolder)
 		}
 		if !c.Flags().Changed("splits") {
 			f.splits = mostSplits
@@ -156,7 +157,7 @@ func (r multiverseRun) runReadings() error {
 	results := r.results()
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
-		q, err := paper.Ask(results, r.data, r.model, setting)
+		q, err := evidence.Ask(results, r.data, r.model, setting)
 		if err != nil {
 			return err
 		}
@@ -255,7 +256,7 @@ func (r multiverseRun) printStatus(of string, results *multiverse.Results, cells
 // printSummary says what masking does over all readings, and over the calibrated ones.
 func (r multiverseRun) printSummary(results *multiverse.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
-	calibration, err := paper.Calibrate(results, r.model)
+	calibration, err := evidence.Calibrate(results, r.model)
 	if err != nil {
 		return err
 	}

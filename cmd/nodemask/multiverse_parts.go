@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/paper/cited"
-	"nodemask/paper/multiverse"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
 	"nodemask/record"
 	"nodemask/stats"
 )

@@ -11,8 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/internal/cited"
+	"nodemask/internal/evidence"
 	"nodemask/paper"
-	"nodemask/paper/cited"
 	"nodemask/record"
 )
 
@@ -66,7 +67,7 @@ func TestTheMultiverseIsListedTrainedCountedAndRunAgain(t *testing.T) {
 }
 
 func TestTheCommandOfAClaimShowsWhatItRestsOn(t *testing.T) {
-	e := paper.OpenEvidence("../../results")
+	e := evidence.Open("../../results")
 	answers, err := e.Answers(cited.Choice{})
 	require.NoError(t, err)
 	for _, a := range answers {
@@ -119,16 +120,16 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
 
-	evidence := paper.OpenEvidence("../../results")
+	e := evidence.Open("../../results")
 	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",
 		"../../results/multiverse", "--summary")
 	require.Zero(t, code, errs)
 	number := strings.NewReplacer("+", "", "−", "-")
 	for _, id := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
-		found, err := paper.Find("table-tuned")
+		found, err := evidence.Find("table-tuned")
 		require.NoError(t, err)
-		i := slices.IndexFunc(found[0].Claims, func(c paper.Claim) bool { return c.ID == "table-tuned/"+id })
-		v := found[0].Claims[i].Judge(evidence)
+		i := slices.IndexFunc(found[0].Claims, func(c evidence.Claim) bool { return c.ID == "table-tuned/"+id })
+		v := found[0].Claims[i].Judge(e)
 		_, of, is := strings.Cut(out, fmt.Sprintf("\n%s, over the %d cells above that have every arm\n", id, v.Of))
 		require.True(t, is, out)
 		_, said, _ := strings.Cut(of, "    masked, p tuned: ")
@@ -149,16 +150,16 @@ func TestTheMultiverseSaysHowManyTrialsLackTheirDataAndHowToGetThem(t *testing.T
 
 func TestTheCommandOfEachFindingShowsItsNumbers(t *testing.T) {
 	results := filepath.Join("..", "..", "results")
-	e := paper.OpenEvidence(results)
-	advice := paper.Advice(e)
+	e := evidence.Open(results)
+	advice := evidence.Advice(e)
 	numbers := regexp.MustCompile(`\d+(\.\d+| %)`) // without signs: A against B may be shown as B against A
 	shown := map[string]map[string]bool{}          // what the commands print
-	for _, f := range append(paper.Findings(paper.Artifacts(), e), advice[0]) {
+	for _, f := range append(evidence.Findings(evidence.Artifacts(), e), advice[0]) {
 		if shown[f.Command] == nil {
 			args := strings.Fields(f.Command)[1:]
 			folder := results
 			if args[0] == "multiverse" {
-				folder = filepath.Join(results, paper.MultiverseFolder)
+				folder = filepath.Join(results, evidence.MultiverseFolder)
 			}
 			code, out, errs := nodemask(t, append(args, "--results", folder)...)
 			require.Zero(t, code, errs)

@@ -14,8 +14,8 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/page"
-	"nodemask/paper"
+	"nodemask/internal/evidence"
+	"nodemask/internal/page"
 )
 
 func newPageCommand() *cobra.Command {
@@ -53,7 +53,7 @@ time.`,
 		if err != nil {
 			return fmt.Errorf("a page is compiled from the project's source: %w", err)
 		}
-		if o.Results, err = paper.OpenRecords(folder); err != nil {
+		if o.Results, err = evidence.OpenRecords(folder); err != nil {
 			return err
 		}
 		if o.Module, err = page.Build(c.Context(), project); err != nil {

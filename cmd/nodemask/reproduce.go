@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/nmgnn/train"
-	"nodemask/paper"
 	"nodemask/record"
 	"nodemask/record/measure"
 )
@@ -66,7 +66,7 @@ code is 1.`,
 }
 
 func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
-	artifacts, err := paper.Find(ids...)
+	artifacts, err := evidence.Find(ids...)
 	if err != nil {
 		return artifactError(err, ids)
 	}
@@ -82,16 +82,16 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	if f.list {
 		if len(ids) == 0 {
-			artifacts = paper.Artifacts()
+			artifacts = evidence.Artifacts()
 		}
 		for _, a := range artifacts {
 			fmt.Fprintf(c.OutOrStdout(), "%-24s %4d cells  %s\n", a.ID, len(a.Cells()), a.Title)
 		}
 		return nil
 	}
-	cells := paper.CellsOf(artifacts)
+	cells := evidence.CellsOf(artifacts)
 	all := len(cells)
-	cells = slices.DeleteFunc(cells, paper.ReadOff)
+	cells = slices.DeleteFunc(cells, evidence.ReadOff)
 	if read := all - len(cells); read > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: 'nodemask multiverse --part cited', '--part "+
 			"tables' and "+
@@ -105,7 +105,7 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	say := progressOf(w)
 	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options[record.Record]{
 		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
-		Open: f.open, Unopened: sayUnopened(w), Also: paper.CellsOf(paper.Artifacts()),
+		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
 		Progress: func(s measure.State[record.Record]) {
 			if s.Last != nil {
 				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",

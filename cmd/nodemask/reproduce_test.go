@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -126,21 +127,21 @@ func TestResultsThatContradictEachOtherAreNotMergedAndNotInOrder(t *testing.T) {
 	require.Contains(t, errs, "merged-by-hand.jsonl: line 1: contradicts ")
 
 	folder = filepath.Join(t.TempDir(), "results")
-	readings := filepath.Join(folder, paper.MultiverseFolder)
+	readings := filepath.Join(folder, evidence.MultiverseFolder)
 	code, _, errs = nodemask(t, "multiverse", "--backend", "go", "--data", "sbm:nodes=40,classes=2", "--model", "sgat",
 		"--sizes", "50", "--splits", "1", "--shard", "1/5", "--results", readings)
 	require.Zero(t, code, errs)
 	code, out, errs = nodemask(t, "results", "verify", "--results", folder)
 	require.Zero(t, code, errs)
 	require.Equal(t, "0 records and 3 trajectories in order\n", out)
-	require.NoError(t, os.Rename(readings, filepath.Join(folder, paper.CitedFolder)))
+	require.NoError(t, os.Rename(readings, filepath.Join(folder, evidence.CitedFolder)))
 	code, _, errs = nodemask(t, "results", "verify", "--results", folder)
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "line 1: a trajectory under protocol \""+paper.ProtocolHash()+"\": expected "+
 		""+paper.CitedProtocolHash())
 	for _, what := range []string{"--status", "--summary", "--splits=1"} {
 		code, out, errs = nodemask(t, "multiverse", "--part", "cited", what, "--backend", "go", "--results",
-			filepath.Join(folder, paper.CitedFolder))
+			filepath.Join(folder, evidence.CitedFolder))
 		require.Equal(t, 1, code, what)
 		require.Contains(t, errs, "line 1: a trajectory under protocol", what)
 		require.Empty(t, out)

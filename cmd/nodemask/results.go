@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodemask/internal/evidence"
 	"nodemask/paper"
 	"nodemask/record"
 )
@@ -60,8 +61,8 @@ func newResultsCommand() *cobra.Command {
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.OpenStore(folder).Verify()
 		trajectories := 0
-		for _, part := range [][2]string{{paper.MultiverseFolder, paper.ProtocolHash()},
-			{paper.CitedFolder, paper.CitedProtocolHash()}} {
+		for _, part := range [][2]string{{evidence.MultiverseFolder, paper.ProtocolHash()},
+			{evidence.CitedFolder, paper.CitedProtocolHash()}} {
 			n, more := record.OpenTrajectories(filepath.Join(folder, part[0]), part[1]).Verify()
 			trajectories, err = trajectories+n, errors.Join(err, more)
 		}
@@ -111,7 +112,7 @@ flag of 'nodemask train' that says how it was trained. A field is empty (null, N
 			return err
 		}
 		if readings {
-			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, paper.MultiverseFolder), "").Load()
+			trajectories, err := record.OpenTrajectories(filepath.Join(*folder, evidence.MultiverseFolder), "").Load()
 			if err != nil {
 				return err
 			}

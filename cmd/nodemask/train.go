@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/evidence"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -136,8 +137,13 @@ func (f *trainFlags) cell() (record.Cell, error) {
 	return c, c.Parameters.Check()
 }
 
-// checkRead returns an error for a flag that was given and that the model does not read.
-func (f *trainFlags) checkRead(c *cobra.Command) error {
+// checkRead returns an error for a flag that was given and that the cell or its model does not read.
+func (f *trainFlags) checkRead(c *cobra.Command, keep hyper.KeepRate) error {
+	for _, flag := range []string{"mask-over", "rescale", "self-term"} {
+		if c.Flags().Changed(flag) && !keep.Active() {
+			return misusef("--%s: nothing is masked: expected --keep-rate below 1, or the flag left out", flag)
+		}
+	}
 	for _, of := range []struct {
 		flags []string
 		read  func(hyper.Traits) bool
@@ -167,7 +173,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	case err != nil:
 		return misuse{didYouMean(err, f.preset, hyper.Presets())}
 	}
-	if err := f.checkRead(c); err != nil {
+	if err := f.checkRead(c, cell.Parameters.KeepRate); err != nil {
 		return err
 	}
 	setting := cell.Setting
@@ -495,7 +501,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 				return err
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published, _ := paper.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
+			published, _ := evidence.GINScore(graph.Name, row.setting, trainPercent, keepRate.Active())
 			cells = append(cells, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
 		t.Rows = append(t.Rows, cells)

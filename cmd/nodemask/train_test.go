@@ -65,6 +65,9 @@ func TestAFlagThatTheModelDoesNotReadIsMisuse(t *testing.T) {
 		"--attention-dropout: the model gcn does not":  {"--model", "gcn", "--attention-dropout", "0.5"},
 		"--mlp-layers: the model gcn does not read it": {"--model", "gcn", "--mlp-layers", "2"},
 		"--epsilon: the model gcn does not read it":    {"--model", "gcn", "--epsilon", "0.5"},
+		"--mask-over: nothing is masked":               {"--mask-over", "train"},
+		"--rescale: nothing is masked":                 {"--rescale"},
+		"--self-term: nothing is masked":               {"--model", "gat", "--heads", "2", "--self-term", "kept"},
 		"--preset paper: this is GIN":                  {"--model", "gat", "--preset", "paper"},
 		"--preset standard: it has no attention heads": {"--model", "gat", "--preset", "standard"},
 	} {

@@ -30,8 +30,8 @@ const (
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
-	"nmgnn/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "paper", "paper/cited", "paper/multiverse", "page",
+	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
+	"record", "record/measure", "paper", "internal/evidence", "internal/cited", "internal/multiverse", "internal/page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -53,7 +53,7 @@ var rooms = map[string][]string{
 	"internal/browsertest": nil,
 	"scripts":              nil,
 	"scripts/build":        {"internal/gobuild"},
-	"scripts/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/kernels/fused",
+	"scripts/gpucheck": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/kernels/fused",
 		"nmgnn/train"},
 
 	"datasets": {"csr", "internal/memory", "internal/wholefile"},
@@ -63,24 +63,24 @@ var rooms = map[string][]string{
 	"aggtree/explorer": {"aggtree", "aggtree/draw", "csr", "plots"},
 
 	"nmgnn/hyper":                nil,
-	"nmgnn/kernels/fused":        nil,
-	"nmgnn/internal/gomlx":       nil,
+	"internal/kernels/fused":     nil,
+	"internal/gomlx":             nil,
 	"nmgnn/internal/safetensors": {"internal/wholefile", "nmgnn/internal/mapped"},
 	"nmgnn/internal/mapped":      nil,
-	"nmgnn/internal/learn":       {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/kernels", "stats"},
-	"nmgnn/kernels":              {"csr", "nmgnn/internal/gomlx", "nmgnn/kernels/fused"},
-	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/kernels"},
-	"nmgnn/backend":              {"internal/checkout", "internal/memory", "nmgnn/kernels/fused", "nmgnn/internal/gomlx", "nmgnn/kernels"},
-	"nmgnn/internal/gnntest":     {"csr", "datasets", "nmgnn/backend", "nmgnn/kernels"},
-	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/kernels"},
-	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/kernels"},
-	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/kernels", "stats"},
-	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "nmgnn/kernels", "nmgnn/train", "stats"},
+	"nmgnn/internal/learn":       {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "internal/kernels", "stats"},
+	"internal/kernels":           {"csr", "internal/gomlx", "internal/kernels/fused"},
+	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "internal/gomlx", "internal/kernels"},
+	"nmgnn/backend":              {"internal/checkout", "internal/memory", "internal/kernels/fused", "internal/gomlx", "internal/kernels"},
+	"internal/gnntest":           {"csr", "datasets", "nmgnn/backend", "internal/kernels"},
+	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "internal/gomlx", "internal/kernels"},
+	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors", "internal/kernels"},
+	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "internal/kernels", "stats"},
+	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
 		"nmgnn/infer", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
+	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
 	"internal/worker": {"datasets", "internal/gobuild", "plots", "record"},
@@ -88,13 +88,16 @@ var rooms = map[string][]string{
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
-	"paper/multiverse": {"datasets", "nmgnn/hyper", "record", "stats"},
-	"paper/cited":      {"datasets", "nmgnn/hyper", "paper/multiverse", "record", "stats"},
-	"paper":            {"csr", "datasets", "nmgnn/hyper", "paper/cited", "paper/multiverse", "plots", "record", "stats"},
+	"paper": {"datasets", "nmgnn/hyper", "record"},
 
-	"page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
-		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "paper", "paper/cited",
-		"paper/multiverse", "plots", "record", "record/measure", "stats"},
+	"internal/multiverse": {"datasets", "nmgnn/hyper", "paper", "record", "stats"},
+	"internal/cited":      {"datasets", "nmgnn/hyper", "internal/multiverse", "record", "stats"},
+	"internal/evidence": {"csr", "datasets", "nmgnn/hyper", "internal/cited", "internal/multiverse", "paper", "plots",
+		"record", "stats"},
+
+	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/evidence",
+		"internal/cited", "internal/multiverse", "paper", "plots", "record", "record/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",
@@ -212,8 +215,8 @@ func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 
 func TestLayersAreReachedWithoutPaperRecordsOrTrees(t *testing.T) {
 	deps := listed(t)["nmgnn"].Deps
-	require.Contains(t, deps, module+"nmgnn/kernels")
-	for _, high := range []string{"aggtree", "paper", "record", "stats", "plots"} {
+	require.Contains(t, deps, module+"internal/kernels")
+	for _, high := range []string{"aggtree", "internal/evidence", "record", "stats", "plots"} {
 		for _, dep := range deps {
 			assert.False(t, dep == module+high || strings.HasPrefix(dep, module+high+"/"), "nmgnn depends on %s", dep)
 		}
@@ -232,7 +235,7 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 		return found
 	}
 	require.NotEmpty(t, reaches("nmgnn"))
-	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record", "paper"} {
+	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record", "internal/evidence"} {
 		assert.Empty(t, reaches(folder), folder)
 	}
 }

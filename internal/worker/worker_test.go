@@ -20,14 +20,14 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
+	"nodemask/internal/evidence"
 	"nodemask/nmgnn/hyper"
-	"nodemask/paper"
 	"nodemask/record"
 )
 
 func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
 	var cells []record.Cell
-	for _, a := range paper.Artifacts() {
+	for _, a := range evidence.Artifacts() {
 		cells = append(cells, a.Cells()...)
 	}
 	odd := record.NewCell("./a folder, \"mine\"", "gat", datasets.Inductive,

@@ -8,10 +8,10 @@ import (
 	"syscall"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/cited"
 	"nodemask/plots"
 	"nodemask/record/measure"
 	"nodemask/stats"

@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/page"
+	"nodemask/internal/page"
 )
 
 // openBrowser starts a headless Chromium, or skips the test. What goes wrong in its pages, and what they load from

@@ -16,10 +16,10 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
+	"nodemask/internal/kernels/fused"
 	"nodemask/internal/memory"
-	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/kernels"
-	"nodemask/nmgnn/kernels/fused"
 )
 
 // Backend is what computes: XLA on a GPU ("xla:cuda") or CPU ("xla:cpu"), or GoMLX's pure-Go backend ("go").

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 func TestABackendOfAnUnknownNameIsUnknown(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nmgnn/kernels"
+	"nodemask/internal/kernels"
 )
 
 // With the race detector, as in make torture, this fails if opening changes what others read.

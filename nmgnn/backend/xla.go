@@ -13,8 +13,8 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
-	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/kernels/fused"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels/fused"
 )
 
 const haveXLA = true

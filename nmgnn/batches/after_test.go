@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/train"
 )

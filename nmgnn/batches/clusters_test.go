@@ -11,7 +11,7 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 )
 
 func TestEveryNodeIsInOneClusterAndNoClusterIsEmptyOrTooLarge(t *testing.T) {

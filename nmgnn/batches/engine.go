@@ -8,13 +8,13 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/mapped"
-	"nodemask/nmgnn/kernels"
 )
 
 // engine runs a model over one graph, batch by batch: a store with room for one batch, and programs over it.

@@ -6,11 +6,11 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/kernels"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/kernels"
 	"nodemask/nmgnn/train"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 )
 
 // An evaluation runs layer by layer over all batches: what layer i makes of all nodes is there before layer i+1 reads

@@ -7,8 +7,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 )
 
 // graphPath is where the variables of a batch's graph and features are.

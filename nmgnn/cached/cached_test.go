@@ -15,12 +15,12 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
 )
 
 // arrivalsOf are the nodes of a view that are not in its train graph, joined to each other and to train nodes by their

@@ -11,12 +11,12 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/safetensors"
-	"nodemask/nmgnn/kernels"
 )
 
 // Predictor predicts nodes that arrive after training from a model and its cache. For one node it reads the node's

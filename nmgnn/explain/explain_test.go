@@ -18,7 +18,7 @@ import (
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 )
 
 // randomGraph has features of which about half are 0, stored dense or sparse.

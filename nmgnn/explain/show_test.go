@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 	"nodemask/plots"
 )
 

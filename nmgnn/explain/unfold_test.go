@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/train"
 )
 

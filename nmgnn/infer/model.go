@@ -9,10 +9,10 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
-	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/kernels"
 )
 
 // Model is a model with its weights, trained or not, which runs over any graph.

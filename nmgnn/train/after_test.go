@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/kernels"
 )
 
 // sixNodes is a triangle of train nodes a, b, c with features 1, 2, 4, and new nodes d, e, f with 8, 16, 32: d is

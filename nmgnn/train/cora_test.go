@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/kernels"
 )
 
 func TestGoAndXLAHaveTheSameLossesOnCora(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"nodemask/datasets"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/kernels"
 )
 
 // Options say how to train. The zero value trains without masking and weight decay, for the paper's epochs and

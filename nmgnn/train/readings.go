@@ -12,11 +12,11 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/stats"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/kernels"
 )
 
 // errOtherProgram says that a compiled trainer cannot do what is asked of it: another one has to be made.

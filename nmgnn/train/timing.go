@@ -6,8 +6,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 )
 

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"nodemask/internal/gomlx"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 

@@ -10,12 +10,12 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
-	"nodemask/nmgnn/kernels"
 )
 
 // Trainer is a model compiled for one view of a graph. It can train any number of trials, one after the other. Several

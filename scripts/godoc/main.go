@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -155,6 +156,8 @@ func (w *writer) doc(text string, level int) {
 		switch {
 		case l.ImportPath == "":
 			return "#" + name
+		case ours && slices.Contains(strings.Split(path, "/"), "internal"):
+			return "" // no page, and so no link
 		case ours:
 			return strings.TrimSuffix(fileOf(path)+"#"+name, "#")
 		}

@@ -15,12 +15,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"nodemask/datasets"
+	"nodemask/internal/kernels/fused"
+	"nodemask/internal/kernels/fused/triton"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/kernels/fused"
-	"nodemask/nmgnn/kernels/fused/triton"
 	"nodemask/nmgnn/train"
 )
 

@@ -96,6 +96,9 @@ python_and_first_page() {
     first_page
 }
 
+# in_background leaves the processors to what fetches, so that the first page does not wait for compilers.
+in_background() { renice -n 10 -p "$BASHPID" >/dev/null 2>&1 || true; }
+
 # sizes lists how large the tools are: truncated ones are rebuilt.
 sizes() {
     local tool
@@ -107,6 +110,7 @@ sizes() {
 tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
 
 build_tools() {
+    in_background
     { echo "${tools[@]}" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
     { cat "$scratch/tools" && sizes "${tools[@]}"; } | cmp -s - "$lab/tools-installed" && return
     mkdir "$scratch/built"
@@ -127,6 +131,7 @@ install_tools() {
 # A cold build cache makes the first cell of a notebook take over a minute. What trains for cells is built as
 # internal/worker would build it; what cells import is compiled as they would be.
 compile() {
+    in_background
     GOWORK=off step "nodemask cannot be built" \
         go run ./scripts/build .nodemask/bin/nodemask ./cmd/nodemask -buildvcs=false -ldflags=-s
     step "nodemask cannot be built" go build ./nb/... ./aggtree/... ./nmgnn/... ./record/...

@@ -13,9 +13,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 
+	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/kernels"
 )
 
 // Owns reports whether a variable is changed by training, unlike the data.

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nmgnn/internal/gnntest"
+	"nodemask/internal/gnntest"
 )
 
 func TestTheLossIsTheMeanCrossEntropyOfTheScoredNodes(t *testing.T) {

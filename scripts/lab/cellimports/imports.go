@@ -19,8 +19,9 @@ import (
 const module = "nodemask"
 
 // withImports returns source with imports of those packages of the project that it uses and does not import; nil if
-// there are none, or if it is no Go.
-func withImports(source []byte, project string) ([]byte, error) {
+// there are none, or if it is no Go. If names may be misspelt, packages need not have what is used of them, so that the
+// compiler says "undefined: nb.Tre" instead of "undefined: nb".
+func withImports(source []byte, project string, misspelt bool) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
 		return nil, nil
@@ -41,7 +42,7 @@ func withImports(source []byte, project string) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !slices.ContainsFunc(wanted[name], func(symbol string) bool { return !exported[symbol] }) {
+			if misspelt || !slices.ContainsFunc(wanted[name], func(symbol string) bool { return !exported[symbol] }) {
 				fitting = append(fitting, folder)
 			}
 		}

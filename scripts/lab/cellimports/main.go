@@ -34,23 +34,31 @@ func run(args []string) error {
 		return err
 	}
 	lab := filepath.Dir(filepath.Dir(self))
-	if len(args) > 0 {
-		if err := addTo(args[len(args)-1], filepath.Dir(filepath.Dir(lab))); err != nil {
-			return err
+	add := func(misspelt bool) error {
+		if len(args) == 0 {
+			return nil
 		}
+		return addTo(args[len(args)-1], filepath.Dir(filepath.Dir(lab)), misspelt)
+	}
+	if err := add(false); err != nil {
+		return err
 	}
 	c := exec.Command(filepath.Join(lab, "tools", filepath.Base(self)), args...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	return c.Run()
+	if err := c.Run(); err != nil {
+		return err
+	}
+	return add(true) // nobody else has them
 }
 
-// addTo adds imports of the project's packages to a file. One that is no Go is left as it is, for goimports to say so.
-func addTo(path, project string) error {
+// addTo adds imports of the project's packages to a file, as [withImports] does. One that is no Go is left as it is, for
+// goimports to say so.
+func addTo(path, project string, misspelt bool) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
-	added, err := withImports(source, project)
+	added, err := withImports(source, project, misspelt)
 	if err != nil || added == nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestPackagesOfTheProjectThatACellNamesAreImported(t *testing.T) {
 		`record := struct{ NewCell int }{}; _ = record.NewCell`: ``,
 		`testify.New()`:                                         ``,
 	} {
-		added, err := withImports([]byte("package main // a cell\n\nfunc main() {\n"+body+"\n}\n"), project)
+		added, err := withImports([]byte("package main // a cell\n\nfunc main() {\n"+body+"\n}\n"), project, false)
 		require.NoError(t, err, body)
 		if want == "" {
 			assert.Nil(t, added, "%s: %s", body, added)
@@ -48,7 +48,7 @@ func TestWhatIsImportedOrIsNoGoStaysAsItIs(t *testing.T) {
 		"package main\n\nfunc main() { nb.Figure(\n",
 		"",
 	} {
-		added, err := withImports([]byte(source), project)
+		added, err := withImports([]byte(source), project, false)
 		require.NoError(t, err)
 		assert.Nil(t, added, source)
 	}
@@ -74,7 +74,7 @@ func TestOfPackagesOfOneNameThatIsTakenWhichHasAllThatIsUsed(t *testing.T) {
 	}
 	for used, want := range map[string]string{"Mean()": module + "/a/stat",
 		"Median{}": module + "/b/stat", "Both": "", "Tested()": "", "mean": ""} {
-		added, err := withImports([]byte("package main; func main() { _ = stat."+used+" }"), project)
+		added, err := withImports([]byte("package main; func main() { _ = stat."+used+" }"), project, false)
 		require.NoError(t, err)
 		if want == "" {
 			assert.Nil(t, added, used)
@@ -106,6 +106,13 @@ func TestGoimportsDoesTheRest(t *testing.T) {
 	said, err := goimports(`echo "$1"; cat "$2"`)
 	require.NoError(t, err)
 	assert.Equal(t, "-w\npackage main; import \"nodemask/nb\"\n\nfunc main() { nb.Figure() }\n", said)
+	require.NoError(t, os.WriteFile(cell, []byte("package main\n\nfunc main() { nb.Figur(); other.Name() }\n"), 0o666))
+	said, err = goimports(`cat "$2"`)
+	require.NoError(t, err)
+	assert.NotContains(t, said, "import", "goimports may know another package with such a name")
+	text, err := os.ReadFile(cell)
+	require.NoError(t, err)
+	assert.Equal(t, "package main; import \"nodemask/nb\"\n\nfunc main() { nb.Figur(); other.Name() }\n", string(text))
 	said, err = goimports("echo 'main.go:1:1: expected declaration' >&2; exit 2")
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)

@@ -20,7 +20,7 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/spf13/cobra"
 
-	"nodemask/nmgnn/beam/layerwise"
+	"nodemask/nmgnn/beam/internal/layerwise"
 	"nodemask/nmgnn/cached"
 )
 

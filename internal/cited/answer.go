@@ -1,0 +1,307 @@
+package cited
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/internal/multiverse"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// Verdict is what masking does to a model, by the protocol's rule.
+type Verdict string
+
+// The verdicts there are.
+const (
+	Gains        Verdict = "gains"
+	Loses        Verdict = "loses"
+	NoDifference Verdict = "no difference"
+	Inconclusive Verdict = "inconclusive"
+	NotRun       Verdict = "not run"
+)
+
+// relevant is the least effect, in points, that "no difference" has to leave out.
+const relevant = 1.0
+
+// Answer is what masking does in one reading of a model on a data set in a setting.
+type Answer struct {
+	multiverse.Question // of that reading alone
+	Reading             multiverse.Reading
+	Splits              int                // that there are, of [Splits]
+	Effect              *multiverse.Effect // nil: there are fewer than two splits
+	P                   float64            // of the pooled effect, corrected by Holm's method; 1 without an effect
+	Verdict             Verdict
+}
+
+// Choice is a value of what the paper's sentences disagree on.
+type Choice struct {
+	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
+	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
+	Rescaled   bool // what is kept is divided by p: silent
+	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
+}
+
+// Choices lists those that the protocol gives side by side, the cited reading's first.
+func Choices() []Choice {
+	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
+}
+
+// String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
+func (c Choice) String() string {
+	text := ""
+	for _, part := range []struct {
+		chosen bool
+		words  string
+	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
+		"no attention dropout"}} {
+		if !part.chosen {
+			continue
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += part.words
+	}
+	if text == "" {
+		return "the cited reading"
+	}
+	return text
+}
+
+// reading is the choice as a reading; what has no place in a model or setting changes nothing.
+func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiverse.Reading {
+	r := make(multiverse.Reading, len(axes))
+	for _, choice := range []struct {
+		axis   string
+		chosen bool
+	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisRescale, c.Rescaled}, {axisAttention, c.Fair}} {
+		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
+			r[i] = 1
+		}
+	}
+	return r
+}
+
+// Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and
+// settings. Its p-values are corrected over all of them; those that lack splits count as 1.
+func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
+	var all []Answer
+	var p []float64
+	for _, model := range Models() {
+		for _, data := range Data() {
+			for _, setting := range datasets.Settings() {
+				a, err := Ask(r, data, model, setting, choice, multiverse.Contrast{})
+				if err != nil {
+					return nil, err
+				}
+				if a.Splits < Splits {
+					a.P = 1
+				}
+				all, p = append(all, a), append(p, a.P)
+			}
+		}
+	}
+	corrected, err := stats.Holm(p)
+	if err != nil {
+		return nil, fmt.Errorf("cited: %w", err)
+	}
+	for i := range all {
+		all[i].P = corrected[i]
+		all[i].Verdict = all[i].verdict()
+	}
+	return all, nil
+}
+
+// Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
+// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Results.Effects], and of a model that
+// the paper does not have.
+func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, choice Choice,
+	contrast multiverse.Contrast) (Answer, error) {
+	q, err := Question(Cited, data, model, setting)
+	if err != nil {
+		return Answer{}, err
+	}
+	q.Contrast = contrast
+	return ask(r, q, choice.reading(q.Axes, setting))
+}
+
+func ask(r *multiverse.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
+	q.Only = []multiverse.Reading{reading}
+	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
+	effects, err := r.Effects(q)
+	if err != nil {
+		return a, err
+	}
+	a.Splits = len(effects.Splits)
+	if len(effects.Effects) > 0 {
+		a.Effect = &effects.Effects[0]
+		a.P = a.Effect.Pooled.P
+	}
+	return a, nil
+}
+
+// verdict is the protocol's rule, which takes all splits.
+func (a Answer) verdict() Verdict {
+	switch {
+	case a.Effect == nil || a.Splits < Splits:
+		return NotRun
+	case a.P < 0.05 && a.Effect.Pooled.MeanDifference > 0:
+		return Gains
+	case a.P < 0.05:
+		return Loses
+	case a.Effect.Pooled.Low <= -relevant || a.Effect.Pooled.High >= relevant:
+		return Inconclusive
+	}
+	return NoDifference
+}
+
+// Gain is what masking adds at one size of the train set.
+type Gain struct {
+	TrainPercent    int
+	Mean, Low, High float64 // points of macro F1, with a 95 % interval over splits
+	Plain           float64 // mean macro F1 without masking, in percent
+}
+
+// BySize returns the gains at each size; none if nothing has been run.
+func (a Answer) BySize() ([]Gain, error) {
+	if a.Effect == nil {
+		return nil, nil
+	}
+	var all []Gain
+	for i, size := range a.Sizes {
+		mean, low, high, err := stats.ConfidenceInterval95(a.Effect.Differences[i])
+		if err != nil {
+			return nil, fmt.Errorf("cited: %w", err)
+		}
+		all = append(all, Gain{TrainPercent: size, Mean: mean, Low: low, High: high, Plain: a.Effect.Plain[i]})
+	}
+	return all, nil
+}
+
+// Agreement says how near gains come to published ones.
+type Agreement struct {
+	Cells       int
+	RMS         float64 // root mean square of ours minus the published ones, in points
+	Correlation float64
+	Inside      int // of Cells: those in which the published gain is in our 95 % interval
+}
+
+// Published returns a published gain in points.
+type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
+
+// Agree compares the gains of answers with published ones, over all cells that both have; answers that lack splits do
+// not count.
+func Agree(answers []Answer, published Published) (Agreement, error) {
+	var ours, theirs []float64
+	var a Agreement
+	for _, answer := range answers {
+		if answer.Splits < Splits {
+			continue
+		}
+		gains, err := answer.BySize()
+		if err != nil {
+			return a, err
+		}
+		for _, g := range gains {
+			want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent)
+			if !found {
+				continue
+			}
+			ours, theirs = append(ours, g.Mean), append(theirs, want)
+			a.RMS += (g.Mean - want) * (g.Mean - want)
+			if g.Low <= want && want <= g.High {
+				a.Inside++
+			}
+		}
+	}
+	if a.Cells = len(ours); a.Cells > 0 {
+		a.RMS = math.Sqrt(a.RMS / float64(a.Cells))
+	}
+	if a.Cells > 2 {
+		a.Correlation = stat.Correlation(ours, theirs, nil)
+	}
+	return a, nil
+}
+
+// Robustness says what masking does in several readings.
+type Robustness struct {
+	Readings, Above, Below int // those with a pooled effect, and those significantly above and below zero, p < 0.05
+	Of                     int // readings that the protocol has
+	Median                 float64
+}
+
+// Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
+// setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
+func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
+	contrast multiverse.Contrast) (Robustness, error) {
+	var all Robustness
+	q, err := Question(Stated, data, model, setting)
+	if err != nil {
+		return all, err
+	}
+	q.Contrast = contrast
+	readings := q.Only
+	for _, choice := range Choices() {
+		reading := choice.reading(q.Axes, setting)
+		if !slices.ContainsFunc(readings, func(other multiverse.Reading) bool { return slices.Equal(other, reading) }) {
+			readings = append(readings, reading)
+		}
+	}
+	var effects []float64
+	for _, reading := range readings {
+		a, err := ask(r, q, reading)
+		if err != nil {
+			return all, err
+		}
+		all.Of++
+		if a.Effect == nil || a.Splits < Splits {
+			continue
+		}
+		all.Readings++
+		effects = append(effects, a.Effect.Pooled.MeanDifference)
+		switch zero := -contrast.Margin; {
+		case a.Effect.Pooled.Low > zero:
+			all.Above++
+		case a.Effect.Pooled.High < zero:
+			all.Below++
+		}
+	}
+	if len(effects) > 0 {
+		all.Median = stats.Median(effects)
+	}
+	return all, nil
+}
+
+// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that
+// the reading has; corrected by nothing, and without verdicts.
+func Each(r *multiverse.Results, part Part, q multiverse.Question) ([]Answer, error) {
+	r = r.Where(func(t record.Trajectory) bool { return t.Seed < FirstSplit+uint64(part.Splits()) })
+	var all []Answer
+	for _, reading := range q.Readings() {
+		a, err := ask(r, q, reading)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// Arms returns the cells of the cited reading, without masking and with it, as they are trained and read.
+func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
+	axes, err := Axes(model)
+	if err != nil {
+		return plain, masked, err
+	}
+	r := make(multiverse.Reading, len(axes))
+	if plain, err = r.Cell(axes, multiverse.Plain, data, model, setting, trainPercent); err != nil {
+		return plain, masked, err
+	}
+	masked, err = r.Cell(axes, multiverse.Masked, data, model, setting, trainPercent)
+	return plain, masked, err
+}

@@ -1,0 +1,425 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
+	"nodemask/stats"
+)
+
+// AnswersID is the ID of the table of what masking changes in the cited reading, and gainsID that of the figure that
+// leads.
+const (
+	AnswersID = "answers"
+	gainsID   = "gains"
+)
+
+// Answers returns what masking does to all models in the cited reading, and in one of the other choices that its
+// protocol gives side by side.
+func (e *Evidence) Answers(choice cited.Choice) ([]cited.Answer, error) {
+	return cited.Answers(e.cited, choice)
+}
+
+// leadingData is the data set that the paper has all models on.
+const leadingData = "cora"
+
+// situation says in words what a setting is.
+func situation(s datasets.Setting) string {
+	if s == datasets.Inductive {
+		return "nodes arrive after training"
+	}
+	return "all nodes are known in training"
+}
+
+// nodesOf names a setting by the nodes that are predicted in it.
+func nodesOf(s datasets.Setting) string {
+	if s == datasets.Inductive {
+		return "new nodes"
+	}
+	return "known nodes"
+}
+
+// Gains returns the figure that leads: for each model on Cora what masking adds at each size of the train set in the
+// cited reading, and what the paper prints. A panel without results has the paper's alone.
+func (e *Evidence) Gains() (plots.Panels, error) {
+	const (
+		here, published = "measured here, with a 95 % interval of the mean", "in the paper"
+		unnormalised    = "here, GIN without batch normalisation"
+		fairly          = "here, against a GAT or SGAT that drops no attention either"
+	)
+	p := plots.Panels{ID: gainsID, Title: "What node masking adds to macro F1 on Cora",
+		XLabel: "nodes to train on (% of all)", YLabel: "points gained",
+		Caption: fmt.Sprintf("New nodes arrive after training (inductive); known nodes are there in training "+
+			"(transductive). In the reading that the paper and the works that it cites describe, mean of %d splits of the data.",
+			cited.Splits)}
+	answers, err := e.Answers(cited.Choice{})
+	if err != nil {
+		return p, err
+	}
+	series := func(name string, a cited.Answer) (plots.Series, error) {
+		s := plots.Series{Name: name}
+		gains, err := a.BySize()
+		for _, g := range gains {
+			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low,
+				g.Low), append(s.High, g.High)
+		}
+		return s, err
+	}
+	for _, setting := range datasets.Settings() {
+		var row []plots.Chart
+		for _, a := range answers {
+			if a.Data != leadingData || a.Setting != setting {
+				continue
+			}
+			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", gainsID, a.Model, setting), Title: hyper.Title(a.Model) + ", " +
+				nodesOf(setting)}
+			theirs := plots.Series{Name: published, Reference: true}
+			for _, size := range Sizes() {
+				if gain := publishedGain(a.Data, a.Model, setting, size); gain != nil {
+					theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, *gain)
+				}
+			}
+			ours, err := series(here, a)
+			if err != nil {
+				return p, err
+			}
+			if len(ours.X) > 0 {
+				c.Series = append(c.Series, ours)
+			}
+			c.Series = append(c.Series, theirs)
+			other, name := cited.Answer{}, fairly
+			if a.Model == "gin" {
+				other, err = e.departure(a, "body: no normalisation")
+				name = unnormalised
+			} else {
+				other, err = cited.Ask(e.cited, a.Data, a.Model, setting, cited.Choice{Fair: true}, multiverse.Contrast{})
+			}
+			if err != nil {
+				return p, err
+			}
+			if other.Effect != nil {
+				faint, err := series(name, other)
+				if err != nil {
+					return p, err
+				}
+				faint.Low, faint.High, faint.HideMarkers = nil, nil, true
+				c.Series = append(c.Series, faint)
+			}
+			row = append(row, c)
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p, nil
+}
+
+// departure returns what masking does one step away from an answer's reading.
+func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, error) {
+	q, err := cited.Question(cited.Departures, from.Data, from.Model, from.Setting)
+	if err != nil {
+		return cited.Answer{}, err
+	}
+	all, err := cited.Each(e.cited, cited.Departures, q)
+	for _, a := range all {
+		if cited.Departure(a.Axes, a.Reading) == step {
+			return a, err
+		}
+	}
+	return cited.Answer{}, err
+}
+
+// Grid returns what masking does to each model on each data set in both settings, in a word each.
+func (e *Evidence) Grid() (plots.Table, error) {
+	answers, err := e.Answers(cited.Choice{})
+	if err != nil {
+		return plots.Table{}, err
+	}
+	t := plots.Table{ID: "grid", Header: []string{"model"}, TextColumns: 1}
+	for _, data := range cited.Data() {
+		for _, setting := range datasets.Settings() {
+			t.Header = append(t.Header, DataTitle(data)+", "+nodesOf(setting))
+		}
+	}
+	t.TextColumns = len(t.Header)
+	fair, err := e.Answers(cited.Choice{Fair: true})
+	if err != nil {
+		return t, err
+	}
+	row := func(name, model string, answers []cited.Answer) {
+		fields := []plots.Field{{Text: name}}
+		for _, a := range answers {
+			if a.Model == model {
+				fields = append(fields, plots.Field{Text: string(a.Verdict), Bold: a.Verdict == cited.Gains ||
+					a.Verdict == cited.Loses, Note: effectNote(a)})
+			}
+		}
+		t.Rows = append(t.Rows, fields)
+	}
+	for _, model := range cited.Models() {
+		row(hyper.Title(model), model, answers)
+		if model != "gin" {
+			row(hyper.Title(model)+", against one that drops no attention", model, fair)
+		}
+	}
+	return t, err
+}
+
+// effectNote says what a verdict rests on.
+func effectNote(a cited.Answer) string {
+	if a.Effect == nil {
+		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
+	}
+	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2),
+		unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2), a.Splits, cited.Splits)
+}
+
+// Answer is what was found, for people.
+type Answer struct {
+	Headline  string
+	Sentences []string // of at most two numbers each
+}
+
+// Answer says what node masking does on Cora in the cited reading.
+func (e *Evidence) Answer() (Answer, error) {
+	var a Answer
+	answers, err := e.Answers(cited.Choice{})
+	if err != nil {
+		return a, err
+	}
+	fair, err := e.Answers(cited.Choice{Fair: true})
+	if err != nil {
+		return a, err
+	}
+	var apart []string
+	for _, data := range cited.Data() {
+		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
+		agreement, err := cited.Agree(of, publishedGainOf)
+		if err != nil {
+			return a, err
+		}
+		if agreement.Cells > 0 {
+			apart = append(apart, fmt.Sprintf("%.1f points on %s", agreement.RMS, DataTitle(data)))
+		}
+	}
+	a.Headline = headline(answers, fair)
+	says := func(answers []cited.Answer, model string, s datasets.Setting) string {
+		return inWords(find(answers, model, s))
+	}
+	elsewhere := "" // where GAT against one that drops no attention gains or loses on other data
+	for _, x := range fair {
+		if x.Data != leadingData && x.Model == "gat" && x.Setting == datasets.Inductive &&
+			(x.Verdict == cited.Gains || x.Verdict == cited.Loses) {
+			elsewhere += fmt.Sprintf(", and on %s it %s", DataTitle(x.Data), inWords(x))
+		}
+	}
+	arrive, known := situation(datasets.Inductive), situation(datasets.Transductive)
+	a.Sentences = []string{
+		fmt.Sprintf("In GIN on %s, masking %s where %s, and %s where %s.", DataTitle(leadingData),
+			says(answers, "gin", datasets.Inductive), arrive, says(answers, "gin", datasets.Transductive), known),
+		fmt.Sprintf("In GAT there, where %s, it %s against the paper's baseline, which drops attention weights; against a "+
+			"GAT that drops none it %s (SGAT is alike)%s.", arrive, says(answers, "gat", datasets.Inductive),
+			says(fair, "gat", datasets.Inductive), elsewhere),
+	}
+	if find(answers, "sgat", datasets.Inductive).Verdict != find(answers, "gat", datasets.Inductive).Verdict || find(fair,
+		"sgat", datasets.Inductive).Verdict != find(fair, "gat", datasets.Inductive).Verdict {
+		a.Sentences[1] = strings.Replace(a.Sentences[1], " (SGAT is alike)", "", 1)
+	}
+	if len(apart) > 0 {
+		a.Sentences = append(a.Sentences, fmt.Sprintf("The gains measured here and the published ones differ by %s (root "+
+			"mean square over models, settings and sizes).", and(apart)))
+	}
+	return a, nil
+}
+
+// find returns the answer for a model on the leading data set, which has all of them.
+func find(answers []cited.Answer, model string, s datasets.Setting) cited.Answer {
+	return answers[slices.IndexFunc(answers, func(a cited.Answer) bool {
+		return a.Model == model &&
+			a.Data == leadingData && a.Setting == s
+	})]
+}
+
+// inWords says what masking does by an answer.
+func inWords(a cited.Answer) string {
+	switch a.Verdict {
+	case cited.Gains:
+		return fmt.Sprintf("raises macro F1 by %.1f points", a.Effect.Pooled.MeanDifference)
+	case cited.Loses:
+		return fmt.Sprintf("lowers macro F1 by %.1f points", -a.Effect.Pooled.MeanDifference)
+	case cited.NoDifference:
+		return "makes less than a point of difference"
+	case cited.Inconclusive:
+		return "has no clear effect"
+	}
+	return "has not been measured in full"
+}
+
+// headline says which models gain on Cora, and when. What GAT and SGAT gain against dropout of attention is masking's
+// only where they gain against none, too.
+func headline(answers, fair []cited.Answer) string {
+	when := map[[2]bool][]string{} // gains inductively, transductively
+	var replaced []string
+	for _, model := range cited.Models() {
+		var gains [2]bool
+		instead := false // all that is gained is gained by leaving dropout of attention out, too
+		for i, s := range []datasets.Setting{datasets.Inductive, datasets.Transductive} {
+			a, alone := find(answers, model, s).Verdict, find(fair, model, s).Verdict
+			if a == cited.NotRun || model != "gin" && alone == cited.NotRun {
+				return "Not everything has been measured yet."
+			}
+			gains[i] = a == cited.Gains && (model == "gin" || alone == cited.Gains)
+			instead = instead || a == cited.Gains && (alone == cited.NoDifference || alone == cited.Loses)
+		}
+		when[gains] = append(when[gains], hyper.Title(model))
+		if gains == ([2]bool{}) && model != "gin" && instead {
+			replaced = append(replaced, hyper.Title(model))
+		}
+	}
+	var parts []string
+	for _, group := range []struct {
+		gains [2]bool
+		words string
+	}{{[2]bool{true, true}, ""}, {[2]bool{true, false}, ", where " + situation(datasets.Inductive)}, {[2]bool{false, true},
+		", where " + situation(datasets.Transductive)}} {
+		if models := when[group.gains]; len(models) > 0 {
+			parts = append(parts, and(models)+group.words)
+		}
+	}
+	text := "Not on Cora."
+	if len(parts) > 0 {
+		text = "On Cora, yes for " + strings.Join(parts, "; for ") + "."
+	}
+	if len(replaced) > 0 {
+		text += " What helps " + and(replaced) + " is to drop no attention."
+	}
+	return text
+}
+
+// and joins names as people do.
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func publishedGainOf(data, model string, s datasets.Setting, size int) (float64, bool) {
+	gain := publishedGain(data, model, s, size)
+	if gain == nil {
+		return 0, false
+	}
+	return *gain, true
+}
+
+// AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices
+// beside it, how robust it is, and what the paper has.
+func (e *Evidence) AnswersTable() (plots.Table, error) {
+	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
+		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
+			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
+	t.TextColumns = len(t.Header)
+	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
+		"their edges to train nodes, a masked node keeps its own term. Stated readings: what is stated or cited is fixed, " +
+		"what the paper is silent about varies; in how many the effect is significantly above and below zero."
+	var columns [][]cited.Answer
+	for _, choice := range cited.Choices() {
+		answers, err := e.Answers(choice)
+		if err != nil {
+			return t, err
+		}
+		columns = append(columns, answers)
+	}
+	for i, a := range columns[0] {
+		robust, err := cited.Robust(e.cited, a.Data, a.Model, a.Setting, multiverse.Contrast{})
+		if err != nil {
+			return t, err
+		}
+		effect, p := "–", "–"
+		if a.Effect != nil {
+			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low, 2),
+				unsigned(a.Effect.Pooled.High, 2))
+			if a.Splits == cited.Splits {
+				p = stats.ProbabilityText(a.P)
+			}
+		}
+		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), effect, p,
+			string(a.Verdict), "–"}
+		if published := publishedOverReadings(a.Data, a.Model, a.Setting); published != nil {
+			row[6] = signed(*published, 2)
+		}
+		for k, choice := range cited.Choices()[1:] {
+			other := columns[k+1][i]
+			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
+			if text := "–"; !has || other.Effect == nil {
+				row = append(row, text)
+			} else {
+				row = append(row, signed(other.Effect.Pooled.MeanDifference, 2)+" ("+string(other.Verdict)+")")
+			}
+		}
+		above, below, median := "–", "–", "–"
+		if robust.Readings > 0 {
+			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), signed(robust.Median, 2)
+		}
+		row = append(row, above, below, fmt.Sprintf("%d\u00a0of\u00a0%d", robust.Readings, robust.Of), median)
+		var fields []plots.Field
+		for _, text := range row {
+			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})
+		}
+		t.Rows = append(t.Rows, fields)
+	}
+	return t, nil
+}
+
+// PartTable returns what masking does in each reading of a part of the second protocol on Cora: the departures from the
+// cited reading, or normalisation and rescaling.
+func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
+	title := map[cited.Part]string{cited.Departures: "One step away from the cited reading",
+		cited.Scale: "Normalisation and rescaling", cited.Stated: "What the paper is silent about"}[part]
+	t := plots.Table{ID: string(part), Title: title + ": what node masking changes on Cora",
+		Header: []string{"model, setting", "reading", "splits", "effect [95 %]"}, Sections: true,
+		Caption: "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The first reading of each is the cited " +
+			"one; the others say what differs."}
+	for _, size := range multiverse.Sizes() {
+		t.Header = append(t.Header, fmt.Sprintf("%d %%", size))
+	}
+	t.TextColumns = len(t.Header)
+	for _, model := range cited.Models() {
+		for _, setting := range datasets.Settings() {
+			q, err := cited.Question(part, leadingData, model, setting)
+			if err != nil {
+				return t, err
+			}
+			answers, err := cited.Each(e.cited, part, q)
+			if err != nil {
+				return t, err
+			}
+			for _, a := range answers {
+				row := []plots.Field{{Text: hyper.Title(model) + ", " + nodesOf(setting)},
+					{Text: cited.Departure(a.Axes, a.Reading)}, {Text: fmt.Sprint(a.Splits)}, {Text: "–"}}
+				gains, err := a.BySize()
+				if err != nil {
+					return t, err
+				}
+				if a.Effect != nil {
+					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2),
+						unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2)), Bold: a.Effect.Sign() != 0}
+				}
+				for i := range multiverse.Sizes() {
+					text := "–"
+					if len(gains) > 0 {
+						text = fmt.Sprintf("%.1f, %s", gains[i].Plain, signed(gains[i].Mean, 1))
+					}
+					row = append(row, plots.Field{Text: text})
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	t.Caption += " At each size: macro F1 without masking, and what masking adds."
+	return t, nil
+}

@@ -1,0 +1,156 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/record"
+)
+
+// citedOf is evidence of the cited part for models on Cora: gain is what masking adds to a plain F1 of 60 on a split, by its number from 0.
+// Caching costs a point.
+func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models ...string) *Evidence {
+	t.Helper()
+	var questions []multiverse.Question
+	for _, model := range models {
+		for _, setting := range datasets.Settings() {
+			q, err := cited.Question(cited.Cited, leadingData, model, setting)
+			require.NoError(t, err)
+			questions = append(questions, q)
+		}
+	}
+	cells, err := multiverse.Cells(questions)
+	require.NoError(t, err)
+	var all []record.Trajectory
+	for _, c := range cells {
+		for split := range cited.Splits {
+			f1 := 60.0
+			if c.Parameters.KeepRate.Active() {
+				f1 += gain(c, split)
+			}
+			one := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
+				Seed: cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: paper.CitedProtocolHash()}
+			for range hyper.StopOns() {
+				var scores, cachedScores []float64
+				var epochs []int
+				for range record.NumArrivals(c.Setting) {
+					scores, cachedScores, epochs = append(scores, f1), append(cachedScores, f1-1), append(epochs, 1)
+				}
+				one.F1, one.Cached = append(one.F1, scores), append(one.Cached, cachedScores)
+				one.ValidationF1, one.BestEpochs = one.F1, append(one.BestEpochs, epochs)
+			}
+			all = append(all, one)
+		}
+	}
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	return e
+}
+
+func TestTheHeadlineNamesWhoGainsAndWhen(t *testing.T) {
+	e := citedOf(t, func(c record.Cell, split int) float64 {
+		switch {
+		case c.Setting == datasets.Inductive && c.Parameters.Model != "sgat":
+			return 2 + wobble(split%10)/10
+		case c.Parameters.Model == "gin":
+			return 1 + wobble(split%10)/10
+		}
+		return wobble(split%10) / 10
+	}, "gin", "gat", "sgat")
+	a, err := e.Answer()
+	require.NoError(t, err)
+	assert.Equal(t, "On Cora, yes for GIN; for GAT, where nodes arrive after training.", a.Headline)
+	assert.Equal(t, "In GIN on Cora, masking raises macro F1 by 2.0 points where nodes arrive after training, and raises macro F1 by 1.0 points where all nodes are known in training.", a.Sentences[0])
+	grid, err := e.Grid()
+	require.NoError(t, err)
+	require.NoError(t, grid.Check())
+	assert.Equal(t, "gains", grid.Rows[0][1].Text)
+	assert.Equal(t, "SGAT, against one that drops no attention", grid.Rows[4][0].Text)
+	assert.Equal(t, "no difference", grid.Rows[4][1].Text)
+	assert.Equal(t, "not run", grid.Rows[0][3].Text, "CiteSeer")
+
+	few, err := citedOf(t, func(record.Cell, int) float64 { return 1 }, "gin").Answer()
+	require.NoError(t, err)
+	assert.Equal(t, "Not everything has been measured yet.", few.Headline)
+}
+
+func TestTheLeadingFigureHasOursAndThePublishedGains(t *testing.T) {
+	e := citedOf(t, func(_ record.Cell, split int) float64 { return 2 + wobble(split%10)/10 }, "gin")
+	p, err := e.Gains()
+	require.NoError(t, err)
+	require.NoError(t, p.Check())
+	require.Len(t, p.Rows, 2)
+	gin := p.Rows[0][0]
+	assert.Equal(t, "GIN, new nodes", gin.Title)
+	require.Len(t, gin.Series, 2)
+	assert.InDelta(t, 56.38-52.91, gin.Series[0].Y[0], 1e-9, "published, at 10 %")
+	assert.Equal(t, []float64{10, 25, 50, 90}, gin.Series[1].X)
+	assert.InDelta(t, 2, gin.Series[1].Y[0], 0.1)
+	assert.Len(t, p.Rows[0][1].Series, 1, "GAT has not been run")
+}
+
+func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
+	all := []cited.Answer{}
+	for _, model := range cited.Models() {
+		for _, s := range datasets.Settings() {
+			a := cited.Answer{Verdict: cited.NoDifference}
+			if s == datasets.Inductive {
+				a.Verdict = cited.Gains
+			}
+			a.Data, a.Model, a.Setting = leadingData, model, s
+			all = append(all, a)
+		}
+	}
+	fair := slices.Clone(all)
+	for i := range fair {
+		fair[i].Verdict = cited.NoDifference
+	}
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training. What helps GAT and SGAT is to drop no attention.", headline(all, fair))
+	assert.Equal(t, "On Cora, yes for GIN, GAT and SGAT, where nodes arrive after training.", headline(all, all))
+	assert.Equal(t, "Not on Cora.", headline(fair, fair))
+	for i := range fair {
+		fair[i].Verdict = cited.Inconclusive
+	}
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair), "what is not known is not said")
+	fair[len(fair)-1].Verdict = cited.NotRun
+	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair))
+}
+
+func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {
+	e := citedOf(t, func(c record.Cell, split int) float64 {
+		if c.Setting == datasets.Transductive {
+			return -1 + wobble(split%10)/10
+		}
+		return 2 + wobble(split%10)/10
+	}, "gin")
+	v := claim(t, "table-gin-cora/gain-inductive").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.Equal(t, "4 of 4", v.Strict())
+	assert.Equal(t, "nodemask multiverse --part cited --data cora --model gin --summary", v.command)
+	assert.Equal(t, "3 above, 0 below of 3", v.Robust, "itself, with all edges, and rescaled")
+	assert.Equal(t, multiverse.Contradicted, claim(t, "table-gin-cora/gain-transductive").Judge(e).Grade)
+	assert.Equal(t, multiverse.Reproduced, claim(t, "table-scale-cora/costs").Judge(e).Grade)
+	assert.Equal(t, multiverse.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade, "it costs a point, which is the margin")
+	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-pubmed/gain-inductive").Judge(e).Grade)
+}
+
+func TestResultsOfBothProtocolsCarryTheirHashes(t *testing.T) {
+	require.NotEqual(t, paper.ProtocolHash(), paper.CitedProtocolHash())
+	for folder, hash := range map[string]string{MultiverseFolder: paper.ProtocolHash(), CitedFolder: paper.CitedProtocolHash()} {
+		all, err := record.OpenTrajectories("../../results/"+folder, "").Load()
+		require.NoError(t, err)
+		require.NotEmpty(t, all)
+		for _, one := range all {
+			require.Equal(t, hash, one.Protocol, strings.Join([]string{folder, one.Data, one.Model}, " "))
+		}
+	}
+}

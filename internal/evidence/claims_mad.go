@@ -1,0 +1,206 @@
+package evidence
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nodemask/datasets"
+	"nodemask/internal/multiverse"
+	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// representation is what MAD is taken of, which the paper does not say.
+type representation struct {
+	name   string
+	metric record.Metric
+}
+
+func representations() []representation {
+	return []representation{{"class probabilities", record.MADSoftmax}, {"logits", record.MADLogits},
+		{"last hidden representation", record.MADHidden}}
+}
+
+// smoothness compares MAD of one kind of training with that of another, on GAT and SGAT in both settings.
+func smoothness(metric record.Metric, above, below trained) []comparison {
+	var all []comparison
+	for _, model := range []string{"gat", "sgat"} {
+		for i, s := range datasets.Settings() {
+			c := paper.Cell("cora", model, s, 10)
+			published := above.published(model)[i] - below.published(model)[i]
+			all = append(all, between(strings.ToUpper(model)+" "+string(s), above.cell(c), metric, below.cell(c), metric,
+				&published))
+		}
+	}
+	return all
+}
+
+// trained is a row of the paper's table of MAD.
+type trained struct {
+	cell            func(record.Cell) record.Cell
+	dropout, masked bool
+}
+
+// published returns the row's values by setting, in the order of datasets.Settings.
+func (t trained) published(model string) []float64 {
+	for _, p := range SmoothnessScores() {
+		if p.Model == model && p.AttentionDropout == t.dropout && p.Masked == t.masked {
+			return []float64{p.Inductive, p.Transductive}
+		}
+	}
+	panic("no MAD of " + model) // the table has every row of both models
+}
+
+func claimsOfMAD(id string) []Claim {
+	none, dropout, masking := trained{record.Cell.Fair, false, false}, trained{asIs, true, false}, trained{masked, false,
+		true}
+	return []Claim{
+		{ID: id + "/order", Subject: aboutMAD, Text: "MAD with node masking is above MAD with attention dropout (GAT and " +
+			"SGAT on Cora, 10 %).",
+			Says: "We see that node masking is significantly better at alleviating over-smoothing than the stochastic " +
+				"exclusion of edges",
+			Rule:  "In each of three representations. Over them: as all do; \u201cdepends\u201d if it holds in some.",
+			Judge: overSmoothness(masking, dropout)},
+		{ID: id + "/dropout", Subject: aboutMAD, Text: "Attention dropout raises MAD a little.", Rule: "As for masking.",
+			Says:  "the dropout on attention coefficients to not be a very effective tool against over-smoothing",
+			Judge: overSmoothness(dropout, none)},
+		{ID: id + "/fair", Subject: aboutMAD, Ours: true, Text: "MAD with node masking is above MAD with neither.",
+			Rule:  "As for attention dropout.",
+			Judge: overSmoothness(masking, none)},
+	}
+}
+
+// overSmoothness grades the claim that MAD of one kind of training is above that of another, with each representation
+// as a reading.
+func overSmoothness(above, below trained) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict {
+		return overRepresentations(func(metric record.Metric) Verdict {
+			v := judge(e.Records, "MAD", smoothness(metric, above, below))
+			if v.Grade != multiverse.NotRun {
+				v.Figures = fmt.Sprintf("%s, %s", v.EffectText(), v.Strict())
+			}
+			return v
+		})
+	}
+}
+
+// overRepresentations grades a claim by its verdicts on each representation, which are readings of the paper.
+func overRepresentations(judge func(record.Metric) Verdict) Verdict {
+	v := Verdict{Unit: "MAD"}
+	var grades []multiverse.Grade
+	var parts []string
+	for _, of := range representations() {
+		one := judge(of.metric)
+		if one.Grade == multiverse.NotRun {
+			return one
+		}
+		v.Holds, v.Against, v.Of = v.Holds+one.Holds, v.Against+one.Against, v.Of+one.Of
+		grades = append(grades, one.Grade)
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", of.name, one.Grade, one.Figures))
+	}
+	v.Grade = overReadings(grades)
+	v.Figures = strings.Join(parts, "; ")
+	return v
+}
+
+// worse returns the grade that says less for a claim.
+func worse(a, b multiverse.Grade) multiverse.Grade {
+	for _, g := range []multiverse.Grade{multiverse.Contradicted, multiverse.Inconclusive, multiverse.SameDirection} {
+		if a == g || b == g {
+			return g
+		}
+	}
+	return multiverse.Reproduced
+}
+
+// overReadings grades a claim by its grades in a few readings.
+func overReadings(grades []multiverse.Grade) multiverse.Grade {
+	holds, contradicted, worst := 0, 0, multiverse.Reproduced
+	for _, g := range grades {
+		worst = worse(worst, g)
+		switch g {
+		case multiverse.Reproduced, multiverse.SameDirection:
+			holds++
+		case multiverse.Contradicted:
+			contradicted++
+		}
+	}
+	switch {
+	case holds == len(grades), contradicted == len(grades):
+		return worst
+	case holds > 0:
+		return multiverse.Depends
+	}
+	return multiverse.Inconclusive
+}
+
+// publishedMADOfGIN is the value of section 5.4, and tolerance how near to it, and to one another, ours have to be: the
+// paper says "almost identical".
+const (
+	publishedMADOfGIN = 0.65
+	tolerance         = 0.05
+)
+
+func claimOfGINSmoothness(id string) Claim {
+	return Claim{ID: id + "/mad", Subject: aboutMAD, Text: "MAD of GIN and GIN + NM is almost identical, 0.65 (Cora, 10 " +
+		"%).",
+		Says: "We found the MAD values for GIN and GIN+NM to be almost identical, e.g., 0.65 for Cora with a train set of " +
+			"size 10%",
+		Rule: fmt.Sprintf("In each of three representations: reproduced if in both settings both means are within %v of "+
+			"%v, and of one another; same direction if of one another alone; contradicted if in either setting the "+
+			"difference's interval lies beyond. Over them: as for masking.", tolerance, publishedMADOfGIN),
+		Judge: func(e *Evidence) Verdict {
+			v := overRepresentations(func(metric record.Metric) Verdict { return judgeGINSmoothness(e.Records, metric) })
+			if v.Grade != multiverse.NotRun {
+				v.Figures += fmt.Sprintf(" (paper: %v)", publishedMADOfGIN)
+			}
+			return v
+		}}
+}
+
+// judgeGINSmoothness grades by one representation whether masking leaves the MAD of GIN as it is, and near to the
+// published value.
+func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
+	var v Verdict
+	var parts []string
+	near, apart := 0, false
+	for _, s := range datasets.Settings() {
+		c := paper.Cell("cora", "gin", s, 10)
+		differences := r.Differences(masked(c), metric, c, metric)
+		values := make([]float64, len(differences))
+		for i, d := range differences {
+			values[i] = d.Value
+		}
+		mean, low, high, err := stats.ConfidenceInterval95(values)
+		if err != nil {
+			return notRun("not all comparisons have at least two trials")
+		}
+		a, b := stat.Mean(r.Values(c, metric), nil), stat.Mean(r.Values(masked(c), metric), nil)
+		v.Of++
+		if math.Abs(mean) <= tolerance {
+			v.Holds++
+			if math.Abs(a-publishedMADOfGIN) <= tolerance && math.Abs(b-publishedMADOfGIN) <= tolerance {
+				near++
+			}
+		}
+		apart = apart || low > tolerance || high < -tolerance
+		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b,
+			signed(mean, 2), unsigned(low, 2), unsigned(high, 2)))
+	}
+	switch {
+	case near == v.Of:
+		v.Grade = multiverse.Reproduced
+	case apart:
+		v.Grade = multiverse.Contradicted
+	case v.Holds == v.Of:
+		v.Grade = multiverse.SameDirection
+	default:
+		v.Grade = multiverse.Inconclusive
+	}
+	v.Figures = strings.Join(parts, ", ")
+	return v
+}

@@ -1,0 +1,127 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/record"
+)
+
+// readingsOf makes the trajectories of all readings of a model on Cora: gain is what masking adds to the published plain F1 on a
+// split, by its number from 0, and plain what the plain arm has beyond it. Caching costs a point.
+func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell, split int) float64, plain func(c record.Cell) float64) []record.Trajectory {
+	t.Helper()
+	var questions []multiverse.Question
+	for _, setting := range datasets.Settings() {
+		q, err := multiverse.Ask("cora", model, setting)
+		require.NoError(t, err)
+		questions = append(questions, q)
+	}
+	cells, err := multiverse.Cells(questions)
+	require.NoError(t, err)
+	published := PublishedPlain(model)
+	var all []record.Trajectory
+	for _, c := range cells {
+		base, found := published(c.Setting, c.TrainPercent)
+		require.True(t, found)
+		for split := range splits {
+			f1 := base + plain(c)
+			if c.Parameters.KeepRate != 1 {
+				f1 += gain(c, split)
+			}
+			scores := func(f1 float64) [][]float64 {
+				var lists [][]float64
+				for range hyper.StopOns() {
+					lists = append(lists, slices.Repeat([]float64{f1}, record.NumArrivals(c.Setting)))
+				}
+				return lists
+			}
+			trajectory := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
+				Seed: multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1), BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+			if c.Setting == datasets.Inductive {
+				trajectory.Cached = scores(f1 - 1)
+			}
+			all = append(all, trajectory)
+		}
+	}
+	return all
+}
+
+func epochs(s datasets.Setting) (best [][]int) {
+	for range hyper.StopOns() {
+		best = append(best, make([]int, record.NumArrivals(s)))
+	}
+	return best
+}
+
+// wobble is noise without a trend over ten splits.
+func wobble(split int) float64 {
+	return []float64{0.1, -0.1, 0.2, -0.2, 0, 0.1, -0.1, 0.2, -0.2, 0}[split]
+}
+
+func none(record.Cell) float64 { return 0 }
+
+func TestCurvesHaveEveryReading(t *testing.T) {
+	// Kept, the self term gains; masked, it loses.
+	gain := func(c record.Cell, split int) float64 {
+		if c.Parameters.SelfTerm == hyper.SelfKept {
+			return 2 + wobble(split)
+		}
+		return -1 + wobble(split)
+	}
+	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits, gain, none))
+	require.NoError(t, err)
+	v := claim(t, "table-gat/gat-inductive").Judge(e)
+	assert.Equal(t, multiverse.NotRun, v.Grade, "exploratory readings decide nothing")
+	assert.Equal(t, "0 of 20 splits", v.Figures)
+	assert.Equal(t, "nodemask multiverse --part cited --data cora --model gat", v.command)
+	curves := e.Specifications()
+	require.Len(t, curves, 2)
+	assert.Equal(t, "readings-gat-cora-inductive", curves[0].ID)
+	require.NoError(t, curves[0].Check())
+	assert.Len(t, curves[0].Readings, 48)
+	assert.Equal(t, "F1 at 10 %: 40.7 without, 39.7 with; 25 %: 74.1 without, 73.1 with; 50 %: 84.8 without, 83.8 with; 90 %: 86.9 without, 85.9 with", curves[0].Readings[0].Text)
+	var page strings.Builder
+	require.NoError(t, WriteReport(&page, Artifacts()[:2], e, TableOptions{}))
+	assert.Equal(t, 2, strings.Count(page.String(), `class="nodemask-specification"`))
+}
+
+func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
+	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 }, none))
+	require.NoError(t, err)
+	_, found := e.Readings("cora", "gat", datasets.Inductive)
+	assert.False(t, found)
+}
+
+func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {
+	all := readingsOf(t, "gat", 2, func(record.Cell, int) float64 { return 2 }, none)
+	all[3].Protocol = "0123456789abcdef"
+	_, err := NewEvidence(nil, all)
+	require.EqualError(t, err, `a trajectory of gat on cora under protocol "0123456789abcdef": expected `+paper.ProtocolHash()+` or `+paper.CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
+}
+
+func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {
+	all := readingsOf(t, "gat", multiverse.Splits, func(record.Cell, int) float64 { return 2 }, none)
+	tuned := all[0]
+	tuned.Model, tuned.Choices, tuned.Seed = "gcn", nil, 300
+	all = append(all, tuned)
+	for _, one := range all[:len(all)-1] {
+		if one.Seed == multiverse.FirstSplit {
+			one.Seed = 200
+			all = append(all, one)
+		}
+	}
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	readings, found := e.Readings("cora", "gat", datasets.Inductive)
+	require.True(t, found)
+	assert.Equal(t, uint64(109), readings.All.Splits[len(readings.All.Splits)-1])
+}

@@ -1,0 +1,242 @@
+package evidence
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"nodemask/internal/multiverse"
+	"nodemask/plots"
+	"nodemask/record"
+)
+
+// section is an artifact in the report.
+type section struct {
+	Artifact
+	Content      template.HTML
+	CSV          template.URL
+	Verdicts     []Judged
+	Command      string
+	Trials, Of   int // trials that there are, of ten of each cell
+	CellCount    int
+	Seconds      float64
+	From, To     string // dates
+	Backends     string
+	Versions     string
+	Devices      string
+	Seeds        string
+	NothingFound bool
+}
+
+// Mark returns a sign for a grade, beside its words.
+func (v Verdict) Mark() string {
+	switch v.Grade {
+	case multiverse.Reproduced:
+		return "✓"
+	case multiverse.SameDirection:
+		return "↗"
+	case multiverse.Depends:
+		return "±"
+	case multiverse.Inconclusive:
+		return "?"
+	case multiverse.Contradicted:
+		return "✗"
+	}
+	return "…"
+}
+
+// Class returns the grade as a class of the page's style.
+func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " ", "-") }
+
+//go:embed report.html.tmpl
+var reportTemplate string
+
+// WriteReport writes all artifacts as one HTML page that needs nothing else: what was found in a few sentences and
+// figures, then a folded chapter for each figure and table, with its command, the verdicts on its claims, where its
+// numbers come from, and its data. Links into a chapter open it, and printing opens all.
+func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, o TableOptions) error {
+	// scripts/reports puts its sidebar into the comment, which a template would drop.
+	site := template.HTML("<!-- site --><!-- end of site -->")
+	contents := map[string]any{"Holm": o.Holm, "Alone": o.Alone, "Site": site}
+	var sections []section
+	for _, a := range artifacts {
+		s, err := newSection(a, e, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.ID, err)
+		}
+		sections = append(sections, s)
+	}
+	contents["Sections"] = sections
+	if !o.Alone {
+		// Pictures first: each chapter is folded, so that the page is short and quick until somebody asks for more.
+		slices.SortStableFunc(sections, func(a, b section) int { return charts(b) - charts(a) })
+		if err := addOverview(contents, artifacts, e); err != nil {
+			return err
+		}
+	}
+	page, err := template.New("report").Parse(reportTemplate)
+	if err != nil {
+		return err
+	}
+	if err := e.Err(); err != nil {
+		return err
+	}
+	return page.Execute(w, contents)
+}
+
+// charts is 1 for a chart and 0 for a table.
+func charts(s section) int {
+	if s.IsChart() {
+		return 1
+	}
+	return 0
+}
+
+// addOverview adds what was found over all artifacts to the contents of a page.
+func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
+	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
+		var curves []template.HTML
+		for _, curve := range e.Specifications() {
+			html, err := curve.HTML()
+			if err != nil {
+				return err
+			}
+			curves = append(curves, template.HTML(html)) //nolint:gosec // drawn by plots, which escapes
+		}
+		svg, err := ClaimsForest(artifacts, e).SVG()
+		if err != nil {
+			return err
+		}
+		contents["Curves"], contents["Forest"] = curves, template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+	}
+	if contents["Answer"], err = newAnswerSection(e); err != nil {
+		return err
+	}
+	contents["Findings"], contents["Advice"], contents["Trials"] = Findings(artifacts, e), Advice(e), e.Trials()
+	contents["Fewest"], contents["Most"] = trialsPerCell(artifacts, e.Records)
+	return nil
+}
+
+// answerSection is how the report begins.
+type answerSection struct {
+	Answer
+	Picture, Grid, Table template.HTML
+}
+
+func newAnswerSection(e *Evidence) (s answerSection, err error) {
+	if s.Answer, err = e.Answer(); err != nil {
+		return s, err
+	}
+	gains, err := e.Gains()
+	if err != nil {
+		return s, err
+	}
+	svg, err := gains.SVG()
+	if err != nil {
+		return s, err
+	}
+	s.Picture = template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
+		t, err := table()
+		if err != nil {
+			return s, err
+		}
+		fragment, err := t.Render("html")
+		if err != nil {
+			return s, err
+		}
+		*into = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
+	}
+	return s, nil
+}
+
+// trialsPerCell are the least and the largest number of trials that a cell of the artifacts has.
+func trialsPerCell(artifacts []Artifact, r *record.Results) (fewest, most int) {
+	fewest = math.MaxInt
+	for _, a := range artifacts {
+		if a.Elsewhere {
+			continue
+		}
+		for _, c := range a.Cells() {
+			n := len(r.Trials(c))
+			fewest, most = min(fewest, n), max(most, n)
+		}
+	}
+	return min(fewest, most), most
+}
+
+func newSection(a Artifact, e *Evidence, o TableOptions) (section, error) {
+	r := e.Records
+	s := section{Artifact: a, Command: a.command(), CellCount: len(a.Cells())}
+	s.Of = paperTrials * s.CellCount
+	var csv string
+	if a.IsChart() {
+		charts := a.Charts(r)
+		s.NothingFound = len(charts) == 0
+		for _, c := range charts {
+			c.ID += "-chart" // the section has the artifact's ID
+			svg, err := c.SVG()
+			if err != nil {
+				return s, err
+			}
+			s.Content += template.HTML(svg) //nolint:gosec // drawn by plots, which escapes
+		}
+		var err error
+		if csv, err = a.Points(r).Render("csv"); err != nil {
+			return s, err
+		}
+	} else {
+		t, err := e.Table(a, o)
+		if err != nil {
+			return s, err
+		}
+		inPage := t
+		inPage.ID += "-table"
+		fragment, err := inPage.Render("html")
+		if err != nil {
+			return s, err
+		}
+		s.Content = template.HTML(fragment) //nolint:gosec // written by plots, which escapes
+		if csv, err = t.Render("csv"); err != nil {
+			return s, err
+		}
+	}
+	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
+	s.Verdicts = Judge([]Artifact{a}, e)
+	s.describe(r)
+	return s, nil
+}
+
+// describe collects where an artifact's numbers come from.
+func (s *section) describe(r *record.Results) {
+	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var least, most uint64
+	for _, c := range s.Cells() {
+		for _, t := range r.Trials(c) {
+			s.Trials++
+			s.Seconds += t.Seconds
+			backends[t.Backend], versions[t.Version], devices[t.Device] = true, true, true
+			if day, _, _ := strings.Cut(t.Date, "T"); day != "" {
+				if s.From == "" || day < s.From {
+					s.From = day
+				}
+				s.To = max(s.To, day)
+			}
+			if least == 0 || t.Seed < least {
+				least = t.Seed
+			}
+			most = max(most, t.Seed)
+		}
+	}
+	if most > 0 {
+		s.Seeds = fmt.Sprintf("%d to %d", least, most)
+	}
+	list := func(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
+	s.Backends, s.Versions, s.Devices = list(backends), list(versions), list(devices)
+}

@@ -1,0 +1,132 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/paper"
+	"nodemask/plots"
+	"nodemask/record"
+)
+
+// score makes records of a cell with these scores, from seed 1 on.
+func score(c record.Cell, f1 ...float64) []record.Record {
+	var records []record.Record
+	for i, x := range f1 {
+		r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
+			Parameters: c.Parameters, Seed: uint64(i + 1), SplitSeed: 1, SplitHash: "5eed", MacroF1: x, MicroF1: x, Accuracy: x, BestEpoch: 1, Epochs: 51,
+			Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
+		if c.History {
+			r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
+	found, err := Find("table-gin-cora")
+	require.NoError(t, err)
+	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
+	records := append(score(plain, 50, 51, 52), score(paper.Masked(plain, 0.5), 60, 61.5, 62)...)
+	records = append(records, score(paper.Cell("cora", "gin", datasets.Transductive, 10), 70)...)
+	table := found[0].Table(record.NewResults(records), TableOptions{})
+	require.NoError(t, table.Check())
+	row := table.Rows[0]
+	require.Equal(t, "10 %", row[0].Text)
+	require.Equal(t, "51.00 ± 1.00", row[1].Text)
+	require.Equal(t, "52.91", row[2].Text)
+	require.Equal(t, "−1.91", row[3].Text)
+	require.Equal(t, "61.17 ± 1.04", row[4].Text)
+	require.True(t, row[4].Bold)
+	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
+	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
+	require.Equal(t, "–", row[12].Text)
+	require.Contains(t, row[12].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mask-over train --mlp-layers 2 ")
+}
+
+func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
+	all, err := Find()
+	require.NoError(t, err)
+	plain := paper.Cell("cora", "gin", datasets.Inductive, 10)
+	plain.History = true
+	records := append(score(plain, 50, 51, 52), score(paper.Masked(plain, 0.1), 60, 61, 62)...)
+	var page bytes.Buffer
+	require.NoError(t, WriteReport(&page, all, evidenceOf(t, records), TableOptions{}))
+	text := page.String()
+	require.Less(t, len(text), 3<<20)
+	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
+	require.Equal(t, 1, strings.Count(text, "http://")+strings.Count(text, "https://")-strings.Count(text, `xmlns="http://`)-strings.Count(text, `xmlns:xlink="http://`),
+		"the only address is the paper's")
+	require.NotRegexp(t, `<(script|img|iframe)[^>]*\ssrc="?[^d"]`, text)
+	require.NotContains(t, text, "<link")
+	for _, a := range all {
+		require.Equal(t, 1, strings.Count(text, `<section id="`+a.ID+`">`), a.ID)
+		require.Contains(t, text, "nodemask reproduce "+a.ID)
+	}
+	var again bytes.Buffer
+	require.NoError(t, WriteReport(&again, all, evidenceOf(t, records), TableOptions{}))
+	require.Equal(t, text, again.String(), "the same results, the same bytes")
+	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
+	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
+	decoder.AutoClose = xml.HTMLAutoClose
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else {
+			require.NoError(t, err, "elements are closed in order")
+		}
+	}
+}
+
+func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
+	found, err := Find("table-gin-cora")
+	require.NoError(t, err)
+	var records []record.Record
+	for _, size := range []int{10, 20} {
+		plain := paper.Cell("cora", "gin", datasets.Inductive, size)
+		records = append(records, score(plain, 50, 50, 50)...)
+		records = append(records, score(paper.Masked(plain, 0.5), 52, 51, 51.5)...) // t = 1.5·√3 / 0.5 = 5.196: p = 0.0351
+	}
+	r := record.NewResults(records)
+	for row := range 2 {
+		plain := found[0].Table(r, TableOptions{}).Rows[row][4]
+		require.True(t, plain.Bold)
+		require.Contains(t, plain.Note, "p 0.035 (3 pairs)")
+		corrected := found[0].Table(r, TableOptions{Holm: true}).Rows[row][4]
+		require.False(t, corrected.Bold)
+		require.Contains(t, corrected.Note, "p 0.070 (3 pairs, corrected)")
+	}
+}
+
+func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
+	plain := record.NewCell("cora", "gat", datasets.Inductive, 10)
+	masked, fair := paper.Masked(plain, 0.5), plain.Fair()
+	table := Artifact{Labels: []string{""}, Columns: []string{"against GAT", "against GAT without attention dropout", "again"},
+		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain}, {Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
+	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.
+	records := append(score(plain, 50, 50, 50), score(masked, 52, 51, 51.5)...)
+	records = append(records, score(fair, 51, 52, 51.5)...)
+	text := noteOf(t, table.Table(record.NewResults(records), TableOptions{Holm: true}), " against "+plain.Key()+",")
+	require.Contains(t, text, "p 0.070 (3 pairs, corrected)", "of two comparisons, however often they stand in the table")
+}
+
+// noteOf returns the first note of a table that contains a text.
+func noteOf(t *testing.T, table plots.Table, text string) string {
+	t.Helper()
+	for _, row := range table.Rows {
+		for _, field := range row {
+			if strings.Contains(field.Note, text) {
+				return field.Note
+			}
+		}
+	}
+	t.Fatalf("no note contains %q", text)
+	return ""
+}

@@ -1,0 +1,136 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/paper"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// answered runs the tuned comparison of a cell with scores that f1 gives.
+func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell, seed uint64) float64) []record.Trajectory {
+	t.Helper()
+	var all []record.Trajectory
+	for range 3 {
+		results, err := multiverse.NewResults(all)
+		require.NoError(t, err)
+		answer, err := results.Tuned(q)
+		require.NoError(t, err)
+		for _, c := range answer.Next.Cells {
+			for _, seed := range answer.Next.Seeds {
+				one := record.Trajectory{Data: q.Data, Model: q.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
+					Seed: seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+				for range hyper.StopOns() {
+					scores := make([]float64, record.NumArrivals(c.Setting))
+					for i := range scores {
+						scores[i] = f1(c, seed)
+					}
+					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
+	q := multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}
+	all := answered(t, q, func(c record.Cell, seed uint64) float64 {
+		score := 70 + wobble(int(seed%10))
+		if c.Parameters.KeepRate == 0.9 {
+			score += 2 + 0.1*wobble(int(seed*3%10)) // the best of the keep rates
+		}
+		if c.Parameters.Regulariser != "" {
+			score++
+		}
+		return score
+	})
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	require.Len(t, e.tuned(), 1)
+	found, err := Find("table-tuned")
+	require.NoError(t, err)
+	table, err := e.Table(found[0], TableOptions{})
+	require.NoError(t, err)
+	require.NoError(t, table.Check())
+	require.Len(t, table.Rows, 1)
+	row := table.Rows[0]
+	assert.Equal(t, "GCN", row[0].Text)
+	assert.Equal(t, "Cora, transductive, 10 %", row[1].Text)
+	assert.Equal(t, "70.00 ± 0.15", row[2].Text)
+	assert.False(t, row[3].Bold, "p = 0.5 gains nothing here")
+	assert.Equal(t, "72.00 ± 0.15", row[4].Text)
+	assert.True(t, row[4].Bold)
+	assert.Contains(t, row[4].Note, "keep 0.9")
+	assert.Contains(t, row[4].Note, "+2.00 against plain, p < 0.001")
+	assert.Contains(t, table.Caption, "Run so far: 1 of 60 rows.")
+
+	v := claim(t, "table-tuned/gcn").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 2, v.Effect.MeanDifference, 0.05)
+	v = claim(t, "table-tuned/dropedge").Judge(e)
+	assert.Equal(t, multiverse.Reproduced, v.Grade)
+	assert.InDelta(t, 1, v.Effect.MeanDifference, 0.05)
+	assert.Equal(t, multiverse.NotRun, claim(t, "table-tuned/gin").Judge(e).Grade)
+
+	advice := Advice(e)
+	require.Len(t, advice, 1)
+	assert.Equal(t, "nodemask multiverse --part tuned --data all --summary --model gcn", advice[0].Command)
+	assert.Contains(t, advice[0].Text, "GCN: worth a try: +2.00 [")
+	assert.Contains(t, advice[0].Text, "points over 1 cell (Cora), significantly more in 1, less in 0; against DropEdge tuned alike +1.00 [")
+	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
+
+	// Without the last trial of an arm nothing is compared.
+	e, err = NewEvidence(nil, all[:len(all)-1])
+	require.NoError(t, err)
+	require.Empty(t, e.tuned())
+	require.Empty(t, Advice(e))
+}
+
+func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
+	gains := func(data string) string {
+		masksAndGains := func(c record.Cell, seed uint64) float64 {
+			if c.Parameters.KeepRate < 1 {
+				return 72 + 0.1*wobble(int(seed*3%10))
+			}
+			return 70 + wobble(int(seed%10))
+		}
+		all := answered(t, multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)
+		all = append(all, answered(t, multiverse.TunedQuestion{Data: data, Model: "sage", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)...)
+		e, err := NewEvidence(nil, all)
+		require.NoError(t, err)
+		return tunedGains(e, func(model string) Verdict { return claim(t, "table-tuned/"+model).Judge(e) })
+	}
+	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
+	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`, gains("citeseer"))
+
+	e, err := NewEvidence(nil, nil)
+	require.NoError(t, err)
+	assert.Empty(t, tunedGains(e, func(string) Verdict { return Verdict{} }))
+}
+
+func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
+	assert.Equal(t, "worth a try", tunedAdvice(stats.TTest{MeanDifference: 1, Low: 0.1, High: 1.9}))
+	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: 1, Low: -0.1, High: 2.1}))
+	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: -1, Low: -1.9, High: -0.1}))
+}
+
+func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
+	e := committed(t)
+	for _, other := range tunedOthers() {
+		v := claim(t, tunedID+"/"+other.id).Judge(e)
+		effect, cells, err := multiverse.Pooled(e.tuned(), multiverse.TunedModels(), multiverse.ArmMaskedTuned, other.arm)
+		require.NoError(t, err)
+		require.Equal(t, v.Of, cells)
+		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)
+		require.InDelta(t, v.Effect.Low, effect.Low, 1e-9)
+	}
+}

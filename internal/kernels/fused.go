@@ -1,0 +1,247 @@
+package kernels
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/internal/kernels/fused"
+)
+
+// fusedPattern holds the entries in order of their rows and leaves the work to package fused; an entry's slot is its
+// place. Padding lies behind the entries, where no row reaches.
+type fusedPattern struct {
+	rows, room      int
+	matrix          csr.Matrix
+	long            bool
+	offsets, column *model.Variable // [rows+1, 1], [room, 1]
+	rowVar          *model.Variable // [room, 1], once asked for
+	makeRow         func() *model.Variable
+}
+
+// longRow is how many entries make a row long: some of the blocks that GPUs add it up in.
+const longRow = 2048
+
+func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
+	p := &fusedPattern{rows: m.Rows, room: max(m.NumEntries(), slots), matrix: m}
+	for r := range m.Rows {
+		p.long = p.long || m.Offsets[r+1]-m.Offsets[r] >= longRow
+	}
+	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column", p.padded(m.Indices),
+		p.room, 1)
+	p.makeRow = func() *model.Variable {
+		row := into.Ints("row", p.padded(p.matrix.RowIndices()), p.room, 1)
+		if into.err != nil {
+			panic(into.err)
+		}
+		return row
+	}
+	return p
+}
+
+// padded adds zeros behind the entries: a row and a column that there are, for those who gather by them.
+func (p *fusedPattern) padded(perEntry []int32) []int32 {
+	if len(perEntry) == p.room {
+		return perEntry
+	}
+	all := make([]int32, p.room)
+	copy(all, perEntry)
+	return all
+}
+
+// narrow is offsets as kernels read them; there are no more entries than int32 can number.
+func narrow(offsets []int64) []int32 {
+	narrowed := make([]int32, len(offsets))
+	for i, o := range offsets {
+		narrowed[i] = int32(o)
+	}
+	return narrowed
+}
+
+// in is the pattern in a computation.
+func (p *fusedPattern) in(g *Graph) fused.Matrix {
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g), Long: p.long}
+}
+
+func (p *fusedPattern) slots() int                   { return p.room }
+func (p *fusedPattern) slotOf() []int32              { return nil }
+func (p *fusedPattern) times(h, weights *Node) *Node { return p.in(h.Graph()).Times(h, weights, nil) }
+func (p *fusedPattern) gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
+func (p *fusedPattern) total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
+func (p *fusedPattern) highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
+func (p *fusedPattern) alone(x *Node) *Node {
+	if !fused.Available(x.Graph()) {
+		return x
+	}
+	return alone(x)
+}
+func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
+	return p.in(x.Graph()).Agreement(x, h, heads)
+}
+
+func (p *fusedPattern) spread(x *Node) *Node {
+	if p.rowVar == nil {
+		p.rowVar = p.makeRow()
+	}
+	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
+}
+
+func (p *fusedPattern) replace(m csr.Matrix) error {
+	if m.NumEntries() > p.room {
+		return ErrNoFit
+	}
+	p.matrix = m
+	if err := overwrite(p.offsets, narrow(m.Offsets)); err != nil {
+		return err
+	}
+	if p.rowVar != nil {
+		if err := overwrite(p.rowVar, p.padded(m.RowIndices())); err != nil {
+			return err
+		}
+	}
+	return overwrite(p.column, p.padded(m.Indices))
+}
+
+// fusedProduct has what package fused does in fewer passes than the parts would take.
+type fusedProduct struct {
+	*parts
+	forward, adjoint *fusedPattern
+}
+
+func (p *fusedProduct) Times(h, factor, weights *Node) *Node {
+	if factor == nil {
+		return p.forward.times(h, weights)
+	}
+	return p.forward.in(h.Graph()).TimesHeard(factor, h, weights, nil)
+}
+
+func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
+	p.needTransposed()
+	g := v.Graph()
+	var positions *Node
+	if weights != nil {
+		positions = p.transposedAt().NodeValue(g)
+	}
+	if factor == nil {
+		return p.adjoint.in(g).Times(v, weights, positions)
+	}
+	return p.adjoint.in(g).TimesWanted(factor, v, weights, positions)
+}
+
+func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
+	g := h.Graph()
+	if !fused.SkipsDropped(g) {
+		return sumOfDropped(p, h, s, rate, gradients)
+	}
+	draw, scale := s.dropped(rate)
+	apply := func(h *Node) *Node { return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil) }
+	if !gradients {
+		return apply(h)
+	}
+	return Linear(h, p.Rows(), apply, func(v *Node) *Node {
+		p.needTransposed()
+		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g), p.transposedAt().NodeValue(g))
+	})
+}
+
+func (p *fusedProduct) TotalBack(e *Node) *Node {
+	p.needTransposed()
+	g := e.Graph()
+	return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
+}
+
+func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
+	if !fused.Available(s.key.Graph()) {
+		return p.parts.DropEntries(s, x, heads, rate)
+	}
+	return s.drop(x, p.Slots(), heads, rate) // slots are entries
+}
+
+// Mean weighs entries, which costs nothing while they are added up.
+func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
+	weights := p.Spread(Inverse(divisor))
+	if keep != nil {
+		weights = Mul(weights, keep)
+	}
+	return Sum(p, h, mask, weights, gradients)
+}
+
+// Attend visits each entry once, and once or twice for the gradients.
+func (p *fusedProduct) Attend(a Attention) *Node {
+	g := a.Values.Graph()
+	if a.Present != nil || !fused.Attends(g) {
+		return attendByParts(p, a) // package fused leaves no entries out
+	}
+	values, factor := masked(a.Values, a.Mask)
+	m, value := p.forward.in(g), StopGradient(values)
+	var s fused.Scores
+	if a.Scores != nil {
+		s.E = StopGradient(a.Scores)
+	} else {
+		s.Source, s.Target, s.Slope = StopGradient(a.Source), StopGradient(a.Target),
+			Const(g, [][]float32{{float32(a.Slope)}})
+	}
+	y, alpha, kept := m.Attend(s, value, a.Keep, factor)
+	if !a.Gradients {
+		// The pure-Go backend fails at a program that ends with one of several results, the later ones of which nobody uses:
+		// this node is behind all of them.
+		return StopGradient(y)
+	}
+	// All gradients come from one v; what they share is computed once.
+	type gradients struct{ scores, target *Node }
+	backward := Remember(func(v *Node) gradients {
+		scores, target := m.AttendBackward(s, value, alpha, kept, v, factor, y)
+		return gradients{scores, target}
+	})
+	towards := []Argument{{values, func(v *Node) *Node { return p.Back(v, factor, kept) }}}
+	if a.Scores != nil {
+		towards = append(towards, Argument{a.Scores, func(v *Node) *Node { return p.cleared(backward(v).scores) }})
+	} else {
+		towards = append(towards, Argument{a.Source, func(v *Node) *Node { return p.TotalBack(backward(v).scores) }},
+			Argument{a.Target, func(v *Node) *Node { return backward(v).target }})
+	}
+	return WithAdjoints(y, towards...)
+}
+
+// cleared returns e [slots, width] with zeros in padding, where kernels leave what was in memory before.
+func (p *fusedProduct) cleared(e *Node) *Node {
+	if p.options.Slots == 0 {
+		return e
+	}
+	valid := Valid(p, e.Graph())
+	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
+}
+
+// PairScores takes one pass over h, and one for the gradients.
+func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
+	if !fused.Available(h.Graph()) {
+		return p.parts.PairScores(h, a, b)
+	}
+	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
+	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
+	half := func(x *Node, i int) *Node { return SliceAxis(x, 1, AxisRange(i*dims[0], (i+1)*dims[0])) }
+	type gradients struct{ x, a, b *Node }
+	backward := Remember(func(v *Node) gradients {
+		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
+		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
+	})
+	// Both results travel side by side, since gradients come to one node.
+	source, target = fused.Score(x, fa, fb, dims[0])
+	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
+		Argument{h, func(v *Node) *Node { return backward(v).x }},
+		Argument{a, func(v *Node) *Node { return backward(v).a }},
+		Argument{b, func(v *Node) *Node { return backward(v).b }})
+	return half(both, 0), half(both, 1)
+}
+
+// ELU returns x above zero and exp(x)-1 below, for x of any shape, with its gradient.
+func ELU(x *Node) *Node {
+	fixed := StopGradient(x)
+	if x.Rank() == 2 && fused.Available(x.Graph()) {
+		return WithAdjoints(fused.ELU(fixed), Argument{x, func(v *Node) *Node { return fused.ELUBackward(fixed, v) }})
+	}
+	zero, one := ZerosLike(x), OnesLike(x)
+	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))
+	y := Where(positive, fixed, Sub(e, one))
+	return WithAdjoints(y, Argument{x, func(v *Node) *Node { return Mul(v, Where(positive, one, e)) }})
+}

@@ -1,0 +1,161 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package fused
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/internal/kernels/fused/triton"
+)
+
+// forGPU has the backends whose programs are for a GPU, and how each runs a kernel, if not by XLA.
+var forGPU sync.Map // compute.Backend → func(triton.Kernel, []any)
+
+// ForGPU has computations for a backend call kernels in Triton's IR: with XLA, such as XLA compiles for CUDA. The
+// pure-Go backend runs them by run, which is given the slices of numbers of their inputs and outputs; for XLA it is
+// nil.
+func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) { forGPU.Store(b, run) }
+
+// onGPU returns whether a computation is for a GPU, and what runs its kernels.
+func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {
+	found, is := forGPU.Load(g.Backend())
+	if !is {
+		return nil, false
+	}
+	return found.(func(k triton.Kernel, arrays []any) error), true
+}
+
+// toTriton returns the kernel of that name in Triton's IR, and its inputs in the order in which it takes them.
+func toTriton(name string, rows, columns int, x []*Node) (triton.Kernel, []*Node, error) {
+	if strings.HasPrefix(name, attendKernel) {
+		return attendsInTriton(name, x)
+	}
+	s := triton.Sum{Rows: rows, Width: columns}
+	name, isSplit := strings.CutSuffix(name, splitRows)
+	name, isParts := strings.CutSuffix(name, partsOfRows)
+	var parts []*Node
+	if isSplit {
+		x, parts = x[:len(x)-1], x[len(x)-1:]
+	}
+	weighed := func(after []*Node) {
+		if len(after) > 0 {
+			s.Heads = width(after[0])
+		}
+		s.Positions = len(after) > 1
+	}
+	switch name {
+	case timesKernel:
+		weighed(x[3:])
+	case timesHeardKernel:
+		s.Heard = true
+		weighed(x[4:])
+	case timesWantedKernel:
+		s.Wanted = true
+		weighed(x[4:])
+	case timesDroppedKernel:
+		s.Dropped = true
+		weighed(x[5:])
+	case totalKernel, highestKernel:
+		s.Greatest, s.Own = name == highestKernel, len(x) == 2
+		if !s.Own {
+			x = []*Node{x[0], x[2], x[1]} // what belongs to an entry is the row of h in its column
+		}
+	case agreementKernel:
+		return triton.Agreement{Rows: x[2].Shape().Dimensions[0], Width: width(x[2]), Heads: columns}.Kernel(), x, nil
+	default:
+		return triton.Kernel{}, nil, fmt.Errorf("there is no %s for GPUs", name)
+	}
+	switch {
+	case isParts:
+		s.Rows, s.Split = x[slices.Index(s.Inputs(), "offsets")].Shape().Dimensions[0]-1, triton.Block
+		return s.Parts(rows * triton.Block), x, nil
+	case isSplit:
+		s.Split = triton.Block
+	}
+	return s.Kernel(), slices.Concat(x, parts), nil
+}
+
+// attendsInTriton is toTriton for attention and its gradient.
+func attendsInTriton(name string, x []*Node) (triton.Kernel, []*Node, error) {
+	first := 0 // of the inputs that there always are: offsets, columns, h, and the scores or alpha
+	kind, heard := strings.CutSuffix(name, heardOnly)
+	if heard {
+		first = 1
+	}
+	a := triton.Attend{Rows: x[first].Shape().Dimensions[0] - 1, Width: width(x[first+2]), Heads: width(x[first+3]),
+		Scored: strings.Contains(kind, fromScores), Dropout: strings.HasSuffix(kind, dropout), Heard: heard}
+	if kind != attendBackwardKernel {
+		return a.Kernel(), x, nil
+	}
+	a.Scored = len(x)-first == 8 // and not 10: e for source, target and slope
+	if a.Dropout = x[first+3] != x[first+4]; !a.Dropout {
+		x = slices.Delete(slices.Clone(x), first+4, first+5) // kept is alpha
+	}
+	return a.Backward(), x, nil
+}
+
+// parts returns what blocks of a kernel's entries add up to, if its rows are split.
+func parts(m Matrix, kernel string, width, entries int, inputs []*Node) []*Node {
+	blocks := entries / triton.Block
+	if !m.Long || blocks == 0 || !isForGPU(inputs[0].Graph()) {
+		return nil
+	}
+	return call(kernel+partsOfRows, [][2]int{{blocks, width}}, inputs...)
+}
+
+func isForGPU(g *Graph) bool {
+	_, is := onGPU(g)
+	return is
+}
+
+// toGPU returns the inputs of a call of a kernel in the order in which Triton's takes them, and what makes the call
+// that returned results one of that; nil: the computation is not for a GPU.
+func toGPU(g *Graph, kernel string, result [2]int, inputs []*Node) (x []*Node, replace func(results []*Node) error) {
+	run, is := onGPU(g)
+	if !is {
+		return inputs, nil
+	}
+	k, x, err := toTriton(kernel, result[0], result[1], inputs)
+	if err != nil {
+		panic(err)
+	}
+	return x, func(results []*Node) error { return replaceByTriton(g, k, run, results) }
+}
+
+// replaceByTriton makes the call that returned results one of a kernel.
+func replaceByTriton(g *Graph, k triton.Kernel, run func(k triton.Kernel, arrays []any) error, results []*Node) error {
+	if run == nil {
+		return makeForeign(triton.Target, k.Config(), 2, values(results))
+	}
+	t, isGo := runsInGo(g)
+	if !isGo {
+		return errors.New("neither XLA nor the pure-Go backend")
+	}
+	c := &kernelCall{run: func(x, y []array) {
+		var all []any
+		for _, a := range append(x, y...) {
+			switch {
+			case a.floats != nil:
+				all = append(all, a.floats)
+			case a.ints != nil:
+				all = append(all, a.ints)
+			default:
+				all = append(all, a.bits)
+			}
+		}
+		if err := run(k, all); err != nil {
+			panic(err)
+		}
+	}}
+	for _, y := range results {
+		c.results = append(c.results, y.Shape())
+	}
+	return t.replace(values(results), c)
+}

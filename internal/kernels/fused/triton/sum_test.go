@@ -1,0 +1,268 @@
+package triton_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/kernels/fused/triton"
+	"nodemask/internal/kernels/fused/triton/interpreter"
+)
+
+// example is a product and all that it is made of.
+type example struct {
+	triton.Sum
+	offsets, columns, positions []int32
+	h, weights, heard, wanted   []float32
+	draw                        [3]int32
+	scale                       float32
+}
+
+// draw makes a product of whole numbers, which add up exactly in any order, for rows of these lengths.
+func drawExample(r *rand.Rand, s triton.Sum, columns int, lengths ...int) *example {
+	e := &example{Sum: s, offsets: []int32{0}, scale: 2, draw: [3]int32{int32(r.Uint32()), int32(r.Uint32()), math.MinInt32}}
+	e.Rows = len(lengths)
+	for _, n := range lengths {
+		for range n {
+			e.columns = append(e.columns, r.Int32N(int32(columns)))
+		}
+		e.offsets = append(e.offsets, int32(len(e.columns)))
+	}
+	whole := func(n, from, to int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(from + r.IntN(to-from+1))
+		}
+		return x
+	}
+	n := len(e.columns)
+	e.h, e.weights = whole(columns*s.Width, -8, 8), whole(n*s.Heads, -3, 3)
+	e.heard, e.wanted = whole(columns, 0, 1), whole(e.Rows, 0, 1)
+	for _, i := range r.Perm(n) {
+		e.positions = append(e.positions, int32(i))
+	}
+	return e
+}
+
+func mix(x uint32) uint32 {
+	x ^= x >> 16
+	x *= 0x7feb352d
+	x ^= x >> 15
+	x *= 0x846ca68b
+	return x ^ x>>16
+}
+
+// define computes the product in double precision, as [triton.Sum] says, and how often each row of h must be read.
+func (e *example) define() (y []float64, reads []int) {
+	y, reads = make([]float64, e.Rows*e.Width), make([]int, len(e.h)/e.Width)
+	for r := range e.Rows {
+		for i := e.offsets[r]; i < e.offsets[r+1]; i++ {
+			c, number := e.columns[i], i
+			if e.Positions {
+				number = e.positions[i]
+			}
+			if e.Heard && e.heard[c] == 0 || e.Wanted && e.wanted[r] == 0 ||
+				e.Dropped && mix(mix(uint32(number)^uint32(e.draw[0]))+uint32(e.draw[1])) < uint32(e.draw[2]) {
+				continue
+			}
+			reads[c]++
+			for k := range e.Width {
+				w := 1.0
+				if e.Dropped {
+					w = float64(e.weights[i]) * float64(e.scale)
+				} else if e.Heads > 0 {
+					w = float64(e.weights[int(number)*e.Heads+k/(e.Width/e.Heads)])
+				}
+				y[r*e.Width+k] += w * float64(e.h[int(c)*e.Width+k])
+			}
+		}
+	}
+	return y, reads
+}
+
+// check runs a kernel's text and compares all that it does with the definition.
+func (e *example) check(k triton.Kernel) error {
+	if e.Split == 0 {
+		return e.checkParts(k, triton.Kernel{})
+	}
+	return e.checkParts(k, e.Parts(len(e.columns)))
+}
+
+// checkParts runs the kernel of blocks first, if rows are split.
+func (e *example) checkParts(k, blocks triton.Kernel) error {
+	h, y := interpreter.Floats(e.h), interpreter.Output(e.Rows*e.Width)
+	var arrays []*interpreter.Array
+	add := func(has bool, a *interpreter.Array) {
+		if has {
+			arrays = append(arrays, a)
+		}
+	}
+	add(e.Heard, interpreter.Floats(e.heard))
+	add(e.Wanted, interpreter.Floats(e.wanted))
+	add(e.Dropped, interpreter.Ints(e.draw[:]))
+	add(e.Dropped, interpreter.Floats([]float32{e.scale}))
+	add(true, interpreter.Ints(e.offsets))
+	add(true, interpreter.Ints(append([]int32{}, e.columns...)))
+	add(true, h)
+	add(e.Heads > 0, interpreter.Floats(e.weights))
+	add(e.Positions, interpreter.Ints(e.positions))
+	if e.Split > 0 {
+		parts := interpreter.Output(blocks.Grid[0] * e.Width)
+		if err := run(blocks, append(slices.Clone(arrays), parts)); err != nil {
+			return fmt.Errorf("blocks: %w", err)
+		}
+		for i, n := range parts.Writes {
+			if n != 1 {
+				return fmt.Errorf("number %d of the blocks is written %d times", i, n)
+			}
+		}
+		add(true, parts)
+	}
+	add(true, y)
+	if err := run(k, arrays); err != nil {
+		return err
+	}
+	want, reads := e.define()
+	for i, x := range y.Floats {
+		if float64(x) != want[i] {
+			return fmt.Errorf("row %d, column %d is %v: expected %v", i/e.Width, i%e.Width, x, want[i])
+		}
+		if y.Writes[i] != 1 {
+			return fmt.Errorf("row %d, column %d is written %d times", i/e.Width, i%e.Width, y.Writes[i])
+		}
+	}
+	for i, n := range h.Reads {
+		if n != reads[i/e.Width] {
+			return fmt.Errorf("row %d, column %d of h is read %d times: expected %d", i/e.Width, i%e.Width, n, reads[i/e.Width])
+		}
+	}
+	return nil
+}
+
+func TestSumsAreWhatTheyAreDefinedAsAndMaskedRowsAreNotRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := triton.Sum{Heads: rapid.IntRange(0, 8).Draw(t, "heads")}
+		s.Width = max(s.Heads, 1) * rapid.SampledFrom([]int{1, 2, 3, 7, 8, 16, 41, 130}).Draw(t, "share")
+		s.Positions = s.Heads > 0 && rapid.Bool().Draw(t, "positions")
+		switch rapid.IntRange(0, 3).Draw(t, "left out") {
+		case 1:
+			s.Heard = true
+		case 2:
+			s.Wanted = true
+		case 3:
+			if s.Heads == 1 {
+				s.Dropped = true
+			}
+		}
+		s.Split = rapid.SampledFrom([]int{0, 0, 5, 16}).Draw(t, "split")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		lengths := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 7, 8, 9, 33, 100}), 1, 6).Draw(t, "rows")
+		e := drawExample(r, s, rapid.IntRange(1, 40).Draw(t, "columns"), lengths...)
+		require.NoError(t, e.check(e.Kernel()))
+	})
+}
+
+func TestARowOfAHundredThousandEntriesIsSummed(t *testing.T) {
+	for _, split := range []int{0, 512} {
+		e := drawExample(rand.New(rand.NewPCG(1, 2)), triton.Sum{Width: 4, Heard: true, Split: split}, 5000, 3, 100_000, 0, 1)
+		require.NoError(t, e.check(e.Kernel()))
+	}
+}
+
+func TestNothingIsReadWhereAllIsMasked(t *testing.T) {
+	for _, s := range []triton.Sum{{Width: 6, Heard: true}, {Width: 6, Heads: 2, Wanted: true},
+		{Width: 6, Heads: 1, Dropped: true}} {
+		e := drawExample(rand.New(rand.NewPCG(1, 3)), s, 9, 5, 0, 40)
+		clear(e.heard)
+		clear(e.wanted)
+		e.draw[2] = -1 // the highest bound
+		_, reads := e.define()
+		require.Zero(t, slices.Max(reads))
+		require.NoError(t, e.check(e.Kernel()))
+	}
+}
+
+func TestDefectsInAKernelAreFound(t *testing.T) {
+	e := drawExample(rand.New(rand.NewPCG(5, 6)), triton.Sum{Width: 14, Heads: 2, Positions: true, Heard: true}, 30, 0, 45, 3, 17)
+	d := drawExample(rand.New(rand.NewPCG(5, 7)), triton.Sum{Width: 7, Heads: 1, Positions: true, Dropped: true}, 30, 0, 45, 3, 17)
+	w := drawExample(rand.New(rand.NewPCG(5, 8)), triton.Sum{Width: 7, Wanted: true}, 30, 9, 45, 3, 17, 8, 8)
+	l := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Wanted: true, Split: 8}, 30, 9, 45, 3, 17, 8, 80)
+	l.wanted[1], l.wanted[5] = 1, 1
+	for _, c := range []struct {
+		what     string
+		of       *example
+		from, to string // the last from becomes to, or the first
+	}{
+		{"entries behind the row's end", e, "arith.cmpi slt", "arith.cmpi uge"},
+		{"steps that are too long", e, "arith.constant 32 : i32", "arith.constant 64 : i32"},
+		{"masked rows are added", e, "arith.cmpf une", "arith.cmpf oeq"},
+		{"masks are ignored", e, "arith.andi", "arith.xori"},
+		{"weights of the other head", e, "arith.divsi", "arith.remsi"},
+		{"rows one behind another", e, "arith.constant 14 : i32", "arith.constant 13 : i32"},
+		{"a sum begins at one", e, "first: dense<0x00000000> : tensor<32x8xf32>", "dense<0x3F800000> : tensor<32x8xf32>"},
+		{"products become sums", e, "arith.mulf", "arith.addf"},
+		{"another hash", d, "first: arith.xori", "arith.addi"},
+		{"another order of bits", d, "arith.constant 15 : i32", "arith.constant 14 : i32"},
+		{"kept and dropped change places", d, "arith.cmpi uge", "arith.cmpi slt"},
+		{"unwanted rows are read", w, "arith.cmpf une", "arith.cmpf oeq"},
+		{"the next row's entries", w, "arith.constant 1 : i32", "arith.constant 2 : i32"},
+		{"columns beyond the width", w, "first: arith.cmpi slt", "arith.cmpi uge"},
+		{"reading a value that is not there", w, "%1 ", "%999 "},
+		{"a maximum for a sum", w, "%sum = arith.addf", "%sum = arith.maxnumf"},
+		{"blocks of the next row, too", l, "arith.cmpi slt", "arith.cmpi sle"},
+		{"entries that blocks have", l, "arith.subi", "arith.addi"},
+		{"a block too few", l, "first: arith.constant 7 : i32", "arith.constant 8 : i32"},
+	} {
+		k := c.of.Kernel()
+		require.NoError(t, c.of.check(k), c.what)
+		from, isFirst := strings.CutPrefix(c.from, "first: ")
+		at := strings.LastIndex(k.Text, from)
+		if isFirst {
+			at = strings.Index(k.Text, from)
+		}
+		require.Positive(t, at, c.what)
+		k.Text = k.Text[:at] + c.to + k.Text[at+len(from):]
+		err := c.of.check(k)
+		require.Error(t, err, c.what)
+		t.Logf("%s: %v", c.what, err)
+	}
+}
+
+func TestDefectsInBlocksAreFound(t *testing.T) {
+	e := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Split: 8}, 30, 16, 45, 3, 8, 8, 80)
+	k, blocks := e.Kernel(), e.Parts(len(e.columns))
+	require.NoError(t, e.checkParts(k, blocks))
+	for _, c := range []struct{ what, from, to string }{
+		{"a row that begins with the block is not found", "first: arith.cmpi sle", "arith.cmpi slt"},
+		{"a row's last block is left out", "arith.cmpi sle", "arith.cmpi slt"},
+		{"too few halvings", "first: arith.constant 3 : i32", "arith.constant 1 : i32"},
+	} {
+		broken := blocks
+		from, isFirst := strings.CutPrefix(c.from, "first: ")
+		at := strings.LastIndex(blocks.Text, from)
+		if isFirst {
+			at = strings.Index(blocks.Text, from)
+		}
+		require.Positive(t, at, "%s\n%s", c.what, blocks.Text)
+		broken.Text = blocks.Text[:at] + c.to + blocks.Text[at+len(from):]
+		require.Error(t, e.checkParts(k, broken), c.what)
+	}
+}
+
+func TestTextThatIsNoKernelIsAnError(t *testing.T) {
+	for _, text := range []string{"", "module {", "module {\n tt.func public @f(%x: i32) attributes {noinline = false} {"} {
+		_, err := interpreter.Parse(text)
+		require.Error(t, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(triton.Sum{Rows: 3, Width: 6, Heads: 2, Heard: true}.Kernel().Text)
+	f.Fuzz(func(t *testing.T, text string) { _, _ = interpreter.Parse(text) })
+}

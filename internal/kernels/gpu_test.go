@@ -1,0 +1,123 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package kernels_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"nodemask/internal/gnntest"
+	"nodemask/internal/kernels"
+	"nodemask/internal/kernels/fused"
+	"nodemask/internal/kernels/fused/triton"
+	"nodemask/internal/kernels/fused/triton/interpreter"
+	"nodemask/nmgnn/backend"
+)
+
+// interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them; see is shown each.
+func interpreted(t *testing.T, see ...func(k triton.Kernel)) *backend.Backend {
+	b := gnntest.Go(t)
+	fused.ForGPU(b.Backend, func(k triton.Kernel, arrays []any) error {
+		for _, s := range see {
+			s(k)
+		}
+		f, err := interpreter.Parse(k.Text)
+		if err != nil {
+			return err
+		}
+		all := make([]*interpreter.Array, len(arrays))
+		for i, x := range arrays {
+			switch x := x.(type) {
+			case []float32:
+				all[i] = interpreter.Floats(x)
+			case []int32:
+				all[i] = interpreter.Ints(x)
+			case []uint32:
+				all[i] = interpreter.Ints(unsafe.Slice((*int32)(unsafe.Pointer(&x[0])), len(x)))
+			}
+		}
+		if err := f.Run(k.Grid, all...); err != nil {
+			return err
+		}
+		for r, y := range all[len(all)-k.Outputs:] {
+			for i, n := range y.Writes {
+				if n != 1 {
+					return fmt.Errorf("%s: number %d of result %d is written %d times", k.Name, i, r, n)
+				}
+			}
+		}
+		return nil
+	})
+	return b
+}
+
+func TestKernelsOfGPUsComputeWhatTheDefinitionsSay(t *testing.T) {
+	b := interpreted(t)
+	checkMethods(t, b, uneven(rand.New(rand.NewPCG(1, 1))), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true},
+		2, 6, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatrix(t)
+		symmetric := rapid.Bool().Draw(t, "symmetric")
+		if symmetric {
+			m = bothWays(m)
+		}
+		shape := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 2}, {2, 6}, {4, 4}, {1, 8}, {8, 64}, {1, 130}}).Draw(t,
+			"heads and width")
+		checkMethods(t, b, m, kernels.Options{Kernel: kernels.FusedKernel, Symmetric: symmetric, Gradients: true}, shape[0],
+			shape[1], rapid.Uint64().Draw(t, "seed"))
+	})
+}
+
+func TestKernelsOfGPUsHaveTheGradientsOfFiniteDifferences(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	m := uneven(r)
+	var want []expected
+	for _, f := range differentiables() {
+		want = append(want, expect(m, f, r))
+	}
+	checkGradients(t, interpreted(t), m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, differentiables(),
+		want)
+}
+
+func TestLongRowsAreSplitOnGPUsAndAddUpToTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	inRow := [][]int32{{3}, nil, nil, {1, 2999}}
+	for c := range int32(3000) {
+		inRow[2] = append(inRow[2], c)
+	}
+	split := map[string]bool{}
+	b := interpreted(t, func(k triton.Kernel) { split[k.Name] = true })
+	checkMethods(t, b, fromRows(3000, inRow...), kernels.Options{Kernel: kernels.FusedKernel, Gradients: true}, 2, 4,
+		r.Uint64())
+	require.True(t, split["nodemask_parts"])
+}
+
+func TestEntriesThatAreDroppedAreThoseOfOtherBackends(t *testing.T) {
+	m := uneven(rand.New(rand.NewPCG(3, 4)))
+	key, h := [2]uint32{7, 8}, whole(rand.New(rand.NewPCG(5, 6)), m.Columns, 64)
+	store := model.NewStore()
+	defer store.Finalize()
+	p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true})
+	outputs, err := model.CallOnceN(interpreted(t).Backend, store, func(_ *model.Scope, h, key *Node) []*Node {
+		s := kernels.NewRandom(key, kernels.FusedKernel).Next()
+		y := p.SumDropped(h, s, 0.5, true)
+		return []*Node{y, Gradient(ReduceAllSum(Mul(y, y)), h)[0]}
+	}, tensor(h, 64), key[:])
+	require.NoError(t, err)
+	d := definition{m}
+	y := d.times(h, d.dropped(key, 0.5))
+	require.Equal(t, y, rowsOf(outputs[0]))
+	for i := range y {
+		for k := range y[i] {
+			y[i][k] *= 2
+		}
+	}
+	require.Equal(t, d.back(y, d.dropped(key, 0.5)), rowsOf(outputs[1]))
+}

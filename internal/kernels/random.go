@@ -1,0 +1,106 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/internal/kernels/fused"
+)
+
+// Random makes random bits inside a computation: a hash of a key, the number of the stream and the position. GoMLX's
+// own generator gives different numbers on each backend; integers hashed this way are the same everywhere, so a seed
+// means the same dropout on a GPU, a CPU and in pure Go. Nothing is carried from one draw to the next.
+type Random struct {
+	key     *Node // [2] uint32, fresh every epoch
+	streams uint32
+	fused   bool // package fused hashes
+}
+
+// NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
+// package fused does the hashing; the numbers are the same.
+func NewRandom(key *Node, kernel Kernel) *Random {
+	return &Random{key: key, fused: kernel == FusedKernel}
+}
+
+// Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations
+// stay. A nil generator, as outside training, leaves x alone.
+func (r *Random) Dropout(x *Node, rate float64) *Node {
+	if r == nil || rate == 0 {
+		return x
+	}
+	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
+		s := r.Next()
+		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate) }
+		return Linear(x, x.Shape().Dimensions[0], drop, drop)
+	}
+	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
+}
+
+// Next returns the next stream, so that one draw can be made in two orders of its positions.
+func (r *Random) Next() Stream {
+	s := Stream{key: r.key, number: r.streams}
+	r.streams++
+	return s
+}
+
+// Stream is one draw of a [Random]: a number for each position.
+type Stream struct {
+	key    *Node
+	number uint32
+}
+
+// half is one of the stream's two keys.
+func (s Stream) half(i int) *Node {
+	return mix(BitwiseXor(Reshape(Slice(s.key, AxisElem(i))), Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
+}
+
+// bound is what a hash must not be below if its position is to be kept.
+func bound(rate float64) uint32 { return uint32(math.Round(rate * (1<<32 - 1))) }
+
+// drop is x·Keep(0, 1, …), row by row, or Keep alone if x is nil, computed by package fused: x [rows, columns].
+func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
+	draw, scale := s.dropped(rate)
+	return fused.Drop(draw, scale, x, rows, columns)
+}
+
+// dropped is what package fused needs to know of a rate.
+func (s Stream) dropped(rate float64) (draw, scale *Node) {
+	g := s.key.Graph()
+	parts := []*Node{s.half(0), s.half(1), Const(g, bound(rate))}
+	for i := range parts {
+		parts[i] = Reshape(parts[i], 1, 1)
+	}
+	return Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}})
+}
+
+// Keep returns 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
+func (s Stream) Keep(positions *Node, rate float64) *Node {
+	return s.Kept(positions, rate, 1/(1-rate))
+}
+
+// Kept returns value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it
+// is dropped.
+func (s Stream) Kept(positions *Node, rate, value float64) *Node {
+	g := positions.Graph()
+	// Two rounds with a key each: positions of two streams never run in step.
+	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
+	scale := Const(g, float32(value))
+	zero := Const(g, float32(0))
+	return Where(LessThan(bits, Const(g, bound(rate))), BroadcastToShape(zero, shapes.Make(dtypes.Float32,
+		positions.Shape().Dimensions...)),
+		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))
+}
+
+// mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants
+// are those of Chris Wellons' "lowbias32".
+func mix(x *Node) *Node {
+	g := x.Graph()
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+	x = Mul(x, Const(g, uint32(0x7feb352d)))
+	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(15)))
+	x = Mul(x, Const(g, uint32(0x846ca68b)))
+	return BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))
+}

@@ -1,0 +1,71 @@
+package kernels
+
+import (
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/internal/gomlx"
+
+	"nodemask/csr"
+)
+
+// scatterPattern holds the entries in order of their rows; an entry's slot is its place.
+type scatterPattern struct {
+	rows, entries int
+	row, column   *model.Variable // [entries, 1]
+}
+
+func newScatter(into *Constants, m csr.Matrix) *scatterPattern {
+	p := &scatterPattern{rows: m.Rows, entries: m.NumEntries()}
+	p.row = into.Ints("row", m.RowIndices(), p.entries, 1)
+	p.column = into.Ints("column", m.Indices, p.entries, 1)
+	return p
+}
+
+func (p *scatterPattern) slots() int      { return p.entries }
+func (p *scatterPattern) slotOf() []int32 { return nil }
+
+// alone changes nothing: on a GPU, where this kernel is used, whatever is fused is one kernel less to launch.
+func (p *scatterPattern) alone(x *Node) *Node { return x }
+
+func (p *scatterPattern) times(h, weights *Node) *Node {
+	gathered := p.gather(h)
+	if weights != nil {
+		gathered = perHead(gathered, weights)
+	}
+	return p.total(gathered)
+}
+
+func (p *scatterPattern) gather(h *Node) *Node {
+	return Gather(h, p.column.NodeValue(h.Graph()))
+}
+
+func (p *scatterPattern) spread(x *Node) *Node {
+	return Gather(x, p.row.NodeValue(x.Graph()), true)
+}
+
+func (p *scatterPattern) total(e *Node) *Node {
+	zeros := Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1]))
+	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
+}
+
+func (p *scatterPattern) highest(e *Node) *Node {
+	start := AddScalar(Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1])), Lowest)
+	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
+}
+
+func (p *scatterPattern) agreement(x, h *Node, heads int) *Node {
+	return sumHeads(Mul(p.spread(x), p.gather(h)), heads)
+}
+
+func (p *scatterPattern) replace(m csr.Matrix) error {
+	if m.NumEntries() != p.entries {
+		return ErrNoFit
+	}
+	if err := p.row.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
+		return gomlx.Error(err)
+	}
+	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1)))
+}

@@ -1,0 +1,175 @@
+package layerwise_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
+	"nodemask/nmgnn/beam/internal/layerwise"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+)
+
+// graphFiles writes a graph in Parquet, in shards.
+func graphFiles(t testing.TB, g *datasets.Graph, shards int) layerwise.Input {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name string, table tidy.Table) {
+		f, err := os.Create(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.NoError(t, tidyfile.Parquet(f, table))
+		require.NoError(t, f.Close())
+	}
+	for shard := range shards {
+		nodes := make(tidy.Table, 1+g.Features.Width)
+		nodes[0].Name = "id"
+		edges := tidy.Table{{Name: "source"}, {Name: "target"}}
+		for v := shard; v < g.NumNodes(); v += shards {
+			nodes[0].Whole = append(nodes[0].Whole, int64(v))
+			for k, x := range g.Features.Row(v, nil) {
+				nodes[1+k].Name, nodes[1+k].Numbers = fmt.Sprint("f", k), append(nodes[1+k].Numbers, float64(x))
+			}
+			for _, u := range g.Edges.Neighbours(int32(v)) {
+				if int(u) > v {
+					edges[0].Whole, edges[1].Whole = append(edges[0].Whole, int64(v)), append(edges[1].Whole, int64(u))
+				}
+			}
+		}
+		write(fmt.Sprintf("nodes-%03d.parquet", shard), nodes)
+		write(fmt.Sprintf("edges-%03d.parquet", shard), edges)
+	}
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	return in
+}
+
+// requireEqual holds an output in Parquet to the logits of one machine.
+func requireEqual(t testing.TB, want infer.Representation, folder string) {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(folder, "nodes-*.parquet"))
+	require.NoError(t, err)
+	seen, most := 0, 0.0
+	for _, path := range shards {
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		in := parquet.NewReader(f)
+		rows := make([]parquet.Row, 64)
+		for {
+			n, err := in.ReadRows(rows)
+			for _, row := range rows[:n] {
+				v, parsed := strconv.Atoi(string(row[0].ByteArray()))
+				require.NoError(t, parsed)
+				numbers := row[4:] // behind id, class, predicted and probability
+				require.Len(t, numbers, want.Width)
+				for k, x := range want.Row(v) {
+					most = max(most, abs(float64(x)-numbers[k].Double()))
+				}
+				seen++
+			}
+			if err != nil {
+				break
+			}
+		}
+		require.NoError(t, in.Close())
+		require.NoError(t, f.Close())
+	}
+	require.Equal(t, want.Rows, seen)
+	require.Less(t, most, tolerance)
+	t.Logf("%d nodes: logits differ by at most %.1e", seen, most)
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+func TestPubMedEqualsOneMachine(t *testing.T) {
+	g, err := datasets.Open(t.Context(), "pubmed", datasets.OpenOptions{})
+	require.NoError(t, err)
+	in := graphFiles(t, g, 2)
+	for _, kind := range []string{"gin", "gat"} {
+		t.Run(kind, func(t *testing.T) {
+			c := testCase{kind, func(p *hyper.Parameters) {
+				*p, err = hyper.For(kind)
+				require.NoError(t, err)
+			}}
+			m := c.model(t, g)
+			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+			require.NoError(t, err)
+			out := layerwise.Output{Folder: t.TempDir()}
+			// Two shards are so large that each is computed in parts.
+			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir(), Shards: 2})
+			require.NoError(t, err)
+			requireEqual(t, all[len(all)-1], out.Folder)
+		})
+	}
+}
+
+// BenchmarkEmbed computes SAGE with two layers of 16 over stochastic block models of a mean degree of 10, and holds
+// the logits to those of one machine.
+func BenchmarkEmbed(b *testing.B) {
+	for _, nodes := range []int{10_000, 100_000, 300_000, 1_000_000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			g, err := datasets.SBM(datasets.SBMOptions{Nodes: nodes, Features: 16, Seed: 1})
+			require.NoError(b, err)
+			in := graphFiles(b, g, 8)
+			b.Logf("before: most memory so far %.2f GB", memory(b))
+			m := testCase{"sage", func(p *hyper.Parameters) { p.Model, p.Hidden = "sage", 16 }}.model(b, g)
+			for b.Loop() {
+				out := b.TempDir()
+				begin, used := time.Now(), processor(b)
+				progress := func(step string, _ bool) {
+					b.Logf("%s: %.1f s, processor %.1f s, most memory so far %.2f GB", step,
+						time.Since(begin).Seconds(), processor(b)-used, memory(b))
+					begin, used = time.Now(), processor(b)
+				}
+				_, err = layerwise.Embed(b.Context(), m, in, layerwise.Output{Folder: out},
+					layerwise.Options{Work: b.TempDir(), Progress: progress})
+				require.NoError(b, err)
+				all, err := m.Network().Represent(gnntest.Go(b), g.Edges, g.Features, infer.Options{})
+				require.NoError(b, err)
+				requireEqual(b, all[len(all)-1], out)
+			}
+		})
+	}
+}
+
+var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// memory is the most that the process has had, in GB; 0 where the system does not say.
+func memory(t testing.TB) float64 {
+	raw, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	match := highest.FindSubmatch(raw)
+	require.NotNil(t, match)
+	kb, err := strconv.Atoi(string(match[1]))
+	require.NoError(t, err)
+	return float64(kb) / 1e6
+}
+
+// processor is what the process has had of processors, in seconds; 0 where the system does not say.
+func processor(t testing.TB) float64 {
+	raw, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+	ticks := 0
+	for _, field := range fields[11:13] { // utime and stime
+		n, err := strconv.Atoi(string(field))
+		require.NoError(t, err)
+		ticks += n
+	}
+	return float64(ticks) / 100
+}

@@ -1,0 +1,179 @@
+package layerwise_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/internal/tidy"
+	"nodemask/internal/tidy/tidyfile"
+	"nodemask/nmgnn/beam/internal/layerwise"
+	"nodemask/nmgnn/infer"
+)
+
+func TestEveryModelEqualsOneMachineOnAnOddGraph(t *testing.T) {
+	folder := oddFiles(t)
+	g := readGraph(t, folder)
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	require.Len(t, in.Edges, 2)
+	require.Positive(t, g.Report.SelfLoops)
+	require.Positive(t, g.Report.Duplicates)
+	for _, c := range testCases() {
+		t.Run(c.name, func(t *testing.T) {
+			m := c.model(t, g)
+			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+			require.NoError(t, err)
+			work := t.TempDir()
+			for _, layer := range []int{0, 1} {
+				out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out"), Layer: layer, CSV: true}
+				counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: work, Shards: 3})
+				require.NoError(t, err)
+				require.Equal(t, layerwise.Counts{Nodes: int64(g.NumNodes()), Edges: int64(g.Report.Edges),
+					Loops: int64(g.Report.SelfLoops), Repeats: int64(g.Report.Duplicates)}, counts)
+				got := written(t, out.Folder)
+				require.Len(t, got, g.NumNodes())
+				shown := all[len(all)-1]
+				classes, probability := shown.Classes(), shown.Softmax()
+				if layer > 0 {
+					shown = all[layer-1]
+				}
+				for v, id := range g.NodeIDs {
+					requireRow(t, shown.Row(v), got[id], tolerance, id)
+					label := ""
+					if g.Labels[v] >= 0 {
+						label = g.Classes[g.Labels[v]]
+					}
+					require.Equal(t, label, got[id]["class"])
+					require.Equal(t, m.Classes[classes[v]], got[id]["predicted"])
+					requireNumber(t, float64(probability.Row(v)[classes[v]]), got[id]["probability"])
+				}
+			}
+		})
+	}
+}
+
+// star is a graph with a node that has very many neighbours, and another that has some of them.
+func star(t testing.TB, leaves int) (*datasets.Graph, string) {
+	t.Helper()
+	folder := t.TempDir()
+	r := rand.New(rand.NewPCG(3, 4))
+	nodes, edges := [][]string{{"id", "label", "a", "b", "c", "d"}}, [][]string{{"source", "target"}}
+	for v := range leaves + 1 {
+		line := []string{fmt.Sprint(v), ""}
+		for range 4 {
+			line = append(line, strconv.FormatFloat(r.NormFloat64(), 'g', 6, 64))
+		}
+		nodes = append(nodes, line)
+		if v > 0 {
+			edges = append(edges, []string{"0", fmt.Sprint(v)})
+		}
+		if v%10 == 2 {
+			edges = append(edges, []string{"1", fmt.Sprint(v)})
+		}
+	}
+	writeCSV(t, filepath.Join(folder, "nodes.csv"), nodes)
+	writeCSV(t, filepath.Join(folder, "edges.csv"), edges)
+	return readGraph(t, folder), folder
+}
+
+func TestANodeOfVeryManyNeighboursEqualsOneMachine(t *testing.T) {
+	const leaves = 100_000
+	g, folder := star(t, leaves)
+	require.Equal(t, leaves, g.Edges.Degree(0))
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	for _, c := range testCases() {
+		if c.name != "sage" && c.name != "gat, 1 layer, raw features" { // a sum and a softmax
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			m := c.model(t, g)
+			all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+			require.NoError(t, err)
+			want := all[len(all)-1]
+			out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+			_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+			require.NoError(t, err)
+			got := written(t, out.Folder)
+			require.Len(t, got, g.NumNodes())
+			for _, v := range []int{0, 1, 2, 3, leaves} {
+				requireRow(t, want.Row(v), got[fmt.Sprint(v)], tolerance, fmt.Sprint(v))
+			}
+		})
+	}
+}
+
+func TestFilesInParquetAreReadLikeCSV(t *testing.T) {
+	g := readGraph(t, oddFiles(t))
+	folder := t.TempDir()
+	ids, labels := tidy.Column{Name: "id"}, tidy.Column{Name: "label"}
+	table := make(tidy.Table, 2+g.Features.Width)
+	var ends [2]tidy.Column
+	for v, id := range g.NodeIDs {
+		ids.Texts, labels.Texts = append(ids.Texts, id), append(labels.Texts, "red")
+		labels.Known = append(labels.Known, v%2 == 0)
+		for k, x := range g.Features.Row(v, nil) {
+			table[2+k].Name, table[2+k].Numbers = fmt.Sprint("f", k), append(table[2+k].Numbers, float64(x))
+		}
+		for _, u := range g.Edges.Neighbours(int32(v)) {
+			ends[0].Texts, ends[1].Texts = append(ends[0].Texts, id), append(ends[1].Texts, g.NodeIDs[u])
+		}
+	}
+	table[0], table[1] = ids, labels
+	ends[0].Name, ends[1].Name = "source", "target"
+	for name, t1 := range map[string]tidy.Table{"nodes-0.parquet": table, "edges.parquet": ends[:]} {
+		f, err := os.Create(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.NoError(t, tidyfile.Parquet(f, t1))
+		require.NoError(t, f.Close())
+	}
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	m := testCases()[0].model(t, g)
+	all, err := m.Network().Represent(gnntest.Go(t), g.Edges, g.Features, infer.Options{})
+	require.NoError(t, err)
+	out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+	counts, err := layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+	require.NoError(t, err)
+	require.Equal(t, counts.Edges, counts.Repeats, "each edge was listed both ways")
+	got := written(t, out.Folder)
+	for v, id := range g.NodeIDs {
+		requireRow(t, all[len(all)-1].Row(v), got[id], tolerance, id)
+		require.Equal(t, []string{"red", ""}[v%2], got[id]["class"])
+	}
+}
+
+func TestGraphsThatCannotBeAreRefused(t *testing.T) {
+	g := readGraph(t, oddFiles(t))
+	m := testCases()[0].model(t, g)
+	header := []string{"id", "label", "a", "b", "c", "d"}
+	x := []string{"x", "", "1", "1", "1", "1"}
+	for says, lines := range map[string][2][][]string{
+		"the id \"x\" is there twice":                      {{header, x, x}, {{"source", "target"}}},
+		"an edge names node \"y\", which no file of nodes": {{header, x}, {{"source", "target"}, {"x", "y"}}},
+		"an edge names node \"z\", which no file of nodes": {{header, x}, {{"source", "target"}, {"z", "z"}}},
+		"nodes.csv: line 2: column \"b\": found \"much\"": {{header, {"x", "", "1", "much", "1", "1"}},
+			{{"source", "target"}}},
+		"edges.csv: line 1: no column \"source\"":           {{header, x}, {{"u", "v"}}},
+		"nodes.csv: line 2: 3 features: expected 4, as the": {{header[:5], x[:5]}, {{"source", "target"}}},
+	} {
+		folder := t.TempDir()
+		writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
+		writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
+		in, err := layerwise.Find(folder)
+		require.NoError(t, err)
+		out := layerwise.Output{Folder: filepath.Join(t.TempDir(), "out")}
+		_, err = layerwise.Embed(t.Context(), m, in, out, layerwise.Options{Work: t.TempDir()})
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "\n", "plain")
+		require.NoDirExists(t, out.Folder)
+	}
+}

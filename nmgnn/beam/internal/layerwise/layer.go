@@ -1,0 +1,192 @@
+package layerwise
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/datasets"
+	"nodemask/internal/gomlx"
+	"nodemask/nmgnn"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/infer"
+)
+
+// most is how many numbers of input rows a part of a shard may have that is computed at once. It has a node at least.
+const most = 1 << 24
+
+// opened is the backend of all computations of a process.
+var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
+
+// layerFn computes a shard's nodes behind a layer, counted from 0.
+type layerFn struct {
+	run
+	Layer int
+}
+
+// ProcessElement computes a shard and writes it.
+func (f *layerFn) ProcessElement(ctx context.Context, shard int) (int, bool, error) {
+	return shard, true, f.guard(ctx, func() error { return f.compute(ctx, shard) })
+}
+
+func (f *layerFn) compute(ctx context.Context, shard int) error {
+	var n near
+	if err := f.read(graphStep, f.file(nearKind, shard), &n); err != nil {
+		return err
+	}
+	own := len(n.Offsets) - 1
+	width := int64(f.model.Features)
+	if f.Layer > 0 {
+		width = int64(f.model.Settings.Hidden)
+	}
+	var all infer.Representation
+	for begin, end := 0, 0; begin < own; begin = end {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for end < own && (end == begin || (n.Offsets[end+1]-n.Offsets[begin])*width < most) {
+			end++
+		}
+		part, err := f.part(shard, n, begin, end)
+		if err != nil {
+			return err
+		}
+		all = infer.Representation{Rows: end, Width: part.Width, Values: append(all.Values, part.Values...)}
+	}
+	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), datasets.Features{Rows: all.Rows, Width: all.Width,
+		Dense: all.Values})
+}
+
+// part computes some of a shard's nodes, with the rows of their neighbours behind theirs.
+func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
+	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
+	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
+	for ref := first; ref < last; ref++ {
+		refs = append(refs, ref)
+	}
+	others := slices.Clone(entries)
+	slices.Sort(others)
+	refs = append(refs, slices.DeleteFunc(slices.Compact(others), func(u int64) bool { return first <= u && u < last })...)
+	at := make(map[int64]int32, len(refs))
+	for row, ref := range refs {
+		at[ref] = int32(row)
+	}
+	edges := &csr.Graph{Offsets: make([]int64, len(refs)+1), Indices: make([]int32, len(entries))}
+	for i, u := range entries {
+		edges.Indices[i] = at[u]
+	}
+	for row := range refs {
+		edges.Offsets[row+1] = n.Offsets[min(begin+row+1, end)] - n.Offsets[begin]
+	}
+	x, degrees, err := f.gather(f.Layer, refs)
+	if err != nil {
+		return all, err
+	}
+	m := f.model.Network()
+	return f.program(edges, x, degrees, func(p nmgnn.Pass) *Node {
+		return SliceAxis(m.Step(p, f.Layer, p.Features), 0, AxisRangeFromStart(end-begin))
+	})
+}
+
+// gather returns what a layer reads of nodes, and their degrees. References to a shard stand together.
+func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []float32, err error) {
+	for len(refs) > 0 {
+		shard, _ := referred(refs[0])
+		of, err := r.rows(layer, shard)
+		if err != nil {
+			return x, nil, err
+		}
+		all, err := r.degrees(shard)
+		if err != nil {
+			return x, nil, err
+		}
+		var nodes []int32
+		for ; len(refs) > 0 && refs[0]>>32 == int64(shard); refs = refs[1:] {
+			_, v := referred(refs[0])
+			if v < 0 || int(v) >= min(of.Rows, len(all)) {
+				return x, nil, fmt.Errorf("%s: node %d of shard %d: expected one of %d: the files in the work folder do not "+
+					"belong together: delete it", r.Work, v, shard, min(of.Rows, len(all)))
+			}
+			nodes, degrees = append(nodes, v), append(degrees, float32(all[v]))
+		}
+		of = of.Select(nodes)
+		if x.Rows == 0 {
+			x = of
+			continue
+		}
+		of = of.Stored(x.IsSparse())
+		if x.IsSparse() {
+			for _, end := range of.Offsets[1:] {
+				x.Offsets = append(x.Offsets, x.Offsets[x.Rows]+end)
+			}
+		}
+		x.Rows += of.Rows
+		x.Columns, x.Values = append(x.Columns, of.Columns...), append(x.Values, of.Values...)
+		x.Dense = append(x.Dense, of.Dense...)
+	}
+	return x, degrees, nil
+}
+
+// readOut returns the logits of nodes: of their features, and of what each layer has made of them.
+func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Representation, error) {
+	m := r.model.Network()
+	alone := &csr.Graph{Offsets: make([]int64, x.Rows+1)}
+	return r.program(alone, x, make([]float32, x.Rows), func(p nmgnn.Pass) *Node {
+		var all []*Node
+		for _, h := range layers {
+			t := tensors.FromFlatDataAndDimensions(h.Dense, h.Rows, h.Width)
+			all = append(all, ConstTensor(p.Features.Graph(), t))
+		}
+		return m.ReadOut(p, all)
+	})
+}
+
+// program runs a part of the model over nodes, which sums see with these degrees.
+func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
+	_ infer.Representation, err error) {
+	defer gomlx.Guard(&err, "computing a shard")
+	var none infer.Representation
+	b, err := opened()
+	if err != nil {
+		return none, err
+	}
+	store := model.NewStore()
+	defer store.Finalize()
+	data, err := nmgnn.Load(store, "/"+infer.DataScope, edges, x,
+		nmgnn.LoadOptions{Plan: b.PlanFor(x.Density()), Directed: true})
+	if err != nil {
+		return none, err
+	}
+	if err := data.SetDegrees(degrees); err != nil {
+		return none, err
+	}
+	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, g *Graph) []*Node {
+		return []*Node{do(nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil),
+			Features: data.Features(g, false)})}
+	})
+	if err != nil {
+		return none, gomlx.Error(err)
+	}
+	defer exec.Finalize()
+	if _, err := exec.Compile(); err != nil {
+		return none, gomlx.Error(err)
+	}
+	if err := infer.SetWeights(store, r.model.Weights); err != nil {
+		return none, err
+	}
+	outputs, err := exec.Call()
+	if err != nil {
+		return none, gomlx.Error(err)
+	}
+	all, err := infer.Representations(outputs)
+	if err != nil {
+		return none, err
+	}
+	return all[0], nil
+}

@@ -1,0 +1,124 @@
+package layerwise_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/gnntest"
+	"nodemask/nmgnn/beam/internal/layerwise"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/infer"
+)
+
+// arriving cuts a graph in two: the cache of a model over the train nodes, and files of the others with their edges,
+// those of a node with itself and some twice.
+func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.View) layerwise.Arrivals {
+	t.Helper()
+	folder := t.TempDir()
+	own := g.Features.Select(view.Train.Nodes)
+	all, err := m.Network().Represent(gnntest.Go(t), view.Train.Edges, own, infer.Options{})
+	require.NoError(t, err)
+	if m.Settings.NormalizeFeatures {
+		own = own.RowNormalized()
+	}
+	a := layerwise.Arrivals{Cache: filepath.Join(folder, "cache.safetensors")}
+	require.NoError(t, cached.New(g, view.Train, own, all[:m.Settings.Layers-1]).Save(a.Cache, m))
+
+	nodes, edges := [][]string{{"id"}}, [][]string{{"source", "target"}, {"0", "0"}}
+	for k := range g.Features.Width {
+		nodes[0] = append(nodes[0], fmt.Sprint("f", k))
+	}
+	for v := range int32(g.NumNodes()) {
+		if slices.Contains(view.Train.Nodes, v) {
+			continue
+		}
+		line := []string{fmt.Sprint(v)}
+		for _, x := range g.Features.Row(int(v), nil) {
+			line = append(line, strconv.FormatFloat(float64(x), 'g', -1, 32))
+		}
+		nodes = append(nodes, line)
+		for _, u := range g.Edges.Neighbours(v) {
+			edges = append(edges, []string{fmt.Sprint(u), fmt.Sprint(v)}) // those among new nodes both ways
+		}
+	}
+	writeCSV(t, filepath.Join(folder, "nodes.csv"), nodes)
+	writeCSV(t, filepath.Join(folder, "edges.csv"), edges)
+	a.Input, err = layerwise.Find(folder)
+	require.NoError(t, err)
+	return a
+}
+
+func TestEveryModelPredictsArrivalsLikeOneMachine(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 120, Classes: 3, MeanDegree: 5, Features: 4, Seed: 5})
+	require.NoError(t, err)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	b := gnntest.Go(t)
+	for _, c := range testCases() {
+		t.Run(c.name, func(t *testing.T) {
+			m := c.model(t, g)
+			a := arriving(t, m, g, view)
+			kept, err := cached.LoadCache(a.Cache, m)
+			require.NoError(t, err)
+			defer kept.Close()
+			p, err := cached.NewPredictor(b, m, kept)
+			require.NoError(t, err)
+			defer p.Close()
+			all, err := datasets.ReadNewcomers(t.Context(), a.Nodes[0], a.Edges[0], m.Features, p.Known)
+			require.NoError(t, err)
+			for _, a.Apart = range []bool{false, true} {
+				out := layerwise.Output{Folder: t.TempDir(), CSV: true}
+				require.NoError(t, layerwise.Predict(t.Context(), m, a, out, layerwise.Options{Shards: 2}))
+				got, newcomers := written(t, out.Folder), all
+				if a.Apart {
+					newcomers = all.Apart()
+				}
+				require.Len(t, got, len(newcomers.IDs))
+				linked := 0
+				require.NoError(t, p.Predict(t.Context(), newcomers, func(want cached.Prediction) error {
+					row := got[want.ID]
+					require.NotNil(t, row)
+					require.Equal(t, want.Class, row["predicted"])
+					requireNumber(t, want.Probability, row["probability"])
+					require.Equal(t, fmt.Sprint(want.Neighbours), row["neighbours"])
+					require.Equal(t, fmt.Sprint(want.Arrivals), row["arrivals"])
+					linked += want.Arrivals
+					return nil
+				}))
+				require.Equal(t, a.Apart, linked == 0)
+			}
+		})
+	}
+}
+
+func TestArrivalsThatCannotBeAreRefused(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 40, Classes: 3, MeanDegree: 3, Features: 4, Seed: 5})
+	require.NoError(t, err)
+	view := gnntest.View(t, g, 50, datasets.Inductive)
+	m := testCases()[0].model(t, g)
+	a := arriving(t, m, g, view)
+	known := fmt.Sprint(view.Train.Nodes[0])
+	header, ends := []string{"id", "a", "b", "c", "d"}, []string{"source", "target"}
+	node := func(id string) []string { return []string{id, "1", "1", "1", "1"} }
+	for says, lines := range map[string][2][][]string{
+		"the id \"x\" is there twice":                                     {{header, node("x"), node("x")}, {ends}},
+		"node \"" + known + "\" is one that the model was trained on":     {{header, node(known)}, {ends}},
+		"an edge names node \"y\", which is neither in the files of node": {{header, node("x")}, {ends, {"x", "y"}}},
+		"nodes.csv: line 2: 3 features: expected 4":                       {{header[:4], node("x")[:4]}, {ends}},
+	} {
+		folder := t.TempDir()
+		writeCSV(t, filepath.Join(folder, "nodes.csv"), lines[0])
+		writeCSV(t, filepath.Join(folder, "edges.csv"), lines[1])
+		wrong := a
+		wrong.Input, err = layerwise.Find(folder)
+		require.NoError(t, err)
+		err = layerwise.Predict(t.Context(), m, wrong, layerwise.Output{Folder: t.TempDir()}, layerwise.Options{})
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "\n", "plain")
+	}
+}

@@ -1,0 +1,145 @@
+package layerwise_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/beam/internal/layerwise"
+)
+
+func TestShardsOfTheInputAreAllThere(t *testing.T) {
+	const head = "source,target\n"
+	for name, x := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"whole": {map[string]string{"edges-00000-of-00002.csv": head + "a,b\n",
+			"edges-00001-of-00002.csv": head + "b,c\n"}, ""},
+		"names without sets": {map[string]string{"edges-1.csv": head + "a,b\n", "edges-2.csv": head + "a,b\n"}, ""},
+		"empty shards": {map[string]string{"edges-0-of-3.csv": head, "edges-1-of-3.csv": head,
+			"edges-2-of-3.csv": head + "a,b\n"}, ""},
+		"a lone one": {map[string]string{"edges-00000-of-00003.csv": head},
+			"edges-00001-of-00003.csv: this shard is missing: 1 of 3 are there"},
+		"the first missing": {map[string]string{"edges-1-of-2.csv": head}, "edges-0-of-2.csv: this shard is missing"},
+		"beyond":            {map[string]string{"edges-3-of-3.csv": head}, "edges-3-of-3.csv: shard 3 of 3: expected 0 to 2"},
+		"two sets": {map[string]string{"edges-0-of-1.csv": head, "edges-0-of-2.csv": head,
+			"edges-1-of-2.csv": head}, "edges-0-of-2.csv: a shard of 2, and "},
+		"two names": {map[string]string{"edges-0-of-1.csv": head, "edges-00-of-1.csv": head}, "the same shard as"},
+		"a copy": {map[string]string{"edges-0-of-2.csv": head + "a,b\n", "edges-1-of-2.csv": head + "a,b\n"},
+			"edges-1-of-2.csv: a copy of edges-0-of-2.csv, byte for byte"},
+	} {
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "nodes.csv"), []byte("id,x\na,1\nb,2\nc,3\n"), 0o600))
+		for file, content := range x.files {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, file), []byte(content), 0o600))
+		}
+		in, err := layerwise.Find(folder)
+		if x.want == "" {
+			require.NoError(t, err, name)
+			require.Len(t, in.Edges, len(x.files), name)
+			continue
+		}
+		require.ErrorContains(t, err, x.want, name)
+		require.ErrorContains(t, err, folder, name)
+		_, err = layerwise.Expand(filepath.Join(folder, "edges-*"))
+		require.ErrorContains(t, err, x.want, "%s, by a pattern", name)
+	}
+}
+
+func TestACopyAmongLargeShardsOfParquetIsFound(t *testing.T) {
+	folder := oddFiles(t)
+	m, out := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out}, layerwise.Options{Work: t.TempDir(),
+		Shards: 3})
+	require.NoError(t, err)
+	pattern := filepath.Join(out, "nodes-*.parquet")
+	_, err = layerwise.Expand(pattern)
+	require.NoError(t, err)
+	one, err := os.ReadFile(filepath.Join(out, "nodes-00002-of-00003.parquet"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(out, "nodes-00001-of-00003.parquet"), one, 0o600))
+	_, err = layerwise.Expand(pattern)
+	require.ErrorContains(t, err, "nodes-00002-of-00003.parquet: a copy of nodes-00001-of-00003.parquet")
+}
+
+func TestAShardLostOrExchangedBetweenStepsIsNamed(t *testing.T) {
+	folder := oddFiles(t)
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	m, work := testCases()[0].model(t, readGraph(t, folder)), t.TempDir()
+	run := func() error {
+		_, err := layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: t.TempDir(),
+			Layer: 1}, layerwise.Options{Work: work, Shards: 3})
+		return err
+	}
+	require.NoError(t, run())
+	for _, step := range []string{"graph", "layer1", "layer2"} {
+		kinds := []string{"rows"}
+		if step == "graph" {
+			kinds = append(kinds, "near")
+		}
+		for _, kind := range kinds {
+			path := filepath.Join(work, step, kind+"-00001-of-00003.shard")
+			whole, err := os.ReadFile(path)
+			require.NoError(t, err)
+			other, err := os.ReadFile(filepath.Join(work, step, kind+"-00002-of-00003.shard"))
+			require.NoError(t, err)
+			for _, later := range []bool{true, false} {
+				if later && step != "layer2" {
+					require.NoError(t, os.RemoveAll(filepath.Join(work, "layer2")))
+				}
+				require.NoError(t, os.Remove(path))
+				require.ErrorContains(t, run(), path+": no such file", "%s, a step after it: %t", step, later)
+				require.NoError(t, os.WriteFile(path, other, 0o600))
+				require.ErrorContains(t, run(), path+": the file is damaged, or another was copied over it",
+					"%s, a step after it: %t", step, later)
+				require.NoError(t, os.WriteFile(path, whole, 0o600))
+				require.NoError(t, run())
+			}
+		}
+	}
+}
+
+func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
+	folder := oddFiles(t)
+	m := testCases()[0].model(t, readGraph(t, folder))
+	nodes, err := os.ReadFile(filepath.Join(folder, "nodes.csv"))
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(filepath.Join(folder, "nodes.csv"), filepath.Join(folder, "nodes-00000-of-00001.csv")))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(folder, link))
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	for _, out := range []string{folder, link} {
+		_, err = layerwise.Embed(t.Context(), m, in, layerwise.Output{Folder: out,
+			CSV: true}, layerwise.Options{Work: t.TempDir(), Shards: 1})
+		require.ErrorContains(t, err, "nodes-00000-of-00001.csv, which is read: expected another folder")
+	}
+	left, err := os.ReadFile(filepath.Join(folder, "nodes-00000-of-00001.csv"))
+	require.NoError(t, err)
+	require.Equal(t, nodes, left)
+}
+
+func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {
+	folder := oddFiles(t) // features a, b, c and d
+	in, err := layerwise.Find(folder)
+	require.NoError(t, err)
+	m := testCases()[0].model(t, readGraph(t, folder))
+	run := func() error {
+		_, err := layerwise.Embed(t.Context(), m, in,
+			layerwise.Output{Folder: t.TempDir()}, layerwise.Options{Work: t.TempDir()})
+		return err
+	}
+	m.FeatureNames = []string{"a", "b", "c", "d"}
+	require.NoError(t, run())
+	m.FeatureNames = []string{"b", "a", "c", "d"}
+	require.ErrorContains(t, run(),
+		"nodes.csv: its features are in another order than the model was trained on: expected [\"b\" \"a\"")
+	m.FeatureNames = []string{"a", "b", "c", "e"}
+	require.ErrorContains(t, run(), `nodes.csv: features that the model was trained on are missing: "e"`)
+}
