@@ -2,9 +2,14 @@ package nb
 
 import (
 	"fmt"
+	"html"
+	"strconv"
+
+	"github.com/janpfeifer/gonb/gonbui"
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/worker"
+	"nodemask/plots"
 )
 
 // Export writes a model that 'nodemask train --save-model' saved as an ONNX file, for other programs to run, and says
@@ -18,4 +23,32 @@ func Export(model, output string) {
 				Markdown(fmt.Sprintf("Wrote `%s`", e.Exported))
 			}
 		}))
+}
+
+// Explain says why a model that 'nodemask train --save-model' saved gives a node of a graph its class: its aggregation
+// tree, where an edge's colour is the sign and its width the size of what the branch adds to the class's logit, and the
+// ten branches and features that count most. data is what [Data] takes. It ends the cell if there is no such model,
+// graph or node.
+func Explain(model, data string, node int32) {
+	ctx, stop := interruptible()
+	defer stop()
+	Must(worker.Run(ctx, Must1(checkout.Root()), worker.Request{Explain: &worker.Explain{Model: model, Data: data,
+		Node: strconv.Itoa(int(node))}}, func(e worker.Event) {
+		if e.Explained != nil {
+			showExplained(*e.Explained)
+		}
+	}))
+}
+
+// showExplained shows the sentence, the drawing and the tables, one below the other.
+func showExplained(e worker.Explained) {
+	page := "<p>" + html.EscapeString(e.Sentence) + "</p>\n" + image([]byte(e.SVG), "What each branch of the tree adds") +
+		`<div style="display:flex;flex-wrap:wrap;gap:12px 40px;align-items:flex-start">`
+	for _, t := range e.Tables {
+		t.ID += "-" + gonbui.UniqueId()
+		if len(t.Rows) > 0 {
+			page += "<div>" + Must1(t.Render(plots.FormatHTML)) + "</div>\n"
+		}
+	}
+	HTML(page+"</div>", e.Text)
 }

@@ -14,6 +14,21 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
+func TestAPredictionIsExplainedInOneLine(t *testing.T) {
+	p, err := hyper.For("gcn")
+	require.NoError(t, err)
+	b, err := backend.Open("go")
+	require.NoError(t, err)
+	network, err := infer.Untrained(b, nmgnn.Build(p, 3), 16, 1)
+	require.NoError(t, err)
+	model := filepath.Join(t.TempDir(), "untrained.model")
+	m := &cached.Model{Settings: p, Classes: []string{"0", "1", "2"}, Features: 16, Data: "sbm", Weights: network.Weights}
+	require.NoError(t, m.Save(model))
+	text := printed(t, func() { Explain(model, "sbm:nodes=90,classes=3", 7) })
+	assert.Contains(t, text, "GCN says that node 7 is ")
+	assert.Contains(t, text, "The branches that decide")
+}
+
 func TestASavedModelIsExportedInOneLine(t *testing.T) {
 	p, err := hyper.For("sage")
 	require.NoError(t, err)

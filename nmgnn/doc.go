@@ -13,7 +13,7 @@
 //   - [Load] puts a graph and its features where a computation finds them.
 //
 // Below this package: backend opens what computes, train trains, infer runs a model over any graph, cached predicts
-// nodes that arrive later, theorem checks theorem 1.
+// nodes that arrive later, theorem checks theorem 1, explain says why a model predicts what it does.
 //
 // Functions that build computations panic with an error, as GoMLX's do; the entry points of the packages below turn
 // that into an error.

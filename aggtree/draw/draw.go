@@ -44,6 +44,12 @@ type Options struct {
 	Ghosts bool
 	// BaseGraph draws the graph round the root beside the tree (SVG only).
 	BaseGraph bool
+	// Flow weighs the edge from each tree node to its parent [nodes of the tree]: its colour is the sign and its width the
+	// size. Of children that do not all fit, those with the most below them are drawn. nil: all edges are alike. JSON
+	// ignores it.
+	Flow []float64
+	// FlowNames says for the legend what edges above 0 and below 0 do.
+	FlowNames [2]string
 	// ID is the id of the SVG element, and the ids inside it begin with it, so each drawing on a page needs its own.
 	// Characters other than letters, digits, - and _ become _. "": aggtree.
 	ID string

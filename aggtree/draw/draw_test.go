@@ -343,3 +343,27 @@ func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 	assert.Equal(t, 3, len(slices.DeleteFunc(slices.Clone(again.Base),
 		func(base int32) bool { return base != again.Base[0] })), "and two times more without a cache")
 }
+
+func TestOfManyChildrenThoseWithTheMostFlowAreDrawn(t *testing.T) {
+	var edges []csr.Edge
+	for v := range int32(20) {
+		edges = append(edges, edge(0, v+1))
+	}
+	edges = append(edges, edge(17, 21))
+	g := testgraph.Undirected(t, 22, edges...)
+	tree, err := aggtree.Build(context.Background(), g, 0, 2, aggtree.Options{})
+	require.NoError(t, err)
+	o := Options{Flow: make([]float64, tree.NumNodes()), FlowNames: [2]string{"for it", "against it"}, children: 3}
+	o.Flow[5] = 0.5
+	first, end := tree.Children(17)
+	require.Equal(t, []int32{0, 21}, tree.Base[first:end])
+	o.Flow[end-1] = -2 // 17 weighs nothing, but what is below it does
+	text := write(t, tree, Text, o)
+	assert.Equal(t, "0\n├─ 5\n│  └─ 0\n├─ 17\n│  ├─ 0\n│  └─ 21\n└─ +36\n", text)
+	drawing := write(t, tree, SVG, o)
+	assert.Contains(t, drawing, `class="s0" fill="none" stroke="#0072B2" stroke-width="3"><title>+0.5</title></path>`)
+	assert.Contains(t, drawing, `stroke-width="9"><title>-2</title></path>`)
+	assert.Contains(t, drawing, ">against it</text>")
+	o.Flow = o.Flow[1:]
+	assert.NotContains(t, write(t, tree, SVG, o), "<title>+0.5", "a flow of another tree")
+}

@@ -3,6 +3,7 @@ package draw
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"nodemask/aggtree"
@@ -23,6 +24,8 @@ type folded struct {
 	Ghost []bool
 	// Cached marks a tree whose root's children come from a cache.
 	Cached bool
+
+	flow []float64 // of the nodes of the tree that is drawn; nil: none
 }
 
 // text returns the label of a drawn node: its base's name, or its number if it has none, or "+37" if it stands for 37
@@ -64,7 +67,8 @@ func (f *folded) members(u int32, depth int) []int32 {
 }
 
 // fold reduces a tree to what a page can show. It goes down level by level. Of each node of a level it keeps the
-// first children, as many of each as there is room for, and puts one node in the place of the rest and all below them.
+// first children, or with a flow those with the most of it, as many of each as there is room for, and puts one node in
+// the place of the rest and all below them.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -78,6 +82,14 @@ func (o Options) fold(t *aggtree.Tree) *folded {
 	for i := t.NumNodes() - 1; i > 0; i-- {
 		f.below[t.Parent[i]] += f.below[i] + 1
 	}
+	if len(o.Flow) == t.NumNodes() {
+		f.out.flow = o.Flow
+		f.strongest = make([]float64, t.NumNodes())
+		for i := t.NumNodes() - 1; i > 0; i-- {
+			f.strongest[i] = max(f.strongest[i], math.Abs(o.Flow[i]))
+			f.strongest[t.Parent[i]] = max(f.strongest[t.Parent[i]], f.strongest[i])
+		}
+	}
 	f.run()
 	return f.out
 }
@@ -87,6 +99,8 @@ type folder struct {
 	o     Options
 	below []int // nodes below each
 	out   *folded
+
+	strongest []float64 // the largest flow of each and those below it; nil: there is no flow
 }
 
 // drawn is a node to draw, with the meaning that the fields of folded have.
@@ -187,7 +201,14 @@ func (f *folder) children(node int32, most int) []drawn {
 		keep = most - 1
 	}
 	var all []drawn
-	for i := first; i < first+int32(keep); i++ {
+	order := make([]int32, nodes)
+	for k := range order {
+		order[k] = first + int32(k)
+	}
+	if f.strongest != nil {
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(f.strongest[b], f.strongest[a]) })
+	}
+	for _, i := range order[:keep] {
 		all = append(all, drawn{base: f.Base[i], node: i})
 	}
 	if len(ghosts)-keepGhosts == 1 {
@@ -199,7 +220,7 @@ func (f *folder) children(node int32, most int) []drawn {
 	slices.SortFunc(all, func(a, b drawn) int { return int(a.base) - int(b.base) })
 	if keep < nodes {
 		more := 0
-		for i := first + int32(keep); i < end; i++ {
+		for _, i := range order[keep:] {
 			more += 1 + f.below[i]
 		}
 		all = append(all, drawn{base: -1, node: -1, more: more})

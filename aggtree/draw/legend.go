@@ -11,6 +11,7 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 	type sample struct {
 		text, attributes string
 		radius           float64
+		line             bool
 	}
 	var samples []sample
 	drawn := map[int32]bool{}
@@ -31,23 +32,28 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 	for class, name := range s.o.Classes {
 		for base, of := range s.o.Colours {
 			if of == class && drawn[int32(base)] {
-				samples = append(samples, sample{name, filling(class % len(palette)), 6})
+				samples = append(samples, sample{name, filling(class % len(palette)), 6, false})
 				break
 			}
 		}
 	}
-	samples = append(samples, sample{"root", ringing(0, rootRing), 6})
+	samples = append(samples, sample{"root", ringing(0, rootRing), 6, false})
 	if len(s.looks.ring) > 1 {
-		samples = append(samples, sample{"same ring: replicas of one node", ringing(1, 2), 6})
+		samples = append(samples, sample{"same ring: replicas of one node", ringing(1, 2), 6, false})
+	}
+	if s.flow != nil {
+		for k, name := range s.o.FlowNames {
+			samples = append(samples, sample{text: name, attributes: ringing(k, 5), line: true})
+		}
 	}
 	if ghost {
-		samples = append(samples, sample{"masked", `fill="none" ` + masked, 6})
+		samples = append(samples, sample{"masked", `fill="none" ` + masked, 6, false})
 	}
 	if cached {
-		samples = append(samples, sample{"captured by a cached representation", captured, 4})
+		samples = append(samples, sample{"captured by a cached representation", captured, 4, false})
 	}
 	if more {
-		samples = append(samples, sample{"nodes not drawn", folding, 3})
+		samples = append(samples, sample{"nodes not drawn", folding, 3, false})
 	}
 	if n.more > 0 {
 		samples = append(samples, sample{text: fmt.Sprintf("%d nodes of the graph not drawn", n.more)})
@@ -60,7 +66,10 @@ func (s *svg) legend(n neighbourhood, x, y, right float64) float64 {
 		if at.X > x && at.X+room > right {
 			at = point{x, at.Y + legendRow}
 		}
-		if sample.attributes != "" {
+		switch {
+		case sample.line:
+			s.printf(`<path d="M%s,%sh20" %s/>`, px(at.X), px(at.Y), sample.attributes)
+		case sample.attributes != "":
 			s.rect(at.X, at.Y-6, 20, 12, sample.radius, sample.attributes)
 		}
 		s.printf("<text x=\"%s\" y=\"%s\" font-size=\"11\">%s</text>\n", px(at.X+28), px(at.Y+4), xmlText(text))

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"nodemask/aggtree/internal/labels"
@@ -50,26 +51,55 @@ func (s *svg) boxes(points []point) {
 	}
 }
 
-// edges draws the tree's edges: straight ones down, curves across.
+// edges draws the tree's edges: straight ones down, curves across. Those with a flow have its colour and width.
 func (s *svg) edges(points []point, across bool) {
-	var plain, dashed strings.Builder
+	var plain, dashed, coloured strings.Builder
+	most := 0.0
+	for _, x := range s.flow {
+		most = max(most, math.Abs(x))
+	}
 	for i, parent := range s.Tree.Parent {
 		if parent < 0 {
 			continue
 		}
-		b := &plain
-		if s.Ghost[i] {
-			b = &dashed
-		}
 		from, to := points[parent], points[i]
-		if across {
+		node := s.Node[i]
+		flows := node >= 0 && s.flow != nil && s.flow[node] != 0
+		path := ""
+		switch top, bottom := from.Y+boxHeight/2, to.Y-boxHeight/2; {
+		case across:
 			x, y := from.X+s.width/2, to.X-s.width/2
-			fmt.Fprintf(b, "M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
-		} else {
-			fmt.Fprintf(b, "M%s,%sL%s,%s", px(from.X), px(from.Y+boxHeight/2), px(to.X), px(to.Y-boxHeight/2))
+			path = fmt.Sprintf("M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
+		case flows: // curves meet nodes at right angles, however wide they are
+			path = fmt.Sprintf("M%s,%sC%[1]s,%[3]s %[4]s,%[3]s %[4]s,%[5]s", px(from.X), px(top), px((top+bottom)/2), px(to.X),
+				px(bottom))
+		default:
+			path = fmt.Sprintf("M%s,%sL%s,%s", px(from.X), px(top), px(to.X), px(bottom))
+		}
+		switch {
+		case s.Ghost[i]:
+			dashed.WriteString(path)
+		case flows:
+			x := s.flow[node]
+			fmt.Fprintf(&coloured, "<path d=\"%s\" %s><title>%+.3g</title></path>\n", path,
+				ringing(sign(x), 1+widestFlow*math.Abs(x)/most), x)
+		default:
+			plain.WriteString(path)
 		}
 	}
 	s.lines(plain.String(), dashed.String(), "")
+	s.b.WriteString(coloured.String())
+}
+
+// widestFlow is how much wider the edge with the largest flow is than one with none.
+const widestFlow = 8
+
+// sign is the colour of a flow, in the palette.
+func sign(x float64) int {
+	if x < 0 {
+		return 1
+	}
+	return 0
 }
 
 // lines draws two paths, the second dashed.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -54,20 +56,8 @@ distance of representations: the lower, the smoother.`,
 }
 
 func (f *embedFlags) run(c *cobra.Command) error {
-	m, err := cached.LoadModel(f.model)
+	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
-		return fileError("model", f.model, err)
-	}
-	g, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
-	if err != nil {
-		return err
-	}
-	if g.Features.Width != m.Features {
-		return misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)",
-			f.data, g.Features.Width, m.Features, m.Data)
-	}
-	names := graphFeatureNames(f.data, f.dataDir, m.Features)
-	if g.Features, err = match(m, names, g.Features, f.data, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
@@ -98,6 +88,27 @@ func (f *embedFlags) run(c *cobra.Command) error {
 	}
 	_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d numbers each, MAD %.4f\n", h.Rows, h.Width, mad)
 	return err
+}
+
+// openModelAndGraph opens a saved model and a graph to run it over, whose features it matches with the model's. It says
+// on notes what was done to them.
+func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDir string) (*cached.Model,
+	*datasets.Graph, error) {
+	m, err := cached.LoadModel(model)
+	if err != nil {
+		return nil, nil, fileError("model", model, err)
+	}
+	g, err := openGraph(ctx, notes, data, dataDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.Features.Width != m.Features {
+		return nil, nil, misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)",
+			data, g.Features.Width, m.Features, m.Data)
+	}
+	names := graphFeatureNames(data, dataDir, m.Features)
+	g.Features, err = match(m, names, g.Features, data, notes)
+	return m, g, err
 }
 
 // layerOf returns which of a model's outputs --layer means. There is one a layer, and with a readout the logits are

@@ -100,7 +100,8 @@ func newRootCommand() *cobra.Command {
 	root.DisableSuggestions = true            // for ours, in one line
 	root.SetHelpCommand(newHelpCommand())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(), newEmbedCommand(), newExportCommand(),
+	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(), newEmbedCommand(),
+		newExplainCommand(), newExportCommand(),
 		newDataCommand(), newDemoCommand(), newBenchCommand(), newReproduceCommand(), newMultiverseCommand(),
 		newReportCommand(), newResultsCommand(), newTreeCommand(), newServeCommand(), newPageCommand())
 	prepare(root)

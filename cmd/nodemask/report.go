@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -22,16 +23,17 @@ func newReportCommand() *cobra.Command {
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
 claim. The HTML page needs nothing but itself; unless tables or figures are named, it begins with what was found.
 'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a
-table, or drawn with --format svg).`,
+table, or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md says what each field holds.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
+  nodemask report summary --format json -o claims.json
   nodemask report answers`,
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
 	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (answers, summary: svg too)")
+	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (answers, summary: svg too; summary: json)")
 	addResults(flags, &folder, "results", "")
 	flags.BoolVar(&holm, "holm", false,
 		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
@@ -48,7 +50,8 @@ table, or drawn with --format svg).`,
 			return artifactError(err, ids, evidence.SummaryID, evidence.AnswersID)
 		}
 		svg := format == "svg" && overview != ""
-		if !svg && !slices.Contains(plots.Formats(), plots.Format(format)) {
+		forPrograms := format == "json" && overview == evidence.SummaryID
+		if !svg && !forPrograms && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if !isFolder(folder) {
@@ -70,9 +73,14 @@ table, or drawn with --format svg).`,
 			return nil
 		}
 		var text []byte
-		if svg {
+		switch {
+		case svg:
 			text, err = drawOverview(overview, artifacts, e)
-		} else {
+		case forPrograms:
+			var claims bytes.Buffer
+			err = evidence.WriteClaims(&claims, artifacts, e)
+			text = claims.Bytes()
+		default:
 			text, err = renderAll(overview, artifacts, e, plots.Format(format), holm)
 		}
 		if unread := e.Err(); unread != nil {

@@ -63,6 +63,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveExport(*r.Export, send)
 	case r.Advise != nil:
 		err = serveAdvice(ctx, *r.Advise, send)
+	case r.Explain != nil:
+		err = serveExplain(ctx, *r.Explain, send)
 	case r.Open != nil:
 		var g *datasets.Graph
 		if g, err = datasets.Open(ctx, r.Open.Path, openOptions("")); err == nil {

@@ -89,11 +89,12 @@ func TestServingEndsWithItsInput(t *testing.T) {
 
 func TestRequestsThatCannotBeAreMisuse(t *testing.T) {
 	for text, want := range map[string]string{
-		"":              "the request: EOF",
-		"{}":            "the request asks for nothing",
-		`{"check":{}}`:  "the request has no graph",
-		`{"export":{}}`: "the request names no model",
-		"hello":         "the request: invalid character 'h' looking for beginning of value",
+		"":               "the request: EOF",
+		"{}":             "the request asks for nothing",
+		`{"check":{}}`:   "the request has no graph",
+		`{"export":{}}`:  "the request names no model",
+		`{"explain":{}}`: "the request names no model",
+		"hello":          "the request: invalid character 'h' looking for beginning of value",
 	} {
 		err := serve(t.Context(), strings.NewReader(text), io.Discard)
 		var m misuse

@@ -183,15 +183,7 @@ func (f treeFlags) choose(g *treeGraph) error {
 			}
 			return v, nil
 		}
-		v, err := strconv.ParseInt(id, 10, 32)
-		if err != nil || v < 0 || int(v) >= g.edges.NumNodes() {
-			if v := slices.Index(g.data.NodeIDs, id); v >= 0 {
-				return int32(v), nil
-			}
-			return 0, misusef("--%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, f.data,
-				g.edges.NumNodes()-1)
-		}
-		return int32(v), nil
+		return nodeOf("--"+flag, id, f.data, g.data)
 	}
 	var err error
 	if g.root, err = find("root", f.root); err != nil {
@@ -216,6 +208,18 @@ func (f treeFlags) choose(g *treeGraph) error {
 		}
 	}
 	return nil
+}
+
+// nodeOf finds a node of a data set by its number, or else by the id that its file has.
+func nodeOf(flag, id, data string, g *datasets.Graph) (int32, error) {
+	v, err := strconv.ParseInt(id, 10, 32)
+	if err == nil && v >= 0 && int(v) < g.Edges.NumNodes() {
+		return int32(v), nil
+	}
+	if v := slices.Index(g.NodeIDs, id); v >= 0 {
+		return int32(v), nil
+	}
+	return 0, misusef("%s %s: expected a node of %s, 0 to %d, or an id of its file", flag, id, data, g.Edges.NumNodes()-1)
 }
 
 func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {

@@ -6,6 +6,7 @@ import (
 
 	"nodemask/internal/multiverse"
 	"nodemask/plots"
+	"nodemask/record"
 )
 
 // SummaryID is the ID of the table of all verdicts, and of their figure.
@@ -19,6 +20,8 @@ type Judged struct {
 	Claim
 	Verdict
 	Command string // computes what the verdict rests on
+
+	cells []record.Cell // of its table
 }
 
 // verdict judges a claim once.
@@ -40,7 +43,7 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				if c.Subject != subject {
 					continue
 				}
-				j := Judged{c, e.verdict(c), a.command()}
+				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.command(), cells: a.Cells()}
 				if j.command != "" {
 					j.Command = j.command
 				}

@@ -121,10 +121,12 @@ func claimOfTuned(id, text, arm, against string, models ...string) Claim {
 		Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
 		Judge: func(e *Evidence) Verdict {
 			var all []comparison
+			var files []string
 			for _, q := range e.tuned() {
 				if !slices.Contains(models, q.Model) {
 					continue
 				}
+				files = append(files, trialsFile(MultiverseFolder, q.Data, q.Model))
 				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", hyper.Title(q.Model), DataTitle(q.Data),
 					q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
 					return tunedDifferences(q, arm, against)
@@ -134,7 +136,7 @@ func claimOfTuned(id, text, arm, against string, models ...string) Claim {
 				return notRun("no cell of the tuned comparison has all arms")
 			}
 			v := judge(e.Records, points, all)
-			v.command = "nodemask multiverse --part tuned --data all --model all"
+			v.command, v.files = "nodemask multiverse --part tuned --data all --model all", files
 			return v
 		}}
 }

@@ -27,6 +27,7 @@ type Verdict struct {
 	Detectable float64  // of Inconclusive: the true difference that would have been found with a power of 80 %
 	Figures    string   // all there is to say, in a line
 	command    string   // computes what it rests on; "": the command of the claim's table
+	files      []string // of results, with the trials that it rests on; nil: those with the cells of the claim's table
 }
 
 // points is the unit of differences in F1.
@@ -241,7 +242,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		return v
 	}
 	zero := -contrast.Margin
-	v.Effect = &a.Effect.Pooled
+	v.Effect, v.files = &a.Effect.Pooled, []string{trialsFile(CitedFolder, data, model)}
 	v.command += " --summary"
 	above, err := v.tally(a.Effect.Differences, zero)
 	if err != nil {

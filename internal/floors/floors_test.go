@@ -29,7 +29,8 @@ const (
 // forUsers is what commands and notebooks may import: all that people use by themselves.
 var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
-	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
+	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
+	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
 	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse", "internal/page",
 }
 
@@ -75,12 +76,14 @@ var rooms = map[string][]string{
 	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors", "internal/kernels"},
 	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "internal/kernels", "stats"},
 	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
+	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
+		"nmgnn/infer", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
 	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
-	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "record"},
+	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
 
 	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
 	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
@@ -94,8 +97,8 @@ var rooms = map[string][]string{
 		"record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
-		"nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "internal/evidence", "internal/cited", "internal/multiverse",
-		"paper", "record", "record/measure", "stats"},
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/evidence",
+		"internal/cited", "internal/multiverse", "paper", "plots", "record", "record/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",

@@ -16,6 +16,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper"
@@ -27,16 +29,19 @@ import (
 // Request is what a page asks. Which fields matter hangs on the kind.
 type Request struct {
 	ID   int    `json:"id"`   // of the answers
-	Kind string `json:"kind"` // open, train, tree, compare or stop
+	Kind string `json:"kind"` // open, train, tree, explain, unfold, compare or stop
 
 	Data  string            `json:"data"`  // open, tree: name of a data set, or of what files were opened as
 	Files map[string][]byte `json:"-"`     // open: the user's own, instead of a known data set
-	Root  int32             `json:"root"`  // tree
+	Root  int32             `json:"root"`  // tree; explain, unfold: the node
 	Hops  int               `json:"hops"`  // tree
 	Cell  Cell              `json:"cell"`  // train
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: tell who is masked, and what the model predicts
 	Pace  int               `json:"pace"`  // train: milliseconds to rest after each epoch, so that it can be watched
+	Depth int               `json:"depth"` // unfold: of the node in the tree
+	// Masked are nodes that are masked, for unfold.
+	Masked []int32 `json:"masked"`
 	// Records are lines of results, for compare.
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
@@ -76,7 +81,7 @@ func (c Cell) Cell() (record.Cell, error) {
 // than epoch.
 type Event struct {
 	ID   int    `json:"id"`
-	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
+	Kind string `json:"kind"` // opened, epoch, trained, tree, explained, unfolded, compared, stopped or failed
 
 	Error string `json:"error,omitempty"` // failed: in words for a reader
 
@@ -93,6 +98,18 @@ type Event struct {
 	Trained        *Trained  `json:"trained,omitempty"`
 	Tree           any       `json:"tree,omitempty"` // what the drawing of trees reads
 	Rows           []Compare `json:"rows,omitempty"` // compared
+
+	Explained *Explained     `json:"explained,omitempty"`
+	Sums      []*explain.Sum `json:"sums,omitempty"` // unfolded: the logits before what they are read from
+	// Names are those of the nodes in the sums, as the drawing of the tree has them.
+	Names map[int32]string `json:"names,omitempty"`
+}
+
+// Explained says why the model that was trained last gives a node its class.
+type Explained struct {
+	Sentence string   `json:"sentence"`
+	SVG      string   `json:"svg"`
+	Tables   []string `json:"tables"` // HTML, without anything that is the reader's own but as text
 }
 
 // Graph describes a data set.
@@ -146,6 +163,8 @@ type Session struct {
 	mutex    sync.Mutex // of what follows
 	graphs   map[string]*datasets.Graph
 	cancel   map[int]context.CancelFunc
+	model    *cached.Model // that was trained last; nil: none
+	modelOf  string        // the data that it was trained on
 }
 
 // NewSession returns a session that computes on a backend. Close it after use.
@@ -194,6 +213,8 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		return s.train(ctx, r, send)
 	case "tree":
 		return s.tree(ctx, r)
+	case "explain", "unfold":
+		return s.why(ctx, r)
 	case "compare":
 		return s.compare(r)
 	case "stop":
@@ -204,7 +225,8 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		}
 		return Event{Kind: "stopped"}, nil
 	}
-	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, tree, compare or stop", r.Kind)
+	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, tree, explain, unfold, "+
+		"compare or stop", r.Kind)
 }
 
 // inPages are the data sets that come with the program.
@@ -329,6 +351,9 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 	if err := errors.Join(err, watching); err != nil {
 		return Event{}, err
 	}
+	s.mutex.Lock()
+	s.model, s.modelOf = result.Saved(x), c.Data
+	s.mutex.Unlock()
 	stored := measure.Stored(c, x, s.backend, result)
 	stored.Date = s.now().UTC().Format(time.RFC3339)
 	line, err := stored.Line()

@@ -1,4 +1,4 @@
-// Package worker runs a process of the command nodemask that trains, checks and exports what a notebook's cell asks
+// Package worker runs a process of the command nodemask that trains, checks, exports and explains what a notebook's cell asks
 // for. The command is built once; a cell that linked GoMLX itself would be slower on every run.
 package worker
 
@@ -10,6 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -19,11 +20,12 @@ const Subcommand = "serve-cells"
 // Request holds the line of JSON that the process reads from its standard input, with one field set. Input then stays
 // open: its end ends the process, however the cell ended.
 type Request struct {
-	Train  *Training `json:"train,omitempty"`
-	Check  *Check    `json:"check,omitempty"`
-	Export *Export   `json:"export,omitempty"`
-	Open   *Opening  `json:"open,omitempty"`
-	Advise *Advising `json:"advise,omitempty"`
+	Train   *Training `json:"train,omitempty"`
+	Check   *Check    `json:"check,omitempty"`
+	Export  *Export   `json:"export,omitempty"`
+	Open    *Opening  `json:"open,omitempty"`
+	Advise  *Advising `json:"advise,omitempty"`
+	Explain *Explain  `json:"explain,omitempty"`
 }
 
 // Training asks for the trials of cells that a store lacks.
@@ -64,6 +66,22 @@ func (e Exported) String() string {
 		(e.Bytes+999)/1000)
 }
 
+// Explain asks why a saved model gives a node its class.
+type Explain struct {
+	Model string `json:"model"`           // its file
+	Data  string `json:"data"`            // name or path of the graph
+	Node  string `json:"node"`            // number, or id
+	Class string `json:"class,omitempty"` // name or number; "": the predicted one
+}
+
+// Explained says why: in a sentence, a drawing of the tree, and tables of the branches and features that count.
+type Explained struct {
+	Sentence string        `json:"sentence"`
+	SVG      string        `json:"svg"`
+	Tables   []plots.Table `json:"tables"`
+	Text     string        `json:"text"` // the sentence and the tables
+}
+
 // Opening asks for a graph of a format that a cell does not link the reader of.
 type Opening struct {
 	Path string `json:"path"`
@@ -83,6 +101,8 @@ type Event struct {
 	Trials   *Trials   `json:"trials,omitempty"`
 	Theorem  *Theorem  `json:"theorem,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
+
+	Explained *Explained `json:"explained,omitempty"`
 
 	Graph *datasets.Graph `json:"graph,omitempty"` // that was opened
 

@@ -34,6 +34,7 @@ export class Panel {
       root: v => this.change(() => state.setRoot(v)),
       toggle: node => this.toggle(node),
       light: (base, node) => this.light(base, node),
+      chosen: node => host.dispatchEvent(new CustomEvent('nodemask:node', {bubbles: true, cancelable: true, detail: {node: state.ids ? state.ids[node.base] : node.base, depth: node.depth}})),
     }
     this.graph = new GraphView(find('.graph svg'), state, act)
     this.tree = new TreeView(find('.tree svg'), state, act)

@@ -63,8 +63,7 @@ export class TreeView extends View {
     return pill(enter.append('g').attr('role', 'treeitem'))
       .on('click', (event, n) => {
         this.focus = n.key
-        if (n.base >= 0 && act.masks(event)) act.mask(n.base)
-        else act.toggle(n)
+        this.choose(event, n)
       })
       .on('keydown', (event, n) => this.key(event, n))
       .on('mouseenter', (_, n) => act.light(n.base, n))
@@ -75,6 +74,13 @@ export class TreeView extends View {
         act.light(n.base, n)
       })
       .on('blur', () => act.light(-1, null))
+  }
+
+  // choose masks a node, or folds and unfolds what is below it, unless the page does something else with it.
+  choose(event, n) {
+    const {act} = this
+    if (n.base >= 0 && act.masks(event)) act.mask(n.base)
+    else if (n.base < 0 || n.ghost || act.chosen(n)) act.toggle(n)
   }
 
   mark(n) {
@@ -128,8 +134,7 @@ export class TreeView extends View {
       case 'End': to = state.shown().pop(); break
       case 'Enter':
       case ' ':
-        if (n.base >= 0 && act.masks(event)) act.mask(n.base)
-        else act.toggle(n)
+        this.choose(event, n)
         break
       case 'r': case 'R':
         if (event.ctrlKey || event.metaKey || event.altKey || n.base < 0) return

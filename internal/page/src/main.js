@@ -4,6 +4,7 @@ import {dataBeside, Engine, filesFrom} from './engine.js'
 import {Chart} from './chart.js'
 import {Runs} from './runs.js'
 import {Live} from './live.js'
+import {Why} from './why.js'
 
 // Milliseconds to rest after an epoch that is shown: without them a trial is over before an eye has seen it.
 const watchable = 25
@@ -19,6 +20,7 @@ class Page {
     this.loss = new Chart(this.find('#loss'), {title: 'Loss', unit: 'cross-entropy'})
     this.f1 = new Chart(this.find('#f1'), {title: 'Macro F1 on validation nodes', unit: 'macro F1 (%)', fixed: [0, 100]})
     this.live = new Live(this.find('#live'))
+    this.why = new Why(this.find, this.engine, this.live)
     this.runs = new Runs(this, this.engine)
     this.jobs = null
     this.own = {} // files of the reader's, by name of the graph
@@ -150,6 +152,7 @@ class Page {
     const {find} = this
     const name = find('#data').value
     this.live.host = null
+    this.why.data = null
     try {
       const {graph} = await this.engine.ask({kind: 'open', data: name}, {files: await this.filesOf(name, true)}).done
       this.about(graph)
@@ -284,6 +287,7 @@ class Page {
     if (shown) {
       arm.best = event.trained.bestEpoch
       this.draw(arms)
+      this.why.trained(cell.data, event.trained.classes)
     }
     if (trials > 1) this.outcomes(arms, event.trained, arm)
     else this.outcome(arm, event.trained)

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodemask/aggtree"
+	"nodemask/internal/worker"
+	"nodemask/nmgnn/explain"
+	"nodemask/plots"
+)
+
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	model, data, dataDir, class, output, backend string
+	nodes                                        []string
+	masks, limit                                 int
+	seed                                         uint64
+	json                                         bool
+}
+
+func newExplainCommand() *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain",
+		Short: "Say why a saved model gives a node its class: what each branch of its aggregation tree adds",
+		Long: `Say why a saved model gives a node its class: what each branch of its aggregation tree adds, and each feature.
+
+A graph neural network sums over paths, and a branch of the tree is one: a neighbour that is reached on two ways is two
+branches. Each is masked, as in training: its parent does not hear it. The share of a branch is its Shapley value, what
+the logit gains by it on average over random masks of all others; shares and the logit of the node alone add up to the
+logit. They are exact where at most --masks masks differ, and else estimated, with standard errors. Beside them stand
+what the logit loses when this branch alone is masked, and gains when it alone is heard. What a feature of the node
+changes is found by setting it to 0.
+
+An output in .html or .svg has the tree: an edge's colour is the sign of its share, and its width the size.
+docs/EXPLAIN.md says how good this is, and what others do.`,
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.safetensors
+  nodemask explain --data cora --model cora.safetensors --node 17
+  nodemask explain --data cora --model cora.safetensors --node 17 --class Theory -o why.html
+  nodemask explain --data cora --model cora.safetensors --node 3,17 --json > why.jsonl`,
+	}
+	flags := c.Flags()
+	addSavedModel(flags, &f.model)
+	addData(flags, &f.data, &f.dataDir)
+	flags.StringSliceVar(&f.nodes, "node", nil, "node to explain, by its number from 0 or its id; several with --json, "+
+		"separated by commas")
+	flags.StringVar(&f.class, "class", "",
+		"class whose logit is explained, by its name or number (default: the predicted one)")
+	flags.IntVar(&f.masks, "masks", explain.DefaultMasks, "masks to compute for the shares, at most")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
+	flags.IntVar(&f.limit, "limit", explain.DefaultLimit, "largest tree to explain, in tree nodes")
+	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
+	addOutput(flags, &f.output, "", "page or picture to write, .html or .svg (default: text on the terminal)")
+	addBackend(flags, &f.backend, "go")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := f.misuse(); err != nil {
+			return err
+		}
+		return f.run(c)
+	}
+	return c
+}
+
+// misuse checks what can be checked without files.
+func (f *explainFlags) misuse() error {
+	format := strings.ToLower(filepath.Ext(f.output))
+	switch {
+	case f.model == "":
+		return misusef("--model is missing: expected a file")
+	case len(f.nodes) == 0:
+		return misusef("--node is missing: expected a node")
+	case len(f.nodes) > 1 && !f.json:
+		return misusef("--node: %d nodes: expected one, or --json", len(f.nodes))
+	case f.masks < 1:
+		return misusef("--masks %d: expected at least 1", f.masks)
+	case f.limit < 1:
+		return misusef("--limit %d: expected a number of tree nodes", f.limit)
+	case f.json && f.output != "":
+		return misusef("--json and --output: expected one of them")
+	case f.output != "" && format != ".html" && format != ".svg":
+		return misusef("--output %s: expected a name that ends in .html or .svg", f.output)
+	}
+	return nil
+}
+
+func (f *explainFlags) run(c *cobra.Command) error {
+	out := bufio.NewWriter(c.OutOrStdout())
+	return f.explain(c.Context(), c.ErrOrStderr(), func(v explain.View) error {
+		switch format := strings.ToLower(filepath.Ext(f.output)); {
+		case f.json:
+			return errors.Join(v.WriteJSON(plainJSON{out}), out.Flush())
+		case format == ".svg":
+			return writeFile(f.output, v.WriteSVG)
+		case format == ".html":
+			return writeFile(f.output, v.WriteHTML)
+		}
+		text, err := v.Text(plots.FormatText)
+		if err != nil {
+			return err
+		}
+		_, err = out.WriteString(text)
+		return errors.Join(err, out.Flush())
+	})
+}
+
+// explain explains the nodes, one after the other, and calls each with the explanation.
+func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(explain.View) error) error {
+	m, g, err := openModelAndGraph(ctx, notes, f.model, f.data, f.dataDir)
+	if err != nil {
+		return err
+	}
+	o := explain.Options{Masks: f.masks, Seed: f.seed, Limit: f.limit}
+	if f.class != "" {
+		class := slices.Index(m.Classes, f.class)
+		if number, err := strconv.Atoi(f.class); class < 0 && err == nil && number >= 0 && number < len(m.Classes) {
+			class = number
+		}
+		if class < 0 {
+			return misusef("--class %s: expected one of %q, or a number from 0 to %d", f.class, m.Classes, len(m.Classes)-1)
+		}
+		o.Class = &class
+	}
+	var roots []int32
+	for _, id := range f.nodes {
+		root, err := nodeOf("--node", id, f.data, g)
+		if err != nil {
+			return err
+		}
+		roots = append(roots, root)
+	}
+	b, err := openBackend(notes, f.backend)
+	if err != nil {
+		return err
+	}
+	features := graphFeatureNames(f.data, f.dataDir, m.Features)
+	if m.FeatureNames != nil { // in the model's order, into which they were put
+		features = m.FeatureNames
+	}
+	for k, root := range roots {
+		e, err := explain.Node(ctx, b, m.Network(), g, root, o)
+		var tooLarge *aggtree.TooLargeError
+		if errors.As(err, &tooLarge) {
+			return fmt.Errorf("the aggregation tree of node %s has %s nodes, but the limit is %d: raise --limit",
+				f.nodes[k], atLeast(tooLarge.Counts.Total), tooLarge.Limit)
+		}
+		if err != nil {
+			return err
+		}
+		if err := each(explain.View{Explanation: e, Graph: g, Model: m, Features: features}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serveExplain explains one node for a cell.
+func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
+	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
+	if x.Model == "" {
+		return misusef("the request names no model")
+	}
+	return f.explain(ctx, io.Discard, func(v explain.View) error {
+		text, err := v.Text(plots.FormatText)
+		if err != nil {
+			return err
+		}
+		var svg bytes.Buffer
+		if err := v.WriteSVG(&svg); err != nil {
+			return err
+		}
+		send(worker.Event{Explained: &worker.Explained{Sentence: v.Sentence(), SVG: svg.String(), Text: text,
+			Tables: []plots.Table{v.Branches(), v.Columns()}}})
+		return nil
+	})
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/worker"
+)
+
+func TestANodesPredictionIsExplainedInEveryFormat(t *testing.T) {
+	const data = "sbm:nodes=90,classes=3"
+	folder := t.TempDir()
+	model := filepath.Join(folder, "small.safetensors")
+	code, _, diagnostics := nodemask(t, "train", "--data", data, "--backend", "go", "--hidden", "8", "--max-epochs", "5",
+		"--trials", "1", "--save-model", model)
+	require.Zero(t, code, diagnostics)
+	explained := func(arguments ...string) string {
+		code, out, diagnostics := nodemask(t, append([]string{"explain", "--model", model, "--data", data}, arguments...)...)
+		require.Zero(t, code, diagnostics)
+		return out
+	}
+	text := explained("--node", "17")
+	require.Regexp(t, `^GIN says that node 17 is \d, with probability 0\.\d\d; it is \d\. Its logit is `, text)
+	require.Contains(t, text, "The branches that decide")
+	require.Contains(t, text, "The node's features that count")
+	require.Equal(t, text, explained("--node", "17"))
+
+	var nodes []int
+	for line := range strings.Lines(explained("--node", "17,3", "--json", "--class", "2", "--masks", "50")) {
+		var e struct {
+			Node     int
+			Class    string
+			Logit    float64
+			Alone    float64
+			Branches []struct {
+				Path  []int
+				Share float64
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		nodes = append(nodes, e.Node)
+		require.Equal(t, "2", e.Class)
+		sum := e.Alone
+		for _, b := range e.Branches {
+			require.Equal(t, e.Node, b.Path[0])
+			sum += b.Share
+		}
+		require.InDelta(t, e.Logit, sum, 1e-4)
+	}
+	require.Equal(t, []int{17, 3}, nodes)
+
+	for name, begins := range map[string]string{"why.svg": "<svg ", "why.HTML": "<!DOCTYPE html>"} {
+		output := filepath.Join(folder, name)
+		require.Empty(t, explained("--node", "17", "-o", output))
+		content, err := os.ReadFile(output)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(string(content), begins))
+	}
+
+	events := served(t, worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: "17"}})
+	require.Len(t, events, 1)
+	require.Equal(t, text, events[0].Explained.Text)
+	require.Len(t, events[0].Explained.Tables, 2)
+
+	for want, arguments := range map[string][]string{
+		"--model is missing: expected a file":         {"--model", "", "--node", "17"},
+		"--node is missing: expected a node":          {},
+		"--node 90: expected a node of " + data:       {"--node", "90"},
+		"--node -1: expected a node of " + data:       {"--node", "-1"},
+		"--node: 2 nodes: expected one, or --json":    {"--node", "1,2"},
+		"--class x: expected one of ":                 {"--node", "17", "--class", "x"},
+		"--class 3: expected one of ":                 {"--node", "17", "--class", "3"},
+		"--masks 0: expected at least 1":              {"--node", "17", "--masks", "0"},
+		"--limit 0: expected a number of tree nodes":  {"--node", "17", "--limit", "0"},
+		"--output x.txt: expected a name that ends":   {"--node", "17", "-o", "x.txt"},
+		"--json and --output: expected one of them":   {"--node", "17", "--json", "-o", "x.html"},
+		"--data cora: 1433 features a node: expected": {"--node", "17", "--data", "cora"},
+	} {
+		code, out, diagnostics := nodemask(t, append([]string{"explain", "--model", model, "--data", data}, arguments...)...)
+		require.Equal(t, 2, code, want)
+		require.Empty(t, out)
+		require.Contains(t, diagnostics, "nodemask: "+want)
+		require.Equal(t, 1, errorLines(diagnostics), diagnostics)
+	}
+	code, _, diagnostics = nodemask(t, "explain", "--model", model, "--data", data, "--node", "17", "--limit", "2")
+	require.Equal(t, 1, code)
+	require.Regexp(t, `nodemask: the aggregation tree of node 17 has \d+ nodes, but the limit is 2: raise --limit\n$`,
+		diagnostics)
+	code, _, diagnostics = nodemask(t, "explain", "--model", "no-such-model", "--node", "1")
+	require.Equal(t, 1, code)
+	require.Equal(t, "nodemask: --model no-such-model: no such file or directory\n", diagnostics)
+}

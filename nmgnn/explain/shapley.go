@@ -1,0 +1,180 @@
+package explain
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"nodemask/aggtree"
+)
+
+// shares says which masks the Shapley values of the tree nodes need, and makes them of the logits on these.
+//
+// The value of a set of tree nodes is the logit when its nodes are heard. A node whose parent is masked is heard by
+// nobody, so only those sets count of which each node is in with its parent: the parts of the tree at its root.
+type shares struct {
+	tree   *aggtree.Tree
+	sets   [][]bool // all of them; nil: they are too many, and orders are drawn
+	orders int      // an even number; 0: sets has all
+	seed   uint64
+}
+
+func newShares(t *aggtree.Tree, o Options) *shares {
+	s := &shares{tree: t, seed: o.Seed}
+	n := t.NumNodes()
+	if count := s.count(); count <= float64(o.Masks) && count*float64(n) <= 1<<24 {
+		kept := make([]bool, n)
+		kept[0] = true
+		s.enumerate(1, kept)
+		return s
+	}
+	s.orders = 2 * max(leastPairs, o.Masks/(2*n))
+	return s
+}
+
+// masks returns the number of masks that are computed.
+func (s *shares) masks() int {
+	if s.orders == 0 {
+		return len(s.sets)
+	}
+	return s.orders * (s.tree.NumNodes() - 1)
+}
+
+// count returns the number of sets: below a node that is in, each child is out, or in with a set of its own below it.
+func (s *shares) count() float64 {
+	below := make([]float64, s.tree.NumNodes())
+	for i := int32(len(below)) - 1; i >= 0; i-- {
+		below[i] = 1
+		first, end := s.tree.Children(i)
+		for c := first; c < end; c++ {
+			below[i] *= 1 + below[c]
+		}
+	}
+	return below[0]
+}
+
+// enumerate lists the sets that agree with kept on the tree nodes before i.
+func (s *shares) enumerate(i int, kept []bool) {
+	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
+		kept[i] = false
+	}
+	if i == len(kept) {
+		s.sets = append(s.sets, slices.Clone(kept))
+		return
+	}
+	for _, in := range []bool{false, true} {
+		kept[i] = in
+		s.enumerate(i+1, kept)
+	}
+}
+
+// each calls with random orders of all tree nodes but the root, each followed by its reverse, which evens out what
+// comes early and what late.
+func (s *shares) each(call func(order []int32)) {
+	r := rand.New(rand.NewPCG(s.seed, 0))
+	order := make([]int32, s.tree.NumNodes()-1)
+	for range s.orders / 2 {
+		for k := range order {
+			order[k] = int32(k) + 1
+		}
+		r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		call(order)
+		slices.Reverse(order)
+		call(order)
+	}
+}
+
+// ask asks for the logits of the sets, or for those after each step of the orders.
+func (s *shares) ask(x *explainer) {
+	for _, kept := range s.sets {
+		x.ask(kept)
+	}
+	s.each(func(order []int32) {
+		kept, states := make([]bool, len(order)+1), make([]int32, len(order)+1)
+		for i := range states {
+			states[i] = x.branch(int32(i), kept, nil)
+		}
+		for _, i := range order {
+			kept[i] = true
+			for i != 0 && kept[i] {
+				i = s.tree.Parent[i]
+				states[i] = x.branch(i, kept, states)
+			}
+			x.asked = append(x.asked, states[0])
+		}
+		x.runFull()
+	})
+}
+
+// give sets the branches' shares. alone is the logit of the root alone, and values has those that were asked for.
+func (s *shares) give(branches []Branch, alone float64, values []float64) {
+	if s.orders > 0 {
+		s.estimate(branches, alone, values)
+		return
+	}
+	for k, kept := range s.sets {
+		in, next := 0, 0 // in the set, and not in it but right below one that is
+		for i, parent := range s.tree.Parent {
+			if parent < 0 || !kept[parent] {
+				continue
+			}
+			if kept[i] {
+				in++
+			} else {
+				next++
+			}
+		}
+		// A mask at keep rate p hears this part of the tree if it keeps these and masks those, whatever it does below. The
+		// change by one of them, averaged over p, is an integral of p^a (1-p)^b.
+		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
+		for i, parent := range s.tree.Parent {
+			switch {
+			case parent < 0 || !kept[parent]:
+			case kept[i]:
+				branches[i].Share += with
+			default:
+				branches[i].Share -= without
+			}
+		}
+	}
+}
+
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1: a!·b!/(a+b+1)!; 0 for a power below 0, of which there is no node.
+func beta(a, b int) float64 {
+	if a < 0 || b < 0 {
+		return 0
+	}
+	la, _ := math.Lgamma(float64(a + 1))
+	lb, _ := math.Lgamma(float64(b + 1))
+	both, _ := math.Lgamma(float64(a + b + 2))
+	return math.Exp(la + lb - both)
+}
+
+// estimate averages what each tree node changes where it comes in the orders. An order and its reverse are one draw.
+func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
+	n := len(branches)
+	pair, squares := make([]float64, n), make([]float64, n)
+	draws := 0.0
+	odd := false
+	s.each(func(order []int32) {
+		before := alone
+		for k, i := range order {
+			pair[i] += (values[k] - before) / 2
+			before = values[k]
+		}
+		values = values[len(order):]
+		if odd = !odd; odd {
+			return
+		}
+		draws++
+		for i, x := range pair { // Welford's running mean and squares
+			off := x - branches[i].Share
+			branches[i].Share += off / draws
+			squares[i] += off * (x - branches[i].Share)
+		}
+		clear(pair)
+	})
+	for i := range branches {
+		branches[i].Error = math.Sqrt(squares[i] / (draws - 1) / draws)
+	}
+}

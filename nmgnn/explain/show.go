@@ -1,0 +1,267 @@
+package explain
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"nodemask/aggtree/draw"
+	"nodemask/datasets"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
+)
+
+// View is an explanation with the names of what is in it, for people to look at.
+type View struct {
+	*Explanation
+	Graph *datasets.Graph
+	Model *cached.Model
+	// Features has a name for each column of the features; nil: the model's, or numbers.
+	Features []string
+	// Nodes has a name for each node; nil: the graph's ids, where they are names and no numbers, or else numbers.
+	Nodes []string
+}
+
+// listed is how many branches and features are listed: the ones that decide.
+const listed = 10
+
+// node returns what a node of the graph is called: its id, where that is a name, and else its number.
+func (v View) node(base int32) string {
+	if names := v.names(); names != nil {
+		return names[base]
+	}
+	return strconv.Itoa(int(base))
+}
+
+// names returns what the nodes are called; nil: by their numbers. Ids that are but numbers would be taken for those.
+func (v View) names() []string {
+	if v.Nodes != nil {
+		return v.Nodes
+	}
+	for _, id := range v.Graph.NodeIDs {
+		if _, err := strconv.Atoi(id); err != nil {
+			return v.Graph.NodeIDs
+		}
+	}
+	return nil
+}
+
+// path returns the walk that a tree node stands for, from the root on.
+func (v View) path(i int32) string {
+	var names []string
+	for _, base := range v.Tree.Walk(i) {
+		names = append(names, v.node(base))
+	}
+	return strings.Join(names, " ← ")
+}
+
+func (v View) feature(column int) string {
+	for _, names := range [][]string{v.Features, v.Model.FeatureNames} {
+		if column < len(names) && names[column] != "" {
+			return names[column]
+		}
+	}
+	return fmt.Sprintf("feature %d", column)
+}
+
+// probability is what the model gives the explained class.
+func (v View) probability() float64 {
+	sum, own := 0.0, float64(v.Logits[v.Class])
+	for _, x := range v.Logits {
+		sum += math.Exp(float64(x) - own)
+	}
+	return 1 / sum
+}
+
+// Sentence says in words what the model predicts, and how much of it comes from where. Names in it steer no terminal.
+func (v View) Sentence() string {
+	title := hyper.Title(v.Model.Settings.Model)
+	root := v.Tree.Base[0]
+	s := fmt.Sprintf("%s says that node %s is %s, with probability %.2f", title, v.node(root),
+		v.Model.Classes[v.Predicted], v.probability())
+	if v.Class != v.Predicted {
+		s = fmt.Sprintf("%s gives node %s the class %s with probability %.2f (it predicts %s)", title, v.node(root),
+			v.Model.Classes[v.Class], v.probability(), v.Model.Classes[v.Predicted])
+	}
+	if v.Graph.Labels != nil && v.Graph.Labels[root] != datasets.Unlabelled {
+		s += fmt.Sprintf("; it is %s", v.Graph.Classes[v.Graph.Labels[root]])
+	}
+	shares := v.Logit() - v.Alone
+	s += fmt.Sprintf(". Its logit is %.3f: %.3f from the node alone, and %+.3f from the %d branches of its tree, ",
+		v.Logit(), v.Alone, shares, v.Tree.NumNodes()-1)
+	if v.Exact {
+		return plots.Plain(s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks))
+	}
+	return plots.Plain(s + fmt.Sprintf("each estimated from %d random orders.", v.Orders))
+}
+
+// number is a change of a logit.
+func number(x float64) string { return fmt.Sprintf("%+.3f", x) }
+
+// Branches returns the table of the ten branches whose shares are the largest in size.
+func (v View) Branches() plots.Table {
+	t := plots.Table{ID: "branches", Title: "The branches that decide",
+		Header: []string{"path", "share", "masked alone", "all else masked"},
+		Caption: fmt.Sprintf("What each adds to the logit of %s. The share is the Shapley value; the last two columns have what "+
+			"the logit loses when this branch alone is masked, and gains when it alone is heard.",
+			v.Model.Classes[v.Class])}
+	for _, i := range v.Top(listed) {
+		b := v.Explanation.Branches[i]
+		share := number(b.Share)
+		if !v.Exact {
+			share += " ± " + strings.Replace(fmt.Sprintf("%.3f", b.Error), "0.000", "<0.001", 1)
+		}
+		t.Rows = append(t.Rows, []plots.Field{{Text: v.path(i)}, {Text: share}, {Text: number(b.Without)},
+			{Text: number(b.Only)}})
+	}
+	return t
+}
+
+// Columns returns the table of the ten features of the node that change the logit most.
+func (v View) Columns() plots.Table {
+	t := plots.Table{ID: "features", Title: "The node's features that count",
+		Header: []string{"feature", "value", "change"},
+		Caption: fmt.Sprintf("What the logit of %s loses when the feature is 0, of %d that are not.",
+			v.Model.Classes[v.Class], len(v.Explanation.Features))}
+	for _, f := range v.Explanation.Features[:min(listed, len(v.Explanation.Features))] {
+		t.Rows = append(t.Rows, []plots.Field{{Text: v.feature(f.Column)}, {Text: fmt.Sprintf("%.4g", f.Value)},
+			{Text: number(f.Change)}})
+	}
+	return t
+}
+
+// Text returns the sentence and both tables for a terminal, or as Markdown.
+func (v View) Text(format plots.Format) (string, error) {
+	text := v.Sentence() + "\n"
+	for _, t := range []plots.Table{v.Branches(), v.Columns()} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		table, err := t.Render(format)
+		if err != nil {
+			return "", err
+		}
+		text += "\n" + table
+	}
+	return text, nil
+}
+
+// WriteSVG draws the tree: the colour of an edge is the sign of the share of the branch below it, its width the size.
+func (v View) WriteSVG(w io.Writer) error {
+	o := draw.Options{Graph: v.Graph.Edges, Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
+		Flow: make([]float64, len(v.Explanation.Branches))}
+	for i, b := range v.Explanation.Branches {
+		o.Flow[i] = b.Share
+	}
+	class := v.Model.Classes[v.Class]
+	o.FlowNames = [2]string{"for " + class, "against " + class}
+	return draw.Write(w, v.Tree, draw.SVG, o.ByClass(v.Graph.Labels, v.Graph.Classes))
+}
+
+// WriteHTML writes a page with the drawing and both tables. It needs no
+// network and no other files.
+func (v View) WriteHTML(w io.Writer) error {
+	title := html.EscapeString(plots.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]),
+		v.Model.Classes[v.Class])))
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>%s</title>
+<style>
+:root{color-scheme:light dark}
+body{font:16px/1.5 %s;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+table{border-collapse:collapse;font-size:.9rem;margin:1.5rem 0}
+caption{text-align:left;font-weight:bold;padding-bottom:.3rem}
+th,td{padding:.15rem .8rem .15rem 0;text-align:right;font-variant-numeric:tabular-nums}
+th:first-child,td:first-child{text-align:left}
+thead th{border-bottom:1px solid currentColor}
+.drawing{overflow-x:auto}
+@media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#121212}}
+</style></head><body>
+<h1>%[1]s</h1>
+<p>%[3]s</p>
+<div class="drawing">
+`, title, plots.FontFamily, html.EscapeString(v.Sentence()))
+	if err := v.WriteSVG(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "</div>")
+	for _, t := range []plots.Table{v.Branches(), v.Columns()} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		table, err := t.Render(plots.FormatHTML)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, table)
+	}
+	fmt.Fprintln(out, "</body></html>")
+	return out.Flush()
+}
+
+// explanationJSON is an explanation as JSON has it. docs/FORMATS.md says what each field holds.
+type explanationJSON struct {
+	Data        string        `json:"data"`
+	Model       string        `json:"model"`
+	Fingerprint string        `json:"fingerprint"`
+	Node        int32         `json:"node"`
+	ID          string        `json:"id,omitempty"`
+	Class       string        `json:"class"`
+	Predicted   string        `json:"predicted"`
+	Label       string        `json:"label,omitempty"`
+	Logit       float64       `json:"logit"`
+	Alone       float64       `json:"alone"`
+	Probability float64       `json:"probability"`
+	Logits      []float32     `json:"logits"`
+	Exact       bool          `json:"exact"`
+	Masks       int           `json:"masks"`
+	Orders      int           `json:"orders,omitempty"`
+	Branches    []branchJSON  `json:"branches"`
+	Features    []featureJSON `json:"features"`
+}
+
+type branchJSON struct {
+	Path    []int32 `json:"path"`
+	Share   float64 `json:"share"`
+	Error   float64 `json:"error,omitempty"`
+	Without float64 `json:"without"`
+	Only    float64 `json:"only"`
+}
+
+type featureJSON struct {
+	Column int     `json:"column"`
+	Name   string  `json:"name"`
+	Value  float32 `json:"value"`
+	Change float64 `json:"change"`
+}
+
+// WriteJSON writes the whole explanation as one line of JSON. Branches are those of all tree nodes but the root, in
+// their order.
+func (v View) WriteJSON(w io.Writer) error {
+	root := v.Tree.Base[0]
+	j := explanationJSON{Data: v.Graph.Name, Model: v.Model.Settings.Model, Fingerprint: v.Model.Fingerprint(), Node: root,
+		Class: v.Model.Classes[v.Class], Predicted: v.Model.Classes[v.Predicted], Logit: v.Logit(), Alone: v.Alone,
+		Probability: v.probability(), Logits: v.Logits, Exact: v.Exact, Masks: v.Masks, Orders: v.Orders,
+		Branches: []branchJSON{}, Features: []featureJSON{}}
+	if v.Graph.NodeIDs != nil {
+		j.ID = v.Graph.NodeIDs[root]
+	}
+	if v.Graph.Labels != nil && v.Graph.Labels[root] != datasets.Unlabelled {
+		j.Label = v.Graph.Classes[v.Graph.Labels[root]]
+	}
+	for i := int32(1); int(i) < v.Tree.NumNodes(); i++ {
+		b := v.Explanation.Branches[i]
+		j.Branches = append(j.Branches, branchJSON{v.Tree.Walk(i), b.Share, b.Error, b.Without, b.Only})
+	}
+	for _, f := range v.Explanation.Features {
+		j.Features = append(j.Features, featureJSON{f.Column, v.feature(f.Column), f.Value, f.Change})
+	}
+	return json.NewEncoder(w).Encode(j)
+}

@@ -1,0 +1,334 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+
+	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/cached"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+)
+
+// Sum is a node's representation in one layer, unfolded: what is summed, and what becomes of the sum. It is computed
+// anew from the weights, number by number; what the model itself gives is beside it.
+type Sum struct {
+	Node    int32     `json:"node"`
+	Layer   int       `json:"layer"`   // from 1; one more than there are layers for a readout
+	Formula string    `json:"formula"` // of the layer
+	Terms   []Term    `json:"terms"`   // the node's own first
+	Steps   []Step    `json:"steps"`   // the last is what comes out
+	Model   []float32 `json:"model"`   // the same as the model computes it
+}
+
+// Term is one of those that a layer sums.
+type Term struct {
+	Node int32 `json:"node"`
+	// Name is what is multiplied: "W·h" and the like.
+	Name string `json:"name"`
+	// Kept is δ: 0 for a masked node. A node's own term is not masked where the formula has no δ for it.
+	Kept float64 `json:"kept"`
+	// Weights multiply the values: one number, or one for each head.
+	Weights []float64 `json:"weights"`
+	Values  []float64 `json:"values"` // [width]
+}
+
+// Step is a vector on the way from a sum to a representation.
+type Step struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"` // [width]
+}
+
+// normEpsilon is what batch normalisation adds to the variance.
+const normEpsilon = 1e-5
+
+// formulas are those of the layers, as their types in package nmgnn have them.
+var formulas = map[string]string{
+	"gin":   "h' = MLP((1+ε)·h_v + Σ δ(u)·h_u)",
+	"gcn":   "h' = Σ δ(u)·W·h_u/√(d_u·d_v) + b, over v too",
+	"sage":  "h' = W_root·h_v + W·Σ δ(u)·h_u/|N_v| + b",
+	"gat":   "h' = Σ δ(u)·α_vu·W·h_u + b, over v too",
+	"sgat":  "h' = Σ δ(u)·W·h_u/|v∪N_v| + b, over v too",
+	"gatv2": "h' = Σ δ(u)·α_vu·s_u + b, over v too",
+}
+
+// Unfold returns the sum that makes h_v^(layer) of a saved model on a graph: layers count from 1, and the one behind
+// the last is the readout, if the model has one. mask says which nodes are masked; nil: none. It returns an error for a
+// node or layer that there is not.
+func Unfold(b *backend.Backend, m *cached.Model, g *datasets.Graph, v int32, layer int, mask []bool) (*Sum, error) {
+	layers := m.Settings.Layers
+	if m.Settings.Readout != hyper.ReadoutNone {
+		layers++
+	}
+	switch {
+	case v < 0 || int(v) >= g.Edges.NumNodes():
+		return nil, fmt.Errorf("node %d: the graph has %d nodes, numbered from 0", v, g.Edges.NumNodes())
+	case layer < 1 || layer > layers:
+		return nil, fmt.Errorf("layer %d: expected 1 to %d", layer, layers)
+	}
+	all, err := m.Network().Represent(b, g.Edges, g.Features, infer.Options{Mask: mask})
+	if err != nil {
+		return nil, err
+	}
+	u := &unfolder{settings: m.Settings, weights: map[string]infer.Weight{}, graph: g, node: v, layer: layer, mask: mask,
+		all: all, s: &Sum{Node: v, Layer: layer, Formula: formulas[m.Settings.Model], Model: all[layer-1].Row(int(v))}}
+	for _, w := range m.Weights {
+		u.weights[w.Path] = w
+	}
+	if layer > m.Settings.Layers {
+		u.readout()
+	} else {
+		u.unfold()
+	}
+	return u.s, nil
+}
+
+type unfolder struct {
+	settings hyper.Parameters
+	weights  map[string]infer.Weight
+	graph    *datasets.Graph
+	node     int32
+	layer    int
+	mask     []bool
+	all      []infer.Representation
+	s        *Sum
+}
+
+// h returns h_v^(layer), the features for layer 0.
+func (u *unfolder) h(v int32, layer int) []float64 {
+	var row []float32
+	if layer > 0 {
+		row = u.all[layer-1].Row(int(v))
+	} else if x := u.graph.Features.Select([]int32{v}); u.settings.NormalizeFeatures {
+		row = x.RowNormalized().Row(0, nil)
+	} else {
+		row = x.Row(0, nil)
+	}
+	h := make([]float64, len(row))
+	for i := range row {
+		h[i] = float64(row[i])
+	}
+	return h
+}
+
+// weight returns a weight of this layer, or of the readout.
+func (u *unfolder) weight(name string) []float32 { return u.weights[u.path(name)].Values }
+
+func (u *unfolder) path(name string) string {
+	if u.layer > u.settings.Layers {
+		return fmt.Sprintf("/%s/%s", infer.ModelScope, name)
+	}
+	return fmt.Sprintf("/%s/layer%d/%s", infer.ModelScope, u.layer-1, name)
+}
+
+// times returns h·W.
+func (u *unfolder) times(h []float64, name string) []float64 {
+	w := u.weights[u.path(name)]
+	width := w.Dimensions[1]
+	out := make([]float64, width)
+	for i, x := range h {
+		if x == 0 {
+			continue
+		}
+		for j, y := range w.Values[i*width : (i+1)*width] {
+			out[j] += x * float64(y)
+		}
+	}
+	return out
+}
+
+// term adds what u is to v: values times weights. own says that a mask leaves it alone.
+func (u *unfolder) term(node int32, name string, own bool, values []float64, weights ...float64) {
+	kept := 1.0
+	if !own && u.mask != nil && u.mask[node] {
+		kept = 0
+	}
+	u.s.Terms = append(u.s.Terms, Term{Node: node, Name: name, Kept: kept, Weights: weights, Values: values})
+}
+
+// step adds a vector, made of the last one.
+func (u *unfolder) step(name string, of func(i int, x float64) float64) {
+	last := u.s.Steps[len(u.s.Steps)-1].Values
+	values := make([]float64, len(last))
+	for i, x := range last {
+		values[i] = of(i, x)
+	}
+	u.s.Steps = append(u.s.Steps, Step{name, values})
+}
+
+func (u *unfolder) add(name, weight string) {
+	b := u.weight(weight)
+	u.step(name, func(i int, x float64) float64 { return x + float64(b[i]) })
+}
+
+// sum adds the terms up.
+func (u *unfolder) sum() {
+	values := make([]float64, len(u.s.Terms[0].Values))
+	for _, t := range u.s.Terms {
+		for i, x := range t.Values {
+			values[i] += t.Kept * t.Weights[i*len(t.Weights)/len(values)] * x
+		}
+	}
+	u.s.Steps = append(u.s.Steps, Step{"sum", values})
+}
+
+func (u *unfolder) norm(name, scope string) {
+	gamma, beta := u.weight(scope+"/gamma"), u.weight(scope+"/beta")
+	mean, variance := u.weight(scope+"/running_mean"), u.weight(scope+"/running_variance")
+	u.step(name, func(i int, x float64) float64 {
+		return (x-float64(mean[i]))/math.Sqrt(float64(variance[i])+normEpsilon)*float64(gamma[i]) + float64(beta[i])
+	})
+}
+
+func relu(_ int, x float64) float64 { return max(x, 0) }
+
+func elu(_ int, x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return math.Expm1(x)
+}
+
+func (u *unfolder) unfold() {
+	p := u.settings
+	own := u.h(u.node, u.layer-1)
+	switch p.Model {
+	case "gin":
+		epsilon := p.Epsilon
+		if p.LearnEpsilon {
+			epsilon += float64(u.weight("epsilon")[0])
+		}
+		u.term(u.node, "W·h", true, u.times(own, "linear0/weights"), 1+epsilon)
+		u.neighbours("linear0/weights", func(int32) float64 { return 1 })
+		u.sum()
+		u.add("+ b", "linear0/biases")
+		for i := 1; i < p.MLPLayers; i++ {
+			if p.Norm != hyper.NormNone {
+				u.norm("batch norm", fmt.Sprintf("norm%d", i-1))
+			}
+			u.step("ReLU", relu)
+			at := fmt.Sprintf("linear%d", i)
+			last := u.s.Steps[len(u.s.Steps)-1].Values
+			u.s.Steps = append(u.s.Steps, Step{fmt.Sprintf("· W%d", i+1), u.times(last, at+"/weights")})
+			u.add(fmt.Sprintf("+ b%d", i+1), at+"/biases")
+		}
+	case "sage":
+		u.term(u.node, "W_root·h", true, u.times(own, "root_weights"), 1)
+		degree := float64(u.graph.Edges.Degree(u.node))
+		u.neighbours("weights", func(int32) float64 { return 1 / degree })
+	case "gcn":
+		d := func(v int32) float64 { return float64(u.graph.Edges.Degree(v) + 1) }
+		of := func(v int32) float64 { return 1 / math.Sqrt(d(v)*d(u.node)) }
+		u.term(u.node, "W·h", false, u.times(own, "weights"), of(u.node))
+		u.neighbours("weights", of)
+	case "sgat":
+		of := 1 / float64(u.graph.Edges.Degree(u.node)+1)
+		u.term(u.node, "W·h", p.SelfTerm == hyper.SelfKept, u.times(own, "weights"), of)
+		u.neighbours("weights", func(int32) float64 { return of })
+	default:
+		u.attend(own)
+	}
+	if p.Model != "gin" {
+		u.sum()
+		u.add("+ b", "biases")
+	}
+	if u.layer < p.Layers || p.Readout != hyper.ReadoutNone {
+		if p.Norm == hyper.NormBoth {
+			u.norm("batch norm", "norm")
+		}
+		if hyper.TraitsOf(p.Model).ELU {
+			u.step("ELU", elu)
+		} else {
+			u.step("ReLU", relu)
+		}
+	}
+	if last := u.s.Steps[len(u.s.Steps)-1].Values; p.Residual && len(last) == len(own) {
+		u.step("+ h", func(i int, x float64) float64 { return x + own[i] })
+	}
+}
+
+// neighbours adds a term for each neighbour, of one weight.
+func (u *unfolder) neighbours(weights string, of func(v int32) float64) {
+	for _, v := range u.graph.Edges.Neighbours(u.node) {
+		u.term(v, "W·h", false, u.times(u.h(v, u.layer-1), weights), of(v))
+	}
+}
+
+// attend adds terms with attention for weights, as GAT and GATv2 have it: masked nodes take part in the softmax.
+func (u *unfolder) attend(own []float64) {
+	nodes := append([]int32{u.node}, u.graph.Edges.Neighbours(u.node)...)
+	values, scores := make([][]float64, len(nodes)), make([][]float64, len(nodes))
+	name, score := "W·h", u.scoreGAT
+	if u.settings.Model == "gatv2" {
+		name, score = "s", u.scoreGATv2
+	}
+	for k, v := range nodes {
+		values[k], scores[k] = score(u.h(v, u.layer-1), own)
+	}
+	for head := range scores[0] {
+		highest, sum := math.Inf(-1), 0.0
+		for k := range scores {
+			highest = max(highest, scores[k][head])
+		}
+		for k := range scores {
+			scores[k][head] = math.Exp(scores[k][head] - highest)
+			sum += scores[k][head]
+		}
+		for k := range scores {
+			scores[k][head] /= sum
+		}
+	}
+	for k, v := range nodes {
+		u.term(v, name, k == 0 && u.settings.SelfTerm == hyper.SelfKept, values[k], scores[k]...)
+	}
+}
+
+// leaky is the LeakyReLU of attention scores.
+func leaky(x float64) float64 { return max(x, 0.2*x) }
+
+// scoreGAT returns W·h_u and e_vu of each head.
+func (u *unfolder) scoreGAT(h, own []float64) (values, scores []float64) {
+	source, target := u.weights[u.path("source")], u.weight("target")
+	values, ofOwn := u.times(h, "weights"), u.times(own, "weights")
+	heads := source.Dimensions[0]
+	scores = make([]float64, heads)
+	for i, x := range values {
+		scores[i*heads/len(values)] += x*float64(source.Values[i]) + ofOwn[i]*float64(target[i])
+	}
+	for head := range scores {
+		scores[head] = leaky(scores[head])
+	}
+	return values, scores
+}
+
+// scoreGATv2 returns s_u and e_vu of each head.
+func (u *unfolder) scoreGATv2(h, own []float64) (values, scores []float64) {
+	a := u.weights[u.path("attention")]
+	sourceBiases, targetBiases := u.weight("source_biases"), u.weight("target_biases")
+	values, target := u.times(h, "source_weights"), u.times(own, "target_weights")
+	scores = make([]float64, a.Dimensions[0])
+	for i := range values {
+		values[i] += float64(sourceBiases[i])
+		scores[i*len(scores)/len(values)] += float64(a.Values[i]) * leaky(values[i]+target[i]+float64(targetBiases[i]))
+	}
+	return values, scores
+}
+
+// readout unfolds the logits.
+func (u *unfolder) readout() {
+	first, name := u.settings.Layers, func(int) string { return "readout" }
+	u.s.Formula = "logits = W·h + b"
+	if u.settings.Readout == hyper.ReadoutAll {
+		u.s.Formula = "logits = Σ_j (W_j·h^(j) + b_j), from the features j = 0 on"
+		first, name = 0, func(j int) string { return fmt.Sprintf("readout%d", j) }
+	}
+	for j := first; j <= u.settings.Layers; j++ {
+		values := u.times(u.h(u.node, j), name(j)+"/weights")
+		for i, b := range u.weight(name(j) + "/biases") {
+			values[i] += float64(b)
+		}
+		u.term(u.node, fmt.Sprintf("W·h^(%d) + b", j), true, values, 1)
+	}
+	u.sum()
+}
