@@ -238,7 +238,11 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 				with = " without it"
 			}
 		}
-		sentences = append(sentences, fmt.Sprintf("Use %s%s: %.1f.", hyper.Title(use.Model), with, best.Score().Mean))
+		verb := "Use"
+		if len(open) > 0 {
+			verb = "Until then, use"
+		}
+		sentences = append(sentences, fmt.Sprintf("%s %s%s: %.1f.", verb, hyper.Title(use.Model), with, best.Score().Mean))
 	}
 	return sentences
 }
