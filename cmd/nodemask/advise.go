@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,7 +119,8 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		return nil, err
 	}
 	// Other versions may train otherwise, and pairs are of one graph.
-	folder = filepath.Join(folder, o.Graph.ContentHash()[:16]+"-"+record.Version())
+	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
+	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
 	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, store: record.OpenStore(folder), progress: progress})
 	return a, adviceError(err)
 }

@@ -73,11 +73,17 @@ func flagError(c *cobra.Command, err error) error {
 		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
 	}
 	var number *strconv.NumError
-	if !errors.As(err, &number) {
+	isTime := invalid.GetFlag().Value.Type() == "duration"
+	if !errors.As(err, &number) && !isTime {
 		return misuse{err}
 	}
-	expected := "a whole number"
-	switch number.Func {
+	expected, from := "a whole number", ""
+	if number != nil {
+		from = number.Func
+	}
+	switch from {
+	case "":
+		expected = "a time with its unit"
 	case "ParseUint":
 		expected = "a whole number from 0 up"
 	case "ParseFloat":

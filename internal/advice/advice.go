@@ -166,7 +166,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	begin := time.Now()
 	within, cancel := context.WithDeadline(ctx, begin.Add(o.Budget))
 	defer cancel()
-	for {
+	for stage := -1; ; {
 		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
 		a, err := s.assess()
 		if err != nil {
@@ -176,6 +176,10 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 		if len(s.next.cells) == 0 || within.Err() != nil {
 			return a, ctx.Err()
 		}
+		if s.next.stage <= stage {
+			return nil, fmt.Errorf("%s: not all of its trials were trained, and no error was given", s.next.what)
+		}
+		stage = s.next.stage
 		err = lab.Train(within, s.next.what, record.Merge(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err

@@ -374,3 +374,14 @@ func TestTheTableHasARowForEachArmAndMarksWhatToUse(t *testing.T) {
 	require.NoError(t, f.Check())
 	require.Len(t, f.Groups, 2)
 }
+
+// idle trains nothing.
+type idle struct{}
+
+func (idle) Trials(record.Cell) ([]record.Record, error)                  { return nil, nil }
+func (idle) Train(context.Context, string, []record.Cell, []uint64) error { return nil }
+
+func TestALabThatTrainsNothingIsAnError(t *testing.T) {
+	_, err := Advise(t.Context(), options("gin"), idle{})
+	require.ErrorContains(t, err, "choosing scaling and normalisation: not all of its trials were trained")
+}

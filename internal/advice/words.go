@@ -238,7 +238,11 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 				with = " without it"
 			}
 		}
-		sentences = append(sentences, fmt.Sprintf("Use %s%s: %.1f.", hyper.Title(use.Model), with, best.Score().Mean))
+		verb := "Use"
+		if len(open) > 0 {
+			verb = "Until then, use"
+		}
+		sentences = append(sentences, fmt.Sprintf("%s %s%s: %.1f.", verb, hyper.Title(use.Model), with, best.Score().Mean))
 	}
 	return sentences
 }
@@ -352,7 +356,7 @@ func (a *Advice) Table() plots.Table {
 			name += ", " + string(q.Setting)
 		}
 		if q.Shared != "" {
-			name += ": " + q.Shared
+			t.Caption += fmt.Sprintf(" All of %s: %s.", name, q.Shared)
 		}
 		best := q.best()
 		if i > 0 {
@@ -362,7 +366,7 @@ func (a *Advice) Table() plots.Table {
 			arm := &q.Arms[k]
 			row := []plots.Field{{Text: name}, {Text: arm.title()}, {Text: arm.Score().Text(1)}, {}, {}, {}, {}, {}}
 			if e := arm.Effect; e != nil {
-				row[3].Text, row[4].Text = fmt.Sprintf("%+.1f", e.Mean), fmt.Sprintf("%+.1f to %+.1f", e.Low, e.High)
+				row[3].Text, row[4].Text = signed(e.Mean), signed(e.Low)+" to "+signed(e.High)
 			}
 			if n := len(arm.F1); n > 0 {
 				row[5].Text, row[6].Text = fmt.Sprint(n), fmt.Sprint(arm.Collapsed)
@@ -370,13 +374,22 @@ func (a *Advice) Table() plots.Table {
 			if k > 0 {
 				row[7].Text = string(arm.Verdict)
 			}
-			for f := range row[1:] {
-				row[f+1].Bold = arm == best
+			for f := 1; f < len(row); f++ {
+				row[f].Bold = arm == best && row[f].Text != ""
 			}
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
+}
+
+// signed is a difference with its sign: "+1.2", "−0.3", "0.0".
+func signed(x float64) string {
+	text := fmt.Sprintf("%+.1f", x)
+	if text == "-0.0" || text == "+0.0" {
+		return "0.0"
+	}
+	return strings.Replace(text, "-", "−", 1)
 }
 
 // Forest draws the effects; false if there is none yet.

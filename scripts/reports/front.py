@@ -169,5 +169,5 @@ class Front:
             Door("Understand it", "What a network sees of a node, what masking takes away, and what that does to training.", numbered("00", "01", "02") if live else numbered("00", "01", "02", "40"), live),
             Door("Check the evidence", "Every claim with its verdict, and every experiment that the paper's text allows.", numbered("31", "30"),
                  full + [file("docs/REPRODUCTION.md", "The report"), file("docs/CLAIMS.md", "All claims, and how they are graded")]),
-            Door("Use it on your graph", "Read a graph from CSV files, train with and without masking, write a layer of your own.", numbered("03", "04"), [file("docs/COMMANDS.md", "The command")]),
+            Door("Use it on your graph", "Read a graph from CSV files, train with and without masking, write a layer of your own.", numbered("03", "33", "04"), [file("docs/COMMANDS.md", "The command")]),
         ]
