@@ -61,7 +61,8 @@ func TestAReaderUnfoldsANumberOfTheTree(t *testing.T) {
 		t.Skip("skipped: trains in a browser")
 	}
 	ctx := browser(t)
-	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
+	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 390)
+	b.click("#watch") // epochs that nobody watches have no rest between them
 	b.click("#go")
 	b.until(`!document.querySelector('#explain').disabled && document.querySelector('#go').disabled === false`)
 	b.click("#explain")
@@ -84,5 +85,8 @@ func TestAReaderUnfoldsANumberOfTheTree(t *testing.T) {
 	require.True(t, unfolded, "nothing was folded")
 	click(1)
 	b.until(`document.querySelectorAll('#sums table').length === 2`)
+	var wide string
+	b.js(`String(document.documentElement.scrollWidth)`, &wide)
+	require.Equal(t, "390", wide, "tables scroll, and the page does not")
 	b.look("unfolded")
 }
