@@ -93,8 +93,8 @@ func (v View) Sentence() string {
 		s += fmt.Sprintf("; it is %s", v.Graph.Classes[v.Graph.Labels[root]])
 	}
 	shares := v.Logit() - v.Alone
-	s += fmt.Sprintf(". Its logit is %.3f: %.3f from the node alone, and %+.3f from the %d branches of its tree, ",
-		v.Logit(), v.Alone, shares, v.Tree.NumNodes()-1)
+	s += fmt.Sprintf(". Its logit is %.3f: %.3f from the node alone, and %s from the %d branches of its tree, ",
+		v.Logit(), v.Alone, number(shares), v.Tree.NumNodes()-1)
 	if v.Exact {
 		return plots.Plain(s + fmt.Sprintf("exactly, from all %d masks that differ.", v.Masks))
 	}
@@ -102,7 +102,7 @@ func (v View) Sentence() string {
 }
 
 // number is a change of a logit.
-func number(x float64) string { return fmt.Sprintf("%+.3f", x) }
+func number(x float64) string { return strings.Replace(fmt.Sprintf("%+.3f", x), "-", "−", 1) }
 
 // Branches returns the table of the ten branches whose shares are the largest in size.
 func (v View) Branches() plots.Table {
@@ -177,11 +177,16 @@ func (v View) WriteHTML(w io.Writer) error {
 :root{color-scheme:light dark}
 body{font:16px/1.5 %s;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 table{border-collapse:collapse;font-size:.9rem;margin:1.5rem 0}
-caption{text-align:left;font-weight:bold;padding-bottom:.3rem}
+h1{font-size:1.6rem;line-height:1.25;overflow-wrap:anywhere}
+p{max-width:46rem}
+caption{text-align:left;padding-bottom:.4rem;min-width:min(30rem,90vw);opacity:.8}
+caption b{display:block;font-size:1rem}
+tbody th{font-weight:500}
 th,td{padding:.15rem .8rem .15rem 0;text-align:right;font-variant-numeric:tabular-nums}
 th:first-child,td:first-child{text-align:left}
 thead th{border-bottom:1px solid currentColor}
 .drawing{overflow-x:auto}
+.drawing svg{max-width:none!important}
 @media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#121212}}
 </style></head><body>
 <h1>%[1]s</h1>
