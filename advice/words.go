@@ -33,7 +33,7 @@ type Advice struct {
 	ValidationNodes int           `json:"validation_nodes"`
 	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing is open, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
 	// Command trains the model to use; "": not known yet.
@@ -58,7 +58,7 @@ type Arm struct {
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
 	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order
-	Collapsed  int               `json:"collapsed"`          // of these: how many splits it learnt nothing on, or next to it
+	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
 
@@ -395,8 +395,9 @@ func signed(x float64) string {
 // Forest draws the effects; false if there is none yet.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
-		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons together.",
-		XLabel:  "difference in macro F1 (points)"}
+		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons " +
+			"together.",
+		XLabel: "difference in macro F1 (points)"}
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
