@@ -385,3 +385,20 @@ func TestALabThatTrainsNothingIsAnError(t *testing.T) {
 	_, err := Advise(t.Context(), options("gin"), idle{})
 	require.ErrorContains(t, err, "choosing scaling and normalisation: not all of its trials were trained")
 }
+
+func TestWhatIsAheadIsToBeUsedUntilItIsSettled(t *testing.T) {
+	lab := noisy(6, masked(2))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	lab.stopAt, lab.cancel = 24+6*6*3+7*10+1, cancel // after the first look
+	a, err := Advise(ctx, options("gin"), lab)
+	require.ErrorIs(t, err, context.Canceled)
+	arm := armOf(t, a, maskingArm)
+	require.Equal(t, Open, arm.Verdict)
+	require.Regexp(t, `^On my-graph nothing is shown to help GIN so far, and not all is settled\. So far node masking with `+
+		`p = 0\.\d is ahead for GIN, by \d\.\d points \(−?\d\.\d to \d\.\d\)\. Until then, use GIN with node masking, `+
+		`p = 0\.\d: 8\d\.\d\.$`, a.Sentence)
+	require.Contains(t, a.Command, "--keep-rate")
+	arm.Effect.Low = -arm.Effect.Mean
+	require.False(t, arm.ahead())
+}
