@@ -28,7 +28,7 @@ const (
 
 // looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
 // cost alone: a program is compiled once a look.
-func looks() []int { return []int{10, 20, 40, 80, 160} }
+func looks() []int { return []int{10, 20, 30, 45, 60, 80, 105, 140, 180} }
 
 // Models lists the models that are asked about by default.
 func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
@@ -137,8 +137,8 @@ func (o Options) split() (Options, error) {
 			seen[o.Graph.Labels[v]]++
 		}
 		if missing := slices.Index(seen, 0); missing >= 0 && len(s.Train) < 2*len(seen) {
-			return o, misusef("%s: %d train nodes for %d classes, and none of class %q: give --train a larger share than %d %%, "+
-				"or take a larger graph", o.Data, len(s.Train), len(seen), o.Graph.Classes[missing], o.TrainPercent)
+			return o, misusef("%s: %d train nodes for %d classes, and none of class %q: give --train a larger share than "+
+				"%d %%, or take a larger graph", o.Data, len(s.Train), len(seen), o.Graph.Classes[missing], o.TrainPercent)
 		}
 		if len(s.Validation) >= fewNodes {
 			break
@@ -196,8 +196,8 @@ func (o *Options) Floor(epoch time.Duration) error {
 	if least <= 4*o.Budget { // it may come to less, and what is known in the end is worth having
 		return nil
 	}
-	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget %s or "+
-		"more, fewer --models, one --setting, or a smaller graph", o.Data, rounded(epoch), trials, spoken(least),
+	return misusef("%s: an epoch takes %v, and an answer at least %d trials of 51 epochs: about %s: expected --budget "+
+		"%s or more, fewer --models, one --setting, or a smaller graph", o.Data, rounded(epoch), trials, spoken(least),
 		spoken(least+least/4))
 }
 

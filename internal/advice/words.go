@@ -33,7 +33,7 @@ type Advice struct {
 	ValidationNodes int           `json:"validation_nodes"`
 	Comparisons     int           `json:"comparisons"` // that intervals are corrected for
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing is open, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated, to settle what is open; 0: nothing, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
 	// Command trains the model to use; "": not known yet.
@@ -58,7 +58,7 @@ type Arm struct {
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
 	F1         []float64         `json:"macro_f1,omitempty"` // on fresh splits, in order
-	Collapsed  int               `json:"collapsed"`          // of these: how many splits it learnt nothing on, or next to it
+	Collapsed  int               `json:"collapsed"`          // of these splits: on how many it learnt next to nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // against the plain model; nil: too few splits
 	Verdict    Verdict           `json:"verdict,omitempty"`
 
@@ -90,20 +90,31 @@ func (a Arm) title() string {
 	return a.Name + " " + a.Words
 }
 
-// best is the arm to use of a question: of those that help the one with the largest gain, else the plain one; nil: it
-// has no score.
+// best is the arm to use of a question: of those that help the one with the largest gain, else likewise of those that
+// are ahead, else the plain one; nil: it has no score.
 func (q *Question) best() *Arm {
 	best := &q.Arms[0]
-	for i := range q.Arms {
-		a := &q.Arms[i]
-		if a.Verdict == Helps && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
-			best = a
+	for _, counts := range []func(*Arm) bool{func(a *Arm) bool { return a.Verdict == Helps }, (*Arm).ahead} {
+		for i := range q.Arms {
+			a := &q.Arms[i]
+			if counts(a) && (best.Effect == nil || a.Effect.Mean > best.Effect.Mean) {
+				best = a
+			}
+		}
+		if best.Effect != nil {
+			break
 		}
 	}
 	if len(best.F1) == 0 {
 		return nil
 	}
 	return best
+}
+
+// ahead reports whether an arm that is not settled is what to use until it is: it is a point ahead, and further than half
+// of its interval's half.
+func (a *Arm) ahead() bool {
+	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }
 
 // open counts the arms that are not settled.
@@ -179,15 +190,19 @@ func (a *Advice) sentence() string {
 
 // of is what there is to say of a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	var gains, none, open, unstable, masking []string
+	var gains, none, open, ahead, unstable, masking []string
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		if q.Setting != setting {
 			continue
 		}
 		model, best := hyper.Title(q.Model), q.best()
+		helps := best != nil && best.Verdict == Helps
+		if best != nil && best.Verdict == Open {
+			ahead = append(ahead, fmt.Sprintf("%s is ahead for %s, by %s", best.title(), model, best.Effect.words()))
+		}
 		switch {
-		case best != nil && best.Effect != nil:
+		case helps:
 			gains = append(gains, fmt.Sprintf("%s gains %s %s", best.title(), model, best.Effect.words()))
 		case q.open() > 0:
 			open = append(open, model)
@@ -195,7 +210,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 			none = append(none, model)
 		}
 		for _, arm := range q.Arms[1:] {
-			if arm.Name == maskingArm && best != nil && best.Effect != nil && best.Name != maskingArm && arm.Effect != nil {
+			if helps && arm.Name == maskingArm && best.Name != maskingArm && arm.Effect != nil {
 				masking = append(masking, fmt.Sprintf("node masking %s", arm.verdictFor(model)))
 			}
 		}
@@ -226,6 +241,9 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		text := list(masking)
 		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
 	}
+	if len(ahead) > 0 {
+		sentences = append(sentences, "So far "+list(ahead)+".")
+	}
 	sentences = append(sentences, unstable...)
 	if best != nil {
 		with := ""
@@ -249,7 +267,7 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 
 // words are an effect in a sentence.
 func (e *Effect) words() string {
-	return fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High)
+	return strings.ReplaceAll(fmt.Sprintf("%.1f points (%.1f to %.1f)", e.Mean, e.Low, e.High), "-", "−")
 }
 
 // verdictFor is what an arm does to a model, as the rest of a sentence.
@@ -395,8 +413,9 @@ func signed(x float64) string {
 // Forest draws the effects; false if there is none yet.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
-		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons together.",
-		XLabel:  "difference in macro F1 (points)"}
+		Caption: "Differences in macro F1 on the same splits, with intervals that hold at any time for all comparisons " +
+			"together.",
+		XLabel: "difference in macro F1 (points)"}
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		g := plots.ForestGroup{Name: fmt.Sprintf("%s, %s", hyper.Title(q.Model), q.Setting)}
