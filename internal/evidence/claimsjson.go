@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strings"
 
 	"nodemask/record"
 )
@@ -51,7 +52,8 @@ type claimJSON struct {
 // claim, the paper's words, the grade, the effect with its 95 % interval over n pairs of trials, the command that
 // computes what it rests on, and the files below the folder of results that have its trials.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
-	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: record.Version(),
+	program, _, _ := strings.Cut(record.Version(), " (") // grades hang on nothing that it is built with
+	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,
 		Paper: "arXiv:2001.07524", Claims: []claimJSON{}}
 	for _, j := range Judge(artifacts, e) {
 		c := claimJSON{ID: j.ID, Subject: j.Subject, Claim: j.Text, Quote: j.Says, Ours: j.Ours, Rule: j.Rule,
