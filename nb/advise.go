@@ -58,5 +58,7 @@ func showAdvice(a *advice.Advice) {
 	if f, any := a.Forest(); any {
 		HTML(image(Must1(f.SVG()), altOf(f.Title, f.Caption)), f.Title)
 	}
-	Table(a.Table())
+	if a.Command != "" { // something was compared
+		Table(a.Table())
+	}
 }

@@ -214,8 +214,10 @@ func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) 
 		return json.NewEncoder(plainJSON{out}).Encode(a)
 	}
 	fmt.Fprintf(out, "%s\n\n", a.Sentence)
-	if err := printTable(out, a.Table(), false); err != nil {
-		return err
+	if a.Command != "" { // something was compared
+		if err := printTable(out, a.Table(), false); err != nil {
+			return err
+		}
 	}
 	for _, line := range []string{a.Rest(), a.Command} {
 		if line != "" {

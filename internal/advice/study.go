@@ -1,0 +1,395 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"nodemask/datasets"
+	"nodemask/record"
+	"nodemask/stats"
+)
+
+// study is one look at what there is.
+type study struct {
+	*Options
+	lab   Lab
+	seen  map[string]map[uint64]record.Record
+	next  batch
+	tried int // configurations of each arm
+}
+
+// batch is what is to be trained next.
+type batch struct {
+	stage int // the lowest comes first; of questions at one stage all together
+	what  string
+	cells []record.Cell
+	seeds []uint64
+}
+
+// want adds trials to what comes next, unless something else is to come before.
+func (s *study) want(b batch) {
+	switch {
+	case len(b.cells) == 0:
+	case len(s.next.cells) == 0 || b.stage < s.next.stage:
+		s.next = b
+	case b.stage == s.next.stage:
+		s.next.cells = append(s.next.cells, b.cells...)
+	}
+}
+
+// trials returns a cell's records by split.
+func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
+	key := c.Key()
+	if s.seen[key] == nil {
+		all, err := s.lab.Trials(c)
+		if err != nil {
+			return nil, err
+		}
+		s.seen[key] = map[uint64]record.Record{}
+		for _, r := range all {
+			s.seen[key][r.Seed] = r
+		}
+	}
+	return s.seen[key], nil
+}
+
+func seeds(first uint64, n int) []uint64 {
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = first + uint64(i)
+	}
+	return all
+}
+
+// choose returns the best of configurations by mean validation macro F1, or -1 and wants what is missing.
+func (s *study) choose(stage int, what string, cells []record.Cell) (best int, score float64, err error) {
+	best = -1
+	var missing []record.Cell
+	for i, c := range cells {
+		there, err := s.trials(c)
+		if err != nil {
+			return -1, 0, err
+		}
+		total, n := 0.0, 0
+		for _, seed := range seeds(firstTry, tries) {
+			if r, is := there[seed]; is {
+				total += r.ValidationF1 / tries
+				n++
+			}
+		}
+		if n < tries {
+			missing = append(missing, c)
+		} else if best < 0 || total > score {
+			best, score = i, total
+		}
+	}
+	if len(missing) > 0 {
+		s.want(batch{stage, what, missing, seeds(firstTry, tries)})
+		return -1, 0, nil
+	}
+	return best, score, nil
+}
+
+// stages of the work.
+const (
+	stagePlain = iota
+	stageArms
+	stageFresh
+)
+
+// assess says what is known, and wants what is to be trained next.
+func (s *study) assess() (*Advice, error) {
+	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
+		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
+	for _, model := range s.Models {
+		for _, setting := range s.Settings {
+			q := Question{Model: model, Setting: setting, Arms: []Arm{{Name: plain}}}
+			if err := s.tunePlain(&q); err != nil {
+				return nil, err
+			}
+			a.Questions = append(a.Questions, q)
+		}
+	}
+	chosen := !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.Arms[0].Chosen == nil })
+	if chosen {
+		s.tried = s.affordable(a.Questions)
+	}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		for _, arm := range arms() {
+			q.Arms = append(q.Arms, Arm{Name: arm.name})
+		}
+		if !chosen {
+			continue
+		}
+		if err := s.tuneArms(q); err != nil {
+			return nil, err
+		}
+	}
+	for i := range a.Questions {
+		if err := s.compare(&a.Questions[i]); err != nil {
+			return nil, err
+		}
+	}
+	a.Left = s.left(a)
+	a.finish(s)
+	return a, nil
+}
+
+// tunePlain chooses the plain model's configuration, which other arms start from.
+func (s *study) tunePlain(q *Question) error {
+	values := plainConfigurations(q.Model)
+	cells, err := s.cells(q, values)
+	if err != nil {
+		return err
+	}
+	best, score, err := s.choose(stagePlain, "choosing scaling and normalisation", cells)
+	if err != nil || best < 0 {
+		return err
+	}
+	q.Arms[0].Chosen, q.Arms[0].Validation, q.Shared = values[best], score, shared(values[best])
+	n := 0
+	for _, c := range cells {
+		for _, seed := range seeds(firstTry, tries) { // later ones must not change the plan
+			if r, is := s.seen[c.Key()][seed]; is {
+				q.seconds += r.Seconds
+				n++
+			}
+		}
+	}
+	q.seconds /= float64(n)
+	return nil
+}
+
+// cells are configurations of a question's model.
+func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, error) {
+	all := make([]record.Cell, len(values))
+	for i, v := range values {
+		var err error
+		if all[i], err = s.cell(q.Model, q.Setting, v); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// cost is how long trials of one arm of a question take, side by side, with what goes on around them.
+func (s *study) cost(q *Question, of arm, trials int) time.Duration {
+	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
+}
+
+// affordable is how many configurations each arm has: fewer where all would take more than two fifths of the budget.
+// It depends on records and the budget alone, so that asking again chooses alike.
+func (s *study) affordable(questions []Question) int {
+	for _, n := range []int{mostTried, mostTried / 2} { // with and without the other dropout
+		total := time.Duration(0)
+		for i := range questions {
+			total += s.tuning(&questions[i], n)
+		}
+		if total <= 2*s.Budget/5 {
+			return n
+		}
+	}
+	return fewTried
+}
+
+// tuning is how long it takes to choose among n configurations of every arm of a question.
+func (s *study) tuning(q *Question, n int) (total time.Duration) {
+	for _, arm := range arms() {
+		total += s.cost(q, arm, n*tries)
+	}
+	return total
+}
+
+func (s *study) tuneArms(q *Question) error {
+	for i, arm := range arms() {
+		values := arm.configurations(q.Arms[0].Chosen)[:s.tried]
+		cells, err := s.cells(q, values)
+		if err != nil {
+			return err
+		}
+		best, score, err := s.choose(stageArms, "choosing rates", cells)
+		if err != nil {
+			return err
+		}
+		if best >= 0 {
+			a := &q.Arms[i+1]
+			a.Chosen, a.Validation, a.Words = values[best], score, arm.words(values[best])
+		}
+	}
+	return nil
+}
+
+// compare compares a question's arms with the plain model on fresh splits, and wants more of them for what is open.
+func (s *study) compare(q *Question) error {
+	var scores [][]float64 // by arm: on fresh splits, in order, as far as all are there
+	for i := range q.Arms {
+		a := &q.Arms[i]
+		if a.Chosen == nil {
+			return nil // all arms are compared at once
+		}
+		c, err := s.cell(q.Model, q.Setting, a.Chosen)
+		if err != nil {
+			return err
+		}
+		there, err := s.trials(c)
+		if err != nil {
+			return err
+		}
+		a.cell = c
+		for seed := uint64(firstFresh); ; seed++ {
+			r, is := there[seed]
+			if !is {
+				break
+			}
+			a.F1 = append(a.F1, r.MacroF1)
+		}
+		a.F1 = a.F1[:seenAt(len(a.F1))]
+		scores = append(scores, a.F1)
+	}
+	q.collapse(s.Graph, scores)
+	next := 0
+	var cells []record.Cell
+	for i := 1; i < len(q.Arms); i++ {
+		a := &q.Arms[i]
+		n := min(len(a.F1), len(scores[0]))
+		if err := a.judge(scores[0][:n], a.F1[:n], alpha/float64(s.comparisons())); err != nil {
+			return err
+		}
+		if a.settled() {
+			continue
+		}
+		at := slices.IndexFunc(looks(), func(look int) bool { return look > n })
+		if at < 0 {
+			continue // as many as there are to be
+		}
+		if look := looks()[at]; next == 0 || look < next {
+			next, cells = look, nil
+		}
+		if looks()[at] == next {
+			cells = append(cells, a.cell)
+		}
+	}
+	if next > 0 {
+		s.want(batch{stageFresh + next, fmt.Sprintf("comparing on up to %d fresh splits", next),
+			append(cells, q.Arms[0].cell), seeds(firstFresh, next)})
+	}
+	return nil
+}
+
+// seenAt is how many of n fresh splits are looked at. Those of a look that was cut off have to wait: short trials end
+// first, and a run that goes on is to end as one that was never stopped.
+func seenAt(n int) (at int) {
+	for _, look := range looks() {
+		if look <= n {
+			at = look
+		}
+	}
+	return at
+}
+
+// judge says what the differences from the plain model say.
+func (a *Arm) judge(plain, own []float64, alpha float64) error {
+	a.Verdict = Open
+	if len(own) < 2 {
+		return nil
+	}
+	differences := make([]float64, len(own))
+	for i := range own {
+		differences[i] = own[i] - plain[i]
+	}
+	t, err := stats.AnytimeTTest(differences, alpha)
+	if err != nil {
+		return err
+	}
+	a.alpha = alpha
+	if math.IsInf(t.High, 1) {
+		return nil
+	}
+	a.Effect = &Effect{Splits: t.N, Mean: t.Mean, StdDev: t.StdDev, Low: t.Low, High: t.High}
+	switch {
+	case t.Low > 0:
+		a.Verdict = Helps
+	case t.High < 0:
+		a.Verdict = Hurts
+	case t.High < Margin:
+		a.Verdict = NoMatter
+	}
+	return nil
+}
+
+// settled reports whether more splits would change nothing.
+func (a *Arm) settled() bool { return a.Verdict != Open }
+
+// collapse counts the splits on which arms collapsed: hardly better than one class for every node, or less than half of
+// what the arms of the question have in the median.
+func (q *Question) collapse(g *datasets.Graph, scores [][]float64) {
+	all := slices.Concat(scores...)
+	if len(all) == 0 {
+		return
+	}
+	limit := max(stats.Median(all)/2, 100*constantF1(g)+3)
+	for i := range q.Arms {
+		for _, f1 := range scores[i] {
+			if f1 <= limit {
+				q.Arms[i].Collapsed++
+			}
+		}
+	}
+}
+
+// constantF1 is the macro F1 of the most frequent class for every node.
+func constantF1(g *datasets.Graph) float64 {
+	counts, total := make([]int, g.NumClasses()), 0
+	for _, c := range g.Labels {
+		if c != datasets.Unlabelled {
+			counts[c]++
+			total++
+		}
+	}
+	most := slices.Max(counts)
+	return 2 * float64(most) / float64(most+total) / float64(len(counts))
+}
+
+// usual is how many splits settle an arm where nothing is known of it.
+const usual = 30
+
+// more is how many more splits are likely to settle the arm, if its mean and deviation stay; 0: none, or more than
+// there are to be.
+func (a *Arm) more() int {
+	all := looks()[len(looks())-1]
+	switch e := a.Effect; {
+	case a.settled() || e != nil && e.Splits >= all:
+		return 0
+	case e == nil:
+		return usual
+	default:
+		return max(stats.AnytimeSplits(e.StdDev, max(e.Mean, Margin-e.Mean), a.alpha, all)-e.Splits, 1)
+	}
+}
+
+// left estimates how long it would take to settle what is open; 0: nothing is.
+func (s *study) left(a *Advice) (left time.Duration) {
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		if q.Arms[0].Chosen == nil || q.Arms[len(q.Arms)-1].Chosen == nil {
+			if q.seconds > 0 {
+				left += s.tuning(q, max(s.tried, fewTried))
+				for _, arm := range arms() {
+					left += s.cost(q, arm, usual)
+				}
+			}
+			continue
+		}
+		most := 0
+		for k, arm := range arms() {
+			more := q.Arms[k+1].more()
+			left += s.cost(q, arm, more)
+			most = max(most, more)
+		}
+		left += s.cost(q, arm{cost: 1}, most)
+	}
+	return left
+}
