@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/gnntest"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
-	"nodemask/internal/gnntest"
 	"nodemask/plots"
 )
 
