@@ -365,7 +365,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		if robust.Readings > 0 {
 			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), signed(robust.Median, 2)
 		}
-		row = append(row, above, below, fmt.Sprintf("%d\u00a0of\u00a0%d", robust.Readings, robust.Of), median)
+		row = append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median)
 		var fields []plots.Field
 		for _, text := range row {
 			fields = append(fields, plots.Field{Text: strings.TrimSpace(text)})

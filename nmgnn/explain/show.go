@@ -107,9 +107,9 @@ func number(x float64) string { return strings.Replace(fmt.Sprintf("%+.3f", x), 
 // Branches returns the table of the ten branches whose shares are the largest in size.
 func (v View) Branches() plots.Table {
 	t := plots.Table{ID: "branches", Title: "The branches that decide",
-		Header: []string{"path", "share", "masked alone", "all else masked"},
-		Caption: fmt.Sprintf("What each adds to the logit of %s. The share is the Shapley value; the last two columns have what "+
-			"the logit loses when this branch alone is masked, and gains when it alone is heard.",
+		Header: []string{"path", "share", "masked", "only"},
+		Caption: fmt.Sprintf("What each adds to the logit of %s. The share is the Shapley value; masked: what "+
+			"the logit loses when this branch alone is masked; only: what it gains when this branch alone is heard.",
 			v.Model.Classes[v.Class])}
 	for _, i := range v.Top(listed) {
 		b := v.Explanation.Branches[i]
