@@ -355,8 +355,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		for k, choice := range cited.Choices()[1:] {
 			other := columns[k+1][i]
 			has := (!choice.AllEdges || a.Setting == datasets.Inductive) && (!choice.SelfMasked || a.Model != "gin")
-			if text := "–"; !has || other.Effect == nil {
-				row = append(row, text)
+			if !has || other.Effect == nil || other.Splits < cited.Splits {
+				row = append(row, "–")
 			} else {
 				row = append(row, signed(other.Effect.Pooled.MeanDifference, 2)+" ("+string(other.Verdict)+")")
 			}
