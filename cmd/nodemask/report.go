@@ -33,7 +33,8 @@ table, or drawn with --format svg). 'summary --format json' is for programs: doc
 	}
 	flags := c.Flags()
 	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html", "html, text, markdown, csv or latex (answers, summary: svg too; summary: json)")
+	flags.StringVar(&format, "format", "html",
+		"html, text, markdown, csv or latex (answers, summary: svg too; summary: json)")
 	addResults(flags, &folder, "results", "")
 	flags.BoolVar(&holm, "holm", false,
 		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")

@@ -324,8 +324,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
 	t.TextColumns = len(t.Header)
 	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
-		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they gain or " +
-		"lose. Stated readings: what is stated or cited is fixed, " +
+		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they " +
+		"gain or lose. Stated readings: what is stated or cited is fixed, " +
 		"what the paper is silent about varies; in how many the effect is significantly above and below zero."
 	var columns [][]cited.Answer
 	for _, choice := range cited.Choices() {

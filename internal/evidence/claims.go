@@ -244,7 +244,8 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 		return notRun("%v", err)
 	}
 	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
-		"--summary", files: []string{trialsFile(CitedFolder, leadingData, "gat"), trialsFile(CitedFolder, leadingData, "sgat")}}
+		"--summary", files: []string{trialsFile(CitedFolder, leadingData, "gat"),
+		trialsFile(CitedFolder, leadingData, "sgat")}}
 	above, err := v.tally(all, 0)
 	if err != nil {
 		return notRun("%v", err)

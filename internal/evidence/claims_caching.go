@@ -125,7 +125,8 @@ func claimOfNodes(id, data string, asPublished bool) Claim {
 		for _, p := range ofData(data) {
 			n := nodes[v.Of]
 			v.Of++
-			if asPublished && math.Abs(n-float64(p.NodesCached)) <= 0.01*float64(p.Nodes) || !asPublished && n < float64(p.Nodes) {
+			if asPublished && math.Abs(n-float64(p.NodesCached)) <= 0.01*float64(p.Nodes) ||
+				!asPublished && n < float64(p.Nodes) {
 				v.Holds++
 			}
 			parts = append(parts, fmt.Sprintf("%d %%: %.0f (paper: %d)", p.TrainPercent, n, p.NodesCached))

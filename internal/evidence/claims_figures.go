@@ -169,7 +169,9 @@ func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 			continue
 		}
 		said = append(said, panel[0].Panel+": "+tops(r, panel))
-		all = append(all, comparison{name: panel[0].Panel, differences: func(r *record.Results) []record.Difference { return slopes(r, panel, sign) }})
+		all = append(all, comparison{name: panel[0].Panel, differences: func(r *record.Results) []record.Difference {
+			return slopes(r, panel, sign)
+		}})
 	}
 	if len(all) == 0 {
 		return Verdict{Grade: multiverse.CannotTest, Figures: strings.Join(out, "; ")}
@@ -249,7 +251,8 @@ func losses(data string, compare func(plain, masked record.Record) float64) []co
 			var differences []record.Difference
 			for _, plain := range r.Trials(c) {
 				for _, with := range r.Trials(masked(c)) {
-					if plain.Seed == with.Seed && plain.SplitHash == with.SplitHash && len(plain.ValidationLosses) > 0 && len(with.ValidationLosses) > 0 {
+					if plain.Seed == with.Seed && plain.SplitHash == with.SplitHash &&
+						len(plain.ValidationLosses) > 0 && len(with.ValidationLosses) > 0 {
 						differences = append(differences, record.Difference{Seed: plain.Seed, Value: compare(plain, with)})
 					}
 				}

@@ -240,7 +240,8 @@ func figKeepRateGAT() Artifact {
 		"inductive", XLabel: keepRateAxis, YLabel: f1Axis,
 		About: keepRateAbout}
 	for _, model := range []string{"gat", "sgat"} {
-		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM", paper.Cell("cora", model, datasets.Inductive, 10),
+		a.Curves = append(a.Curves, overKeepRates(strings.ToUpper(model)+" + NM",
+			paper.Cell("cora", model, datasets.Inductive, 10),
 			paper.Masked))
 	}
 	return a
