@@ -144,7 +144,7 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, all := range []bool{false, true} {
 			for _, scoresOnly := range []bool{false, true} {
-				store := model.NewStore()
+				store := gnntest.Store(t)
 				plan := kernels.Plan{Kernel: kernels.FusedKernel}
 				near := nearOf(t, store, plan, 50, nil)
 				m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},
@@ -184,7 +184,7 @@ func TestDropoutOnScoresAloneLeavesLayersInputs(t *testing.T) {
 func TestReadoutsDropOutInTrainingAsTheyAreDefined(t *testing.T) {
 	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		for _, all := range []bool{false, true} {
-			store := model.NewStore()
+			store := gnntest.Store(t)
 			plan := kernels.Plan{Kernel: kernels.FusedKernel}
 			near := nearOf(t, store, plan, 50, nil)
 			m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}}, Readout: nmgnn.Readout{Classes: 1, All: all},

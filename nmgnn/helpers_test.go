@@ -61,7 +61,7 @@ type program struct {
 
 func (f fixed) program(t *testing.T, b *backend.Backend, plan kernels.Plan) *program {
 	t.Helper()
-	store := model.NewStore()
+	store := gnntest.Store(t)
 	data, err := nmgnn.Load(store, "/data/train", f.edges, f.features, nmgnn.LoadOptions{Plan: plan, Gradients: true})
 	require.NoError(t, err)
 	delta := f.mask

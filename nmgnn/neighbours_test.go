@@ -18,7 +18,7 @@ import (
 
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		// 0–1, 0–2; 3 alone. Scores are those of the sources: 1000, 1001, −2000, 5.
 		near := nearOf(t, store, plan, 4, [][2]int32{{0, 1}, {0, 2}})
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, scores *Node) []*Node {
@@ -54,7 +54,7 @@ var (
 
 func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
 			y, tied := near(nil).Max(h, nil), near(nil).Max(alike, nil)
@@ -76,7 +76,7 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 
 func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		asked := 0
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors *Node) []*Node {
@@ -109,7 +109,7 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 	var first []float32
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		var pairs [][2]int32
 		for v := range int32(30) {
 			pairs = append(pairs, [2]int32{v, (v + 1) % 30}, [2]int32{v, (v + 7) % 30})
@@ -146,7 +146,7 @@ func TestAttentionDropoutDropsTheSameEntriesWithEveryKernel(t *testing.T) {
 
 func TestAttentionIsSoftmaxDropoutAndWeightedSumWithTheirGradients(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		r := nmgnn.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
 		var pairs [][2]int32

@@ -32,7 +32,7 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 	} {
 		for _, plan := range gnntest.EveryKernel() {
 			t.Run(c.name+"/"+string(plan.Kernel), func(t *testing.T) {
-				store := model.NewStore()
+				store := gnntest.Store(t)
 				near := nearOf(t, store, plan, 5, fivePairs)
 				_, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 					taken := func(r *kernels.Random) (n int) {
@@ -63,7 +63,7 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 
 func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {
 			g := key.Graph()

@@ -28,7 +28,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 	}
 	var first [][]float32
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, n, pairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
 			r := kernels.NewRandom(key, plan.Kernel)
@@ -80,7 +80,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 
 func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, h, factors *Node) []*Node {
 			g := key.Graph()
@@ -111,7 +111,7 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 	var first [][]float32
 	for _, plan := range append(gnntest.EveryKernel(), kernels.Plan{Kernel: kernels.ChainKernel, DenseFeatures: true}) {
 		b := gnntest.Go(t)
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		edges := gnntest.Undirected(t, len(x), [][2]int32{{0, 1}})
 		data, err := nmgnn.Load(store, "/data/train", edges, gnntest.SparseRows(x),
 			nmgnn.LoadOptions{Plan: plan, Gradients: true})
@@ -164,7 +164,7 @@ func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
 	}
 	var first [][]float32
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, n, pairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
 			g := key.Graph()
@@ -228,7 +228,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 	}
 	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{4}}, nmgnn.GIN{Width: []int{3}}}, Dropout: 0.5}
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		data, err := nmgnn.Load(store, "/data/test", gnntest.Undirected(t, n, ring(n)), gnntest.SparseRows(x),
 			nmgnn.LoadOptions{Plan: plan})
 		require.NoError(t, err)

@@ -45,7 +45,7 @@ func TestMaskingOthersIsMaskingAllPlusWhatWasTakenFromTheNodeItself(t *testing.T
 		pairs = append(pairs, [2]int32{v, (v + 1) % n}, [2]int32{v, (v + 5) % n})
 	}
 	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, n, pairs)(nil)
 		methods := map[string]func(near nmgnn.Neighbours, scores, h *Node) *Node{
 			"Sum":  func(near nmgnn.Neighbours, _, h *Node) *Node { return near.Sum(h, nil) },

@@ -16,7 +16,7 @@ import (
 
 func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
-		store := model.NewStore()
+		store := gnntest.Store(t)
 		var pairs [][2]int32
 		for v := range int32(40) {
 			pairs = append(pairs, [2]int32{v, (v + 1) % 40}, [2]int32{v, (v + 9) % 40})

@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"nodemask/cmd/nodemask/internal/home"
@@ -129,4 +134,174 @@ func prepare(c *cobra.Command) {
 			return misusef("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
 		}
 	}
+}
+
+// misuse marks an error as the caller's: an invalid flag, argument or name. It ends the command with exit code 2; any
+// other error ends it with 1.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+
+// choices is a list as Go prints it.
+var choices = regexp.MustCompile(`expected one of \[[^\]]+\]`)
+
+// plain returns an error's text for people: in one line, since joined errors come in several and scripts read one, with
+// commas in lists, and what was said twice once.
+func plain(text string) string {
+	var parts []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = choices.ReplaceAllStringFunc(line, func(list string) string {
+			before, names, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
+			if strings.Contains(names, `"`) { // a name may have spaces
+				return before + strings.ReplaceAll(names, `" "`, `", "`)
+			}
+			return before + strings.ReplaceAll(names, " ", ", ")
+		})
+		if !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fileError names the flag that gave a file which cannot be opened, in place of the system call. Without a flag, the
+// file was an argument.
+func fileError(flag, file string, err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) || path.Path != file {
+		return err
+	}
+	if flag == "" {
+		return fmt.Errorf("%s: %w", file, path.Err)
+	}
+	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
+}
+
+// flagError marks a flag's error as misuse, and names the flag that may be meant, or what was expected of its value, in
+// place of which of Go's functions could not read it.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return misuse{didYouMean(err, "--"+unknown.GetSpecifiedName(), known)}
+	}
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return misuse{err}
+	}
+	if f, is := invalid.GetFlag().Value.(*axisFlag); is && f.Switch == "" { // whose errors name the value
+		return misusef("--%s: %w", f.Flag, invalid.Unwrap())
+	}
+	var number *strconv.NumError
+	isTime := invalid.GetFlag().Value.Type() == "duration"
+	if !errors.As(err, &number) && !isTime {
+		return misuse{err}
+	}
+	expected, from := "a whole number", ""
+	if number != nil {
+		from = number.Func
+	}
+	switch from {
+	case "":
+		expected = "a time with its unit"
+	case "ParseUint":
+		expected = "a whole number from 0 up"
+	case "ParseFloat":
+		expected = "a number"
+	case "ParseBool":
+		expected = "true or false"
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		expected += ", and none so large"
+	}
+	return misusef("invalid argument %q for \"--%s\" flag: expected %s",
+		invalid.GetValue(), invalid.GetFlag().Name, expected)
+}
+
+// didYouMean adds to an error about a misspelt word the known one that may be meant, if cobra suggests one: the
+// nearest.
+func didYouMean(err error, word string, known []string) error {
+	if word == "" || slices.Contains(known, word) {
+		return err
+	}
+	var words cobra.Command
+	for _, k := range known {
+		words.AddCommand(&cobra.Command{Use: k, Run: func(*cobra.Command, []string) {}})
+	}
+	for distance := range 3 { // 2 is what cobra takes by itself
+		words.SuggestionsMinimumDistance = distance
+		if near := words.SuggestionsFor(word); len(near) > 0 {
+			return fmt.Errorf("%w. Did you mean %s?", err, near[0])
+		}
+	}
+	return err
+}
+
+// unknownCommand returns the error for a word that is not one of c's commands.
+func unknownCommand(c *cobra.Command, word string) error {
+	var known []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	return misuse{didYouMean(fmt.Errorf("unknown command %q: see '%s --help'", word, c.CommandPath()), word, known)}
+}
+
+// newHelpCommand is 'nodemask help', which cobra's own ends as a success for an unknown command.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(c *cobra.Command, args []string) error {
+			of := c.Root()
+			for _, word := range args {
+				next, _, err := of.Find([]string{word})
+				if err != nil || next == of {
+					return unknownCommand(of, word)
+				}
+				of = next
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
+
+// flagGroup is a part of a command's flags under a heading.
+type flagGroup struct {
+	heading string
+	flags   []string
+}
+
+// groupFlags has a command's help list its flags under headings. What is in none of them comes last.
+func groupFlags(c *cobra.Command, groups []flagGroup) {
+	c.Flags().SortFlags = false
+	c.InitDefaultHelpFlag()
+	var text strings.Builder
+	listed := map[string]bool{}
+	write := func(heading string, has func(name string) bool) {
+		part := pflag.NewFlagSet(heading, pflag.ContinueOnError)
+		part.SortFlags = false
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if has(f.Name) && !listed[f.Name] {
+				part.AddFlag(f)
+				listed[f.Name] = true
+			}
+		})
+		if part.HasFlags() {
+			text.WriteString(heading + ":\n" + part.FlagUsages() + "\n")
+		}
+	}
+	for _, g := range groups {
+		write(g.heading, func(name string) bool { return slices.Contains(g.flags, name) })
+	}
+	write("Other flags", func(string) bool { return true })
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		c.Printf("Usage:\n  %s\n\nExamples:\n%s\n\n%s", c.UseLine(), c.Example, text.String())
+		return nil
+	})
 }

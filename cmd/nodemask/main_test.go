@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/nmgnn/hyper"
 )
 
 func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
@@ -63,4 +67,103 @@ func TestWhatAFlagCannotBeIsSaidInWordsByEveryCommand(t *testing.T) {
 	}
 	visit(newRootCommand())
 	require.Greater(t, checked, 40)
+}
+
+func TestASuggestionIsTheNearestWordAndNoneFar(t *testing.T) {
+	known := []string{"gin", "gat", "gcn", "cora", "table-gat"}
+	for word, want := range map[string]string{"gni": "gin", "coar": "cora", "table-gta": "table-gat", "GIN": "gin",
+		"gin": "", "xyz": "", "": ""} {
+		if want != "" {
+			want = ". Did you mean " + want + "?"
+		}
+		assert.Equal(t, "unknown"+want, didYouMean(errors.New("unknown"), word, known).Error(), word)
+	}
+}
+
+func TestMisspeltWordsAreMisuseAndGetASuggestion(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"train", "--modle", "gin"}, "nodemask: unknown flag: --modle. Did you mean --model?\n"},
+		{[]string{"train", "--regularizer", "dropedge"}, "nodemask: unknown flag: --regularizer. Did you mean " +
+			"--regulariser?\n"},
+		{[]string{"train", "--xyzzy"}, "nodemask: unknown flag: --xyzzy\n"},
+		{[]string{"train", "--data", "coar"}, ". Did you mean cora?\n"},
+		{[]string{"tree", "--data", "coar", "--root", "5"}, ". Did you mean cora?\n"},
+		{[]string{"data", "info", "coar"}, ". Did you mean cora?\n"},
+		{[]string{"train", "--model", "gni"}, ". Did you mean gin?\n"},
+		{[]string{"train", "--preset", "standrad"}, ". Did you mean standard?\n"},
+		{[]string{"report", "table-gta"}, ". Did you mean table-gat?\n"},
+		{[]string{"reproduce", "table-gta"}, ". Did you mean table-gat?\n"},
+		{[]string{"report", "sumary"}, ". Did you mean summary?\n"},
+		{[]string{"trian"}, "nodemask: unknown command \"trian\": see 'nodemask --help'. Did you mean train?\n"},
+		{[]string{"help", "trian"}, "nodemask: unknown command \"trian\": see 'nodemask --help'. Did you mean train?\n"},
+		{[]string{"help", "data", "lsit"}, "nodemask: unknown command \"lsit\": see 'nodemask data --help'. Did you mean " +
+			"list?\n"},
+		{[]string{"data", "lsit"}, "nodemask: unknown command \"lsit\": see 'nodemask data --help'. Did you mean list?\n"},
+	} {
+		code, out, diagnostics := nodemask(t, c.args...)
+		assert.Equal(t, 2, code, c.args)
+		assert.Empty(t, out, c.args)
+		assert.Contains(t, diagnostics, c.want, c.args)
+		assert.NotContains(t, diagnostics, "backend:", c.args)
+	}
+}
+
+func TestHelpOfACommandSucceeds(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"help", "train"}, {"help", "data", "list"}, {"data", "--help"}} {
+		code, out, diagnostics := nodemask(t, args...)
+		assert.Equal(t, 0, code, args)
+		assert.Contains(t, out, "Usage:", args)
+		assert.Empty(t, diagnostics, args)
+	}
+}
+
+func TestVersionNamesTheProgramOnce(t *testing.T) {
+	code, out, _ := nodemask(t, "--version")
+	assert.Equal(t, 0, code)
+	assert.Regexp(t, `^nodemask \d`, out)
+}
+
+func TestErrorsAreOneLineWithCommasInLists(t *testing.T) {
+	code, _, diagnostics := nodemask(t, "train", "--setting", "transductiv")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "nodemask: setting \"transductiv\": expected \"inductive\" or \"transductive\"\n", diagnostics)
+	assert.Equal(t, "a; b", plain("a\nb\na"))
+	assert.Equal(t, `"x": expected one of "a b", "c"`, plain(`"x": expected one of ["a b" "c"]`))
+	assert.Equal(t, "expected one of a, b, with its rate", plain("expected one of [a b], with its rate"))
+}
+
+func TestHelpOfTrainListsEachFlagOnceUnderAHeading(t *testing.T) {
+	_, out, _ := nodemask(t, "train", "--help")
+	_, flags, found := strings.Cut(out, trainGroups[0].heading+":\n")
+	require.True(t, found)
+	listed := 0
+	newTrainCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		assert.Len(t, regexp.MustCompile(`(?m)^ {6}--`+f.Name+`\b[^-]|^  -\w, --`+f.Name+` `).FindAllString(flags, -1), 1,
+			f.Name)
+		listed++
+	})
+	assert.Greater(t, listed, 30)
+	for _, g := range trainGroups {
+		for _, name := range g.flags {
+			assert.NotNil(t, newTrainCommand().Flags().Lookup(name), name)
+		}
+	}
+	_, others, found := strings.Cut(flags, "Other flags:\n")
+	require.True(t, found)
+	assert.Equal(t, "  -h, --help   help for train\n", strings.TrimRight(others, "\n")+"\n", "a new flag gets a heading")
+}
+
+func TestPresetHelpSaysWhichModelStartsFromWhich(t *testing.T) {
+	help := presetHelp()
+	for _, model := range hyper.Models() {
+		preset := hyper.TraitsOf(model).Preset
+		want := preset + ` for ([a-z0-9]+, )*` + model + `\b`
+		if preset == hyper.Presets()[0] {
+			want = preset + ` for the others\)$`
+		}
+		assert.Regexp(t, want, help, model)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/gomlx/gomlx/ml/model"
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
@@ -35,6 +36,15 @@ func XLA(t testing.TB) *backend.Backend {
 		t.Skipf("skipped: %v", err)
 	}
 	return b
+}
+
+// Store returns a new store that draws the same initial weights each time: with some draws no unit of a small model is
+// active, and what a test compares is the same whatever it does.
+func Store(t testing.TB) *model.Store {
+	t.Helper()
+	store := model.NewStore()
+	require.NoError(t, store.SetRNGStateFromSeed(1))
+	return store
 }
 
 // ForEachBackend runs a test on the pure-Go backend and on xla:cpu, each as a subtest: where XLA is not set up, only
