@@ -6,9 +6,10 @@ import sys
 
 HEAD = """# What others made
 
-nodemask is under the [Apache License 2.0](LICENSE). Its programs, and the pages that it writes, hold what follows; whoever passes them on passes on
-these notices too. `make third-party` writes this page, and `go test ./internal/floors` holds it to what is linked. `nodemask-beam`, a module of its
-own that whoever wants it builds, links Apache Beam, 80 modules in all: `make sbom` lists them, with their licences, once it is built.
+nodemask is under the [Apache License 2.0](LICENSE). Its programs, and the pages that it writes, hold what follows;
+whoever passes them on passes on these notices too. `make third-party` writes this page, and `go test ./internal/floors`
+holds it to what is linked. `nodemask-beam`, a module of its own that whoever wants it builds, links Apache Beam, 80
+modules in all: `make sbom` lists them, with their licences, once it is built.
 
 | what | version | licence | linked into |
 |---|---|---|---|
