@@ -22,6 +22,12 @@ TEST := go test -vet=off "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# JupyterLab completes names with gopls, which takes half a minute to compile: where pages are all that is asked for, it
+# is left out.
+ifeq ($(filter-out reports,$(MAKECMDGOALS)),)
+export PAGES_ALONE := 1
+endif
+
 # Notebooks run at small size, to be done in minutes: NODEMASK_SMALL=0 has them run in full.
 reports: export NODEMASK_SMALL ?= 1
 reports: export FIRST_PAGE := 1

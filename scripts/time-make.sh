@@ -24,8 +24,9 @@ done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || stop "--rounds is '$rounds': use a number from 1 on"
 (($#)) || stop "name one commit or two, as in: scripts/time-make.sh main HEAD"
 project=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+commits=() # as they are now: HEAD may move meanwhile
 for commit in "$@"; do
-    git -C "$project" rev-parse --quiet --verify "$commit^{commit}" >/dev/null || stop "there is no commit $commit"
+    commits+=("$(git -C "$project" rev-parse --quiet --verify --short=10 "$commit^{commit}")") || stop "there is no commit $commit"
 done
 
 scratch=$(mktemp -d)
@@ -67,16 +68,14 @@ run() {
 printf '%-6s %-14s %10s %12s %12s   load %s\n' round commit seconds processor "first page" \
     "$(uptime | sed 's/.*average: //')"
 for ((round = 1; round <= rounds; round++)); do
-    for commit in "$@"; do
-        sha=$(git -C "$project" rev-parse --short=10 "$commit^{commit}")
+    for sha in "${commits[@]}"; do
         took=$(run "$sha" "$logs/$round-$sha.log")
         read -r seconds processor first <<<"$took"
         printf '%-6s %-14s %10s %12s %12s\n' "$round" "$sha" "$seconds" "$processor" "$first"
         echo "$seconds" >>"$logs/$sha.seconds"
     done
 done
-for commit in "$@"; do
-    sha=$(git -C "$project" rev-parse --short=10 "$commit^{commit}")
+for sha in "${commits[@]}"; do
     sort -n "$logs/$sha.seconds" | awk -v name="$sha" '{ t[NR] = $1 } END {
         printf "median %-14s %10.1f s of %d\n", name, NR % 2 ? t[(NR + 1) / 2] : (t[NR / 2] + t[NR / 2 + 1]) / 2, NR }'
 done

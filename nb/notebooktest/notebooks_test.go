@@ -81,7 +81,7 @@ func unittest(t *testing.T, folder, module string) {
 func labPython(t *testing.T) string {
 	python, err := filepath.Abs(filepath.Join(project, ".nodemask", "lab", "bin", "python"))
 	require.NoError(t, err)
-	if _, err := os.Stat(filepath.Join(python, "..", "..", "tools-installed")); err != nil {
+	if _, err := os.Stat(filepath.Join(python, "..", "..", "kernel-installed")); err != nil {
 		t.Skip("needs JupyterLab: run 'make setup-lab'")
 	}
 	return python

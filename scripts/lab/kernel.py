@@ -116,6 +116,14 @@ def make(parent, connection):
     return folder, file
 
 
+def environment(gonb):
+    """What gonb runs with. gopls, which gonb starts if it finds it, reads the whole project to complete names: for
+    seconds, and for nobody where notebooks are run for their pages."""
+    if RUN in os.environ:
+        return dict(os.environ)
+    return {**os.environ, "PATH": f"{pathlib.Path(gonb).parents[1] / 'gopls'}:{os.environ['PATH']}"}
+
+
 def main(command):
     starter = os.getppid()
     parent = pathlib.Path(tempfile.gettempdir())
@@ -132,8 +140,8 @@ def main(command):
     by_itself = False
     try:
         kernel = subprocess.Popen(
-            command, env={**os.environ, "TMPDIR": str(folder),
-                FOLDER: str(folder)}, preexec_fn=lambda: prctl(SET_PDEATHSIG, signal.SIGKILL))
+            command, env={**environment(command[0]), "TMPDIR": str(folder), FOLDER: str(folder)},
+            preexec_fn=lambda: prctl(SET_PDEATHSIG, signal.SIGKILL))
         while True:
             try:
                 status = kernel.wait(timeout=1)

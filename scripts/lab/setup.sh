@@ -5,6 +5,7 @@
 #   PYTHON=python3.12   the Python to make the environment with (default: the first that is 3.10 or newer)
 #
 #   FIRST_PAGE=1        write reports/index.html as soon as Python is there, if it is not there yet
+#   PAGES_ALONE=1       leave gopls out, by which JupyterLab completes names
 #
 # Each part leaves a note of what it was made from when it has finished, and is done again only when that has changed.
 # Parts that wait for the network and parts that compile run side by side.
@@ -106,26 +107,34 @@ sizes() {
 }
 
 # The tools are built in a module of their own, so that what they need never changes what nodemask is built with. Where
-# gonb looks for goimports and go there are cellimports and cellgo, which call them.
-tools=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports bin:golang.org/x/tools/gopls)
+# gonb looks for goimports and go there are cellimports and cellgo, which call them. gopls, which completes names in
+# JupyterLab, has a folder of its own: notebooks run for their pages do without (kernel.py).
+kernel=(bin:github.com/janpfeifer/gonb tools:golang.org/x/tools/cmd/goimports)
+editor=(gopls:golang.org/x/tools/gopls)
 
+# build_tools NAME TOOL... builds tools that are not there, or of other versions.
 build_tools() {
+    local name=$1
+    shift
     in_background
-    { echo "${tools[@]}" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/tools"
-    { cat "$scratch/tools" && sizes "${tools[@]}"; } | cmp -s - "$lab/tools-installed" && return
-    mkdir "$scratch/built"
-    CGO_ENABLED=0 GOWORK=off step "the Go kernel cannot be built" \
-        go -C tools/lab build -ldflags=-w -o "$scratch/built/" "${tools[@]#*:}"
+    { echo "$@" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/$name"
+    { cat "$scratch/$name" && sizes "$@"; } | cmp -s - "$lab/$name-installed" && return
+    mkdir "$scratch/$name-built"
+    CGO_ENABLED=0 GOWORK=off step "$name cannot be built" \
+        go -C tools/lab build -ldflags=-w -o "$scratch/$name-built/" "${@#*:}"
 }
 
-# install_tools puts what was built into the environment, once that is there.
+# install_tools NAME TOOL... puts what was built into the environment, once that is there.
 install_tools() {
-    [[ -d $scratch/built ]] || return 0
-    mkdir -p "$lab/tools"
-    local tool
-    for tool in "${tools[@]}"; do mv "$scratch/built/${tool##*/}" "$lab/${tool%%:*}/"; done
-    { cat "$scratch/tools" && sizes "${tools[@]}"; } >"$scratch/tools-installed"
-    mv "$scratch/tools-installed" "$lab/tools-installed"
+    local name=$1 tool
+    shift
+    [[ -d $scratch/$name-built ]] || return 0
+    for tool in "$@"; do
+        mkdir -p "$lab/${tool%%:*}"
+        mv "$scratch/$name-built/${tool##*/}" "$lab/${tool%%:*}/"
+    done
+    { cat "$scratch/$name" && sizes "$@"; } >"$scratch/$name-installed"
+    mv "$scratch/$name-installed" "$lab/$name-installed"
 }
 
 # A cold build cache makes the first cell of a notebook take over a minute. What trains for cells is built as
@@ -173,9 +182,11 @@ part "XLA" scripts/setup.sh
 part "JupyterLab" python_and_first_page
 part "Go modules" step "Go modules cannot be fetched" go mod download # the kernel never downloads one
 part "nodemask" compile
-part "the Go kernel" build_tools
+part "the Go kernel" build_tools kernel "${kernel[@]}"
+[[ -n ${PAGES_ALONE:-} ]] || part "gopls" build_tools gopls "${editor[@]}"
 finish
 set +m
-install_tools
+install_tools kernel "${kernel[@]}"
+[[ -n ${PAGES_ALONE:-} ]] || install_tools gopls "${editor[@]}"
 build_helpers
 "$lab/bin/python" scripts/lab/register.py "$lab" "$PWD" "$(go env GOROOT)/bin" "$CGO_ENABLED" "$cells"

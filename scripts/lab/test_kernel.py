@@ -58,7 +58,9 @@ class Kernel(unittest.TestCase):
             kernel.times("fmt.Println(undefinedName)")
         self.assertIn("undefined: undefinedName", str(failed.exception))
         self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
-        kernel.client.complete('nb.Fig', 6, reply=True, timeout=60)  # gopls answers, and has read the project by then
+        # gopls answers, and has read the project by then.
+        answer = kernel.client.complete('nb.Fig', 6, reply=True, timeout=60)["content"]
+        self.assertTrue(answer["matches"], answer)
         kernel.client.inspect("nb.Figure", 5, reply=True, timeout=60)
         time.sleep(2)
         self.assertEqual(listener.asked, [])

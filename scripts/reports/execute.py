@@ -49,7 +49,7 @@ def sources_hash(project, kernel):
             h.update(f"{path.relative_to(project)}\0".encode())
             h.update(path.read_bytes() + b"\0")
     for path in (pathlib.Path(__file__), kernel / "kernel.json", kernel.parents[3] / "installed",
-        kernel.parents[3] / "tools-installed"):
+        kernel.parents[3] / "kernel-installed"):
         h.update(path.read_bytes())
     for name in ENVIRONMENT:
         h.update(f"{name}={os.environ.get(name)}\0".encode())

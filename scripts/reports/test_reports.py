@@ -503,7 +503,7 @@ class Sources(Folder):
     def test_a_change_of_what_results_depend_on_changes_the_key(self):
         kernel = self.folder / "lab/share/jupyter/kernels/nodemask"
         kernel.mkdir(parents=True)
-        for path in (kernel / "kernel.json", self.folder / "lab/installed", self.folder / "lab/tools-installed"):
+        for path in (kernel / "kernel.json", self.folder / "lab/installed", self.folder / "lab/kernel-installed"):
             path.write_text("{}")
         project = self.folder / "project"
         (project / "nmgnn").mkdir(parents=True)
