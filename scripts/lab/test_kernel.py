@@ -59,11 +59,18 @@ class Kernel(unittest.TestCase):
         self.assertIn("undefined: undefinedName", str(failed.exception))
         self.assertNotIn("# gonb_", str(failed.exception), "the name of the package that gonb makes of a cell")
         # gopls answers, and has read the project by then.
-        answer = kernel.client.complete('nb.Fig', 6, reply=True, timeout=60)["content"]
-        self.assertTrue(answer["matches"], answer)
-        kernel.client.inspect("nb.Figure", 5, reply=True, timeout=60)
+        answer = kernel.client.complete("%%\nnb.Fig", 9, reply=True, timeout=300)["content"]
+        self.assertIn("Figure", answer["matches"], answer)
+        kernel.client.inspect("%%\nnb.Figure", 8, reply=True, timeout=60)
         time.sleep(2)
         self.assertEqual(listener.asked, [])
+
+    def test_gopls_is_started_for_people_alone(self):
+        path = lambda: looked_after.environment("/lab/bin/gonb")["PATH"]
+        self.assertEqual(path(), f"/lab/gopls:{os.environ['PATH']}")
+        os.environ[looked_after.RUN] = "1"
+        self.addCleanup(os.environ.pop, looked_after.RUN)
+        self.assertEqual(path(), os.environ["PATH"])
 
     def test_what_go_env_has_written_changes_nothing(self):
         with tempfile.NamedTemporaryFile("w", suffix="env") as f:
