@@ -45,6 +45,7 @@ func requireSays(t *testing.T, file, name, text string) {
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
+	text = wrapped(text)
 	before, rest, found := strings.Cut(string(content), begin)
 	require.True(t, found, "%s has no line %s", file, begin)
 	have, after, found := strings.Cut(rest, end)
@@ -60,7 +61,7 @@ func requireSays(t *testing.T, file, name, text string) {
 func listed(findings []Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
-		fmt.Fprintf(&b, "%s\n", item(fmt.Sprintf("%s `bin/%s`", f.Text, f.Command)))
+		fmt.Fprintf(&b, "- %s `bin/%s`\n", f.Text, f.Command)
 	}
 	return b.String()
 }
@@ -78,11 +79,8 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	words, err := grid.Render(plots.FormatMarkdown)
 	require.NoError(t, err)
 	for _, file := range []string{"../../README.md", "../../docs/REPRODUCTION.md"} {
-		sentences := ""
-		for _, sentence := range answer.Sentences {
-			sentences += item(sentence) + "\n"
-		}
-		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n%s\n%s", answer.Headline, sentences, words))
+		requireSays(t, file, "answer", fmt.Sprintf("**%s**\n\n- %s\n\n%s", answer.Headline,
+			strings.Join(answer.Sentences, "\n- "), words))
 	}
 	primary, err := e.AnswersTable()
 	require.NoError(t, err)
@@ -103,27 +101,36 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 	requireSays(t, "../../docs/REPRODUCTION.md", "trials", trialsText(artifacts, e)+"\n")
 }
 
-// item writes an item of a list in lines of at most 120 columns, each command in one of them.
-func item(text string) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range regexp.MustCompile("(?:`[^`]*`|[^ `])+").FindAllString(text, -1) {
-		width := utf8.RuneCountInString(word)
-		switch {
-		case column == 0:
-			b.WriteString("- ")
-			column = 2
-		case column+1+width > 120:
-			b.WriteString("\n  ")
-			column = 2
-		default:
-			b.WriteString(" ")
-			column++
+// wrapped puts paragraphs and items of lists in lines of at most 120 columns, each command in one of them.
+func wrapped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		item := strings.HasPrefix(line, "- ")
+		if utf8.RuneCountInString(line) <= 120 || !item && strings.IndexAny(line, "|!<") == 0 {
+			continue
 		}
-		b.WriteString(word)
-		column += width
+		var b strings.Builder
+		column := 0
+		for _, word := range regexp.MustCompile("(?:`[^`]*`|[^ `])+").FindAllString(line, -1) {
+			width := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+width > 120 && item:
+				b.WriteString("\n  ")
+				column = 2
+			case column+1+width > 120:
+				b.WriteString("\n")
+				column = 0
+			default:
+				b.WriteString(" ")
+				column++
+			}
+			b.WriteString(word)
+			column += width
+		}
+		lines[i] = b.String()
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // rules lists the rules of claims that have their own.
@@ -133,7 +140,7 @@ func rules(artifacts []Artifact) string {
 		for _, a := range artifacts {
 			for _, c := range a.Claims {
 				if c.Subject == subject && c.Rule != "" {
-					fmt.Fprintf(&b, "%s\n", item(fmt.Sprintf("*%s* %s", c.Text, c.Rule)))
+					fmt.Fprintf(&b, "- *%s* %s\n", c.Text, c.Rule)
 				}
 			}
 		}
