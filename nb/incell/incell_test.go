@@ -1,6 +1,7 @@
 package incell
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
 )
 
@@ -78,4 +80,54 @@ func TestAccuracyIsByTheNeighboursInTheTrainSet(t *testing.T) {
 			table.Rows[4][0].Text})
 	_, err = byTrainNeighbours(t.Context(), "sbm:nodes=90,classes=3", "gcn", datasets.Inductive, 20, 2)
 	require.ErrorContains(t, err, "gcn")
+}
+
+func TestNormsAreMeanLengthsByLayerInTrainingAndInTesting(t *testing.T) {
+	t.Setenv("GOMLX_BACKEND", "go")
+	table, err := normsByLayer(t.Context(), "sbm:nodes=60,classes=3", "gin", datasets.Transductive, 20)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"reading", "masking", "layer 1", "layer 2", "logits"}, table.Header)
+	var rows []string
+	for _, row := range table.Rows {
+		rows = append(rows, row[0].Text+", "+row[1].Text)
+		for _, f := range row[2:] {
+			assert.Regexp(t, `^\S+ → \S+ \(× \d+\.\d\)$`, f.Text)
+		}
+	}
+	assert.Equal(t, []string{"the cited reading, none", "the cited reading, p = 0.5", "rescale: yes, p = 0.5",
+		"body: no normalisation, none", "body: no normalisation, p = 0.5",
+		"body: no normalisation; rescale: yes, p = 0.5"}, rows)
+
+	x := train.Experiment{Graph: nb.Data("sbm:nodes=60,classes=3"), Setting: datasets.Transductive, TrainPercent: 20,
+		SplitSeed: 1}
+	x.Parameters, err = hyper.For("gcn")
+	require.NoError(t, err)
+	x.Parameters.MaxEpochs = 2
+	results, err := x.Run(t.Context(), Backend(), train.Seeds(1, 1), train.RunOptions{})
+	require.NoError(t, err)
+	trained, tested, err := norms(x, results[0])
+	require.NoError(t, err)
+	all, err := results[0].Saved(x).Network().Represent(Backend(), x.Graph.Edges, x.Graph.Features, infer.Options{})
+	require.NoError(t, err)
+	split, err := x.Split(1)
+	require.NoError(t, err)
+	for l, h := range all { // nothing is masked: both are of the same representations
+		for _, of := range []struct {
+			nodes []int32
+			mean  float64
+		}{{split.Train, trained[l]}, {split.Test, tested[l]}} {
+			sum := 0.0
+			for _, v := range of.nodes {
+				sum += math.Sqrt(float64(dot(h.Row(int(v)))))
+			}
+			assert.InDelta(t, sum/float64(len(of.nodes)), of.mean, 1e-5)
+		}
+	}
+}
+
+func dot(row []float32) (sum float32) {
+	for _, value := range row {
+		sum += value * value
+	}
+	return sum
 }

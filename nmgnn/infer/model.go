@@ -3,6 +3,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -28,6 +29,8 @@ type Model struct {
 type Options struct {
 	// Mask says which nodes are masked; nil: none.
 	Mask []bool
+	// Delta is what nodes are multiplied by where others sum them up, as [nmgnn.Mask] draws it; nil: 0 where Mask says so.
+	Delta []float32
 	// Degrees holds |N_v| where the rows of the graph do not tell, as in a part of a larger one; nil: they do.
 	Degrees []int32
 }
@@ -62,6 +65,9 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if o.Mask != nil && len(o.Mask) != n {
 		return nil, fmt.Errorf("a mask of %d entries for %d nodes", len(o.Mask), n)
 	}
+	if o.Delta != nil && len(o.Delta) != n {
+		return nil, fmt.Errorf("a δ of %d entries for %d nodes", len(o.Delta), n)
+	}
 	if o.Degrees != nil && len(o.Degrees) != n {
 		return nil, fmt.Errorf("%d degrees for %d nodes", len(o.Degrees), n)
 	}
@@ -82,11 +88,14 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 		}
 	}
 	var delta *model.Variable
-	if o.Mask != nil {
-		values := make([]float32, n)
-		for v, masked := range o.Mask {
-			if !masked {
-				values[v] = 1
+	if o.Mask != nil || o.Delta != nil {
+		values := slices.Clone(o.Delta)
+		if values == nil {
+			values = make([]float32, n)
+			for v, masked := range o.Mask {
+				if !masked {
+					values[v] = 1
+				}
 			}
 		}
 		into := kernels.NewConstants(store, "/"+DataScope)

@@ -1,0 +1,131 @@
+package incell
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
+	"nodemask/nb"
+	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
+	"nodemask/nmgnn/train"
+	"nodemask/plots"
+	"nodemask/record/measure"
+)
+
+// NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,
+// with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
+// train nodes as training sees them, and of test nodes when nothing is masked any more.
+func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	nb.Table(nb.Must1(normsByLayer(ctx, data, model, setting, trainPercent)))
+}
+
+func normsByLayer(ctx context.Context, data, model string, setting datasets.Setting, trainPercent int) (plots.Table,
+	error) {
+	t := plots.Table{ID: "norms", TextColumns: 2,
+		Title: fmt.Sprintf("How large representations are in training and in testing: %s on %s, %s, %d %% to train on",
+			hyper.Title(model), data, setting, trainPercent),
+		Caption: "Mean Euclidean length of representations, by layer: of train nodes with the mask of training → of test " +
+			"nodes without it, and how many times larger the latter are. Batch normalisation uses what training left. One " +
+			"split."}
+	q, err := cited.Question(cited.Scale, data, model, setting)
+	if err != nil {
+		return t, err
+	}
+	b := Backend()
+	runner := train.NewRunner(b)
+	defer runner.Close()
+	for _, reading := range q.Readings() {
+		arms := []multiverse.Arm{multiverse.Masked}
+		name := cited.Departure(q.Axes, reading)
+		if !strings.Contains(name, "rescale") { // which changes nothing where nothing is masked
+			arms = []multiverse.Arm{multiverse.Plain, multiverse.Masked}
+		}
+		for _, arm := range arms {
+			c, err := reading.Cell(q.Axes, arm, data, model, setting, trainPercent)
+			if err != nil {
+				return t, err
+			}
+			x := measure.Experiment(c, nb.Data(data))
+			x.Smoothness = false
+			r, err := runner.Trial(ctx, x, cited.FirstSplit, nil)
+			if err != nil {
+				return t, err
+			}
+			trained, tested, err := norms(x, r)
+			if err != nil {
+				return t, err
+			}
+			if t.Header == nil {
+				t.Header = []string{"reading", "masking"}
+				for l := range trained[1:] {
+					t.Header = append(t.Header, fmt.Sprintf("layer %d", l+1))
+				}
+				t.Header = append(t.Header, "logits")
+			}
+			masking := "none"
+			if x.Parameters.KeepRate.Active() {
+				masking = fmt.Sprintf("p = %v", float64(x.Parameters.KeepRate))
+			}
+			row := []plots.Field{{Text: name}, {Text: masking}}
+			for l := range trained {
+				row = append(row, plots.Field{Text: fmt.Sprintf("%.2g → %.2g (× %.1f)", trained[l], tested[l],
+					tested[l]/trained[l])})
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t, nil
+}
+
+// norms returns the mean Euclidean length of each layer's representations: of the train nodes in the train graph, under
+// a mask as training draws it, and of the test nodes in the test graph.
+func norms(x train.Experiment, r *train.Result) (trained, tested []float64, err error) {
+	split, err := x.Split(r.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
+	if err != nil {
+		return nil, nil, err
+	}
+	network, b := r.Saved(x).Network(), Backend()
+	represent := func(phase datasets.Phase, o infer.Options) ([]float64, error) {
+		all, err := network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o)
+		if err != nil {
+			return nil, err
+		}
+		means := make([]float64, len(all))
+		for l, h := range all {
+			for _, v := range phase.Score {
+				sum := 0.0
+				for _, value := range h.Row(int(v)) {
+					sum += float64(value) * float64(value)
+				}
+				means[l] += math.Sqrt(sum) / float64(len(phase.Score))
+			}
+		}
+		return means, nil
+	}
+	var o infer.Options
+	if x.Parameters.KeepRate.Active() {
+		o.Delta = make([]float32, len(view.Train.Nodes))
+		mask := train.OptionsOf(x.Parameters, view).Mask
+		mask.Draw(rand.New(rand.NewPCG(r.Seed, 1)), o.Delta)
+	}
+	if trained, err = represent(view.Train, o); err != nil {
+		return nil, nil, err
+	}
+	tested, err = represent(view.Test, infer.Options{})
+	return trained, tested, err
+}
