@@ -12,9 +12,9 @@ import (
 )
 
 // Advise says which regulariser, if any, helps a graph, and for which of some models (none: the usual four): the answer
-// in a sentence, the effects with intervals, and the numbers. data is a name or a path, as [Data] takes it. It ends when
-// the answer is clear or the budget is spent (0: five minutes; a tenth of it at small size), and the stop button ends it
-// with what is known then. Trials are kept: run the cell again, or the command 'nodemask advise', to go on.
+// in a sentence, the effects with intervals, and the numbers. data is a name or a path, as [Data] takes it. It ends
+// when the answer is clear or the budget is spent (0: five minutes; a tenth of it at small size), and the stop button
+// ends it with what is known then. Trials are kept: run the cell again, or the command 'nodemask advise', to go on.
 func Advise(data string, budget time.Duration, models ...string) {
 	ctx, stop := interruptible()
 	defer stop()

@@ -53,7 +53,8 @@ func Masked(c record.Cell, keep hyper.KeepRate) record.Cell {
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
-		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm, false
+		p.AttentionDropout, p.MaskOver, p.SelfTerm, p.Rescale = preset.AttentionDropout, preset.MaskOver, preset.SelfTerm,
+			false
 	})
 }
 

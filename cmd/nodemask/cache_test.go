@@ -33,5 +33,6 @@ func TestACacheIsSavedBeforeItsModelAndAnotherModelDoesNotTakeIt(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cached.LoadCache(cache, m)
 	require.ErrorContains(t, err, cache+": the cache of model ")
-	require.ErrorContains(t, err, ", not of this one ("+m.Fingerprint()+"): save both from the same training run, and to the end")
+	require.ErrorContains(t, err,
+		", not of this one ("+m.Fingerprint()+"): save both from the same training run, and to the end")
 }

@@ -90,7 +90,8 @@ func TestTrainWithJSONPrintsOneObjectATrialInTheOrderOfTheSeeds(t *testing.T) {
 	for i, line := range lines {
 		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash",
 			"macro_f1", "micro_f1", "accuracy",
-			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate", "weight_decay", "stop_on"} {
+			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate",
+			"weight_decay", "stop_on"} {
 			assert.Contains(t, line, key)
 		}
 		assert.EqualValues(t, 7+i, line["seed"])

@@ -256,7 +256,8 @@ func TestCollapsedSplitsAreCountedAndStabilityIsNamed(t *testing.T) {
 	assert.Equal(t, (len(base.F1)+3)/4, base.Collapsed)
 	assert.Zero(t, arm.Collapsed)
 	assert.Regexp(t, fmt.Sprintf(`What it buys is stability: plain GIN collapsed on %d of %d splits \(\d\d\.\d ± `+
-		`\d\d\.\d\), with node masking with p = 0\.\d on 0 of %d \(8\d\.\d ± \d\.\d\)\.`, base.Collapsed, len(base.F1), len(arm.F1)),
+		`\d\d\.\d\), with node masking with p = 0\.\d on 0 of %d \(8\d\.\d ± \d\.\d\)\.`, base.Collapsed, len(base.F1),
+		len(arm.F1)),
 		a.Sentence)
 }
 

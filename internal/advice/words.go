@@ -111,8 +111,8 @@ func (q *Question) best() *Arm {
 	return best
 }
 
-// ahead reports whether an arm that is not settled is what to use until it is: it is a point ahead, and further than half
-// of its interval's half.
+// ahead reports whether an arm that is not settled is what to use until it is: it is a point ahead, and further than
+// half of its interval's half.
 func (a *Arm) ahead() bool {
 	return a.Verdict == Open && a.Effect != nil && a.Effect.Mean >= Margin && a.Effect.Low > -a.Effect.Mean
 }

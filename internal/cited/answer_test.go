@@ -12,9 +12,10 @@ import (
 	"nodemask/record"
 )
 
-// trained makes trajectories of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split, by its number from
-// 0, and of how new nodes arrive.
-func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c record.Cell, arrivals datasets.Arrivals, split int) float64) *multiverse.Results {
+// trained makes trajectories of the cited part for a model on Cora, in both settings: f1 of a trained cell on a split,
+// by its number from 0, and of how new nodes arrive.
+func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c record.Cell, arrivals datasets.Arrivals,
+	split int) float64) *multiverse.Results {
 	t.Helper()
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
@@ -27,8 +28,9 @@ func trained(t *testing.T, part cited.Part, model string, splits int, f1 func(c 
 	var all []record.Trajectory
 	for _, c := range cells {
 		for split := range splits {
-			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-				Seed: cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: "rules"}
+			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Choices: c.TrainedChoices(),
+				Seed:    cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: "rules"}
 			for range hyper.StopOns() {
 				var scores []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
@@ -135,7 +137,8 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 		all, err := cited.Answers(r, choice)
 		require.NoError(t, err)
 		for i, setting := range datasets.Settings() {
-			require.InDelta(t, want[i], of(t, all, "cora", "gat", setting).Effect.Pooled.MeanDifference, 1e-9, "%v, %s", choice, setting)
+			require.InDelta(t, want[i], of(t, all, "cora", "gat", setting).Effect.Pooled.MeanDifference, 1e-9, "%v, %s", choice,
+				setting)
 		}
 	}
 }

@@ -20,17 +20,22 @@ func TestTheCitedReadingIsWhatTheProtocolsTableSays(t *testing.T) {
 	c, err := first.Cell(q.Axes, multiverse.Masked, "cora", "gin", datasets.Transductive, 10)
 	require.NoError(t, err)
 	require.NoError(t, c.Parameters.Check())
-	require.Equal(t, hyper.Parameters{Preset: "standard", Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 2, Norm: hyper.NormBoth, Readout: hyper.ReadoutAll, Dropout: 0.5, DropoutOn: hyper.DropoutOnScores,
-		KeepRate: 0.5, MaskOver: hyper.MaskTrain, LearningRate: 0.01, NormalizeFeatures: true, MaxEpochs: 1000, Patience: 50, StopOn: hyper.StopOnEither}, c.Parameters)
+	require.Equal(t, hyper.Parameters{Preset: "standard", Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 2,
+		Norm: hyper.NormBoth, Readout: hyper.ReadoutAll, Dropout: 0.5, DropoutOn: hyper.DropoutOnScores,
+		KeepRate: 0.5, MaskOver: hyper.MaskTrain, LearningRate: 0.01, NormalizeFeatures: true, MaxEpochs: 1000, Patience: 50,
+		StopOn: hyper.StopOnEither}, c.Parameters)
 
 	q, err = cited.Question(cited.Cited, "cora", "gat", datasets.Inductive)
 	require.NoError(t, err)
 	for arm, want := range map[multiverse.Arm]hyper.Parameters{
-		multiverse.Plain:  {KeepRate: 1, MaskOver: hyper.MaskAll, AttentionDropout: 0.6},
-		multiverse.Masked: {KeepRate: 0.5, MaskOver: hyper.MaskAll, SelfTerm: hyper.SelfKept}, // inductively the train nodes are all
+		multiverse.Plain: {KeepRate: 1, MaskOver: hyper.MaskAll, AttentionDropout: 0.6},
+		// inductively the train nodes are all
+		multiverse.Masked: {KeepRate: 0.5, MaskOver: hyper.MaskAll, SelfTerm: hyper.SelfKept},
 	} {
-		want.Preset, want.Model, want.Layers, want.Hidden, want.Heads, want.MLPLayers, want.Dropout = "gat", "gat", 2, 64, 8, 1, 0.6
-		want.LearningRate, want.WeightDecay, want.NormalizeFeatures, want.MaxEpochs, want.Patience, want.StopOn = 0.005, 5e-4, true, 1000, 50, hyper.StopOnEither
+		want.Preset, want.Model, want.Layers, want.Hidden, want.Heads, want.MLPLayers, want.Dropout = "gat", "gat", 2, 64, 8,
+			1, 0.6
+		want.LearningRate, want.WeightDecay, want.NormalizeFeatures, want.MaxEpochs, want.Patience, want.StopOn = 0.005, 5e-4,
+			true, 1000, 50, hyper.StopOnEither
 		c, err := q.Readings()[0].Cell(q.Axes, arm, "cora", "gat", datasets.Inductive, 10)
 		require.NoError(t, err)
 		require.Equal(t, want, c.Parameters)
@@ -50,7 +55,8 @@ func TestEachPartAsksAboutTheReadingsThatTheProtocolLists(t *testing.T) {
 		{cited.Cited, "cora", "gin", datasets.Transductive, 2, 3},                  // rescaling
 		{cited.Cited, "pubmed", "gat", datasets.Inductive, 2 * 2 * 2 * 2, 6},       // × own term × attention dropout
 		{cited.Departures, "cora", "gin", datasets.Transductive, 1 + 3 + 3 + 1, 9}, // body, stopping, masked nodes
-		{cited.Departures, "cora", "sgat", datasets.Inductive, 1 + 3 + 2 + 2, 4},   // stopping, arrivals, own term and attention dropout
+		// stopping, arrivals, own term and attention dropout
+		{cited.Departures, "cora", "sgat", datasets.Inductive, 1 + 3 + 2 + 2, 4},
 		{cited.Stated, "citeseer", "gin", datasets.Inductive, 2 * 2 * 2 * 2, 24},
 		{cited.Stated, "pubmed", "gin", datasets.Inductive, 4 * 2, 12},
 		{cited.Scale, "cora", "gin", datasets.Inductive, 2 * 2, 6},

@@ -38,7 +38,8 @@ func TestAggregatesShrinkByWhatIsMasked(t *testing.T) {
 		assert.InDelta(t, 1, ratio(alone, false, setting), 1e-12, "a node without neighbours sums up itself, masked or not")
 		assert.InDelta(t, 1, ratio(alone, true, setting), 1e-12)
 	}
-	// The other of a pair is a train node in half of the pairs, and masked in half of those: sums of 2 are 1.75 in the mean.
+	// The other of a pair is a train node in half of the pairs, and masked in half of those: sums of 2 are 1.75 in the
+	// mean.
 	assert.InDelta(t, 2/1.75, ratio(joined, false, datasets.Transductive), 0.01)
 	assert.InDelta(t, 1/0.875, ratio(joined, true, datasets.Transductive), 0.01, "a mean keeps its denominator")
 	// Inductively only train nodes are heard: 1.5 in testing, 1.25 in training.

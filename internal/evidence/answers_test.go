@@ -16,8 +16,8 @@ import (
 	"nodemask/record"
 )
 
-// citedOf is evidence of the cited part for models on Cora: gain is what masking adds to a plain F1 of 60 on a split, by its number from 0.
-// Caching costs a point.
+// citedOf is evidence of the cited part for models on Cora: gain is what masking adds to a plain F1 of 60 on a split,
+// by its number from 0. Caching costs a point.
 func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models ...string) *Evidence {
 	t.Helper()
 	var questions []multiverse.Question
@@ -37,8 +37,9 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 			if c.Parameters.KeepRate.Active() {
 				f1 += gain(c, split)
 			}
-			one := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-				Seed: cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: paper.CitedProtocolHash()}
+			one := record.Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Choices: c.TrainedChoices(),
+				Seed:    cited.FirstSplit + uint64(split), Split: "5eed", Backend: "go", Protocol: paper.CitedProtocolHash()}
 			for range hyper.StopOns() {
 				var scores, cachedScores []float64
 				var epochs []int
@@ -123,7 +124,8 @@ func TestWhatDroppingNoAttentionGainsIsNotMaskings(t *testing.T) {
 	for i := range fair {
 		fair[i].Verdict = cited.Inconclusive
 	}
-	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair), "what is not known is not said")
+	assert.Equal(t, "On Cora, yes for GIN, where nodes arrive after training.", headline(all, fair),
+		"what is not known is not said")
 	fair[len(fair)-1].Verdict = cited.NotRun
 	assert.Equal(t, "Not everything has been measured yet.", headline(all, fair))
 }
@@ -142,13 +144,15 @@ func TestClaimsAreGradedByTheCitedReadingOnceItHasAllSplits(t *testing.T) {
 	assert.Equal(t, "3 above, 0 below of 3", v.Robust, "itself, with all edges, and rescaled")
 	assert.Equal(t, multiverse.Contradicted, claim(t, "table-gin-cora/gain-transductive").Judge(e).Grade)
 	assert.Equal(t, multiverse.Reproduced, claim(t, "table-scale-cora/costs").Judge(e).Grade)
-	assert.Equal(t, multiverse.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade, "it costs a point, which is the margin")
+	assert.Equal(t, multiverse.Inconclusive, claim(t, "table-scale-cora/not-degraded").Judge(e).Grade,
+		"it costs a point, which is the margin")
 	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-pubmed/gain-inductive").Judge(e).Grade)
 }
 
 func TestResultsOfBothProtocolsCarryTheirHashes(t *testing.T) {
 	require.NotEqual(t, paper.ProtocolHash(), paper.CitedProtocolHash())
-	for folder, hash := range map[string]string{MultiverseFolder: paper.ProtocolHash(), CitedFolder: paper.CitedProtocolHash()} {
+	for folder, hash := range map[string]string{MultiverseFolder: paper.ProtocolHash(),
+		CitedFolder: paper.CitedProtocolHash()} {
 		all, err := record.OpenTrajectories("../../results/"+folder, "").Load()
 		require.NoError(t, err)
 		require.NotEmpty(t, all)

@@ -33,7 +33,8 @@ func TestEveryCellOfEveryArtifactCanBeTrainedAndHasAKeyOfItsOwn(t *testing.T) {
 			require.False(t, c.Cached && c.Setting == datasets.Transductive, "%s: nothing arrives there", c.Key())
 		}
 	}
-	for _, id := range []string{"table-gat", "table-mad", "table-gin-cora", "table-gin-pubmed", "table-gin-reddit", "table-scale-cora", "table-scale-pubmed",
+	for _, id := range []string{"table-gat", "table-mad", "table-gin-cora", "table-gin-pubmed", "table-gin-reddit",
+		"table-scale-cora", "table-scale-pubmed",
 		"fig-keep-rate-gin", "fig-keep-rate-gat", "fig-depth", "fig-loss-cora", "fig-loss-pubmed"} {
 		require.True(t, ids[id], id)
 	}

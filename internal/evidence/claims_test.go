@@ -85,7 +85,8 @@ func TestDepthIsJudgedUnderBothMeaningsOfPAndOnlyWhereNetworksTrain(t *testing.T
 	v = depth("fig-depth/falls", falling, inductiveGuesses)
 	assert.Equal(t, multiverse.Reproduced, v.Grade)
 	assert.Equal(t, "1 of 1", v.Strict())
-	assert.Contains(t, v.Figures, "inductive: 8 layers reaches 22.62 at best, where 2 layers reaches 75.62: it does not train")
+	assert.Contains(t, v.Figures,
+		"inductive: 8 layers reaches 22.62 at best, where 2 layers reaches 75.62: it does not train")
 	v = depth("fig-depth/falls", falling, guessing)
 	assert.Equal(t, multiverse.CannotTest, v.Grade)
 }
@@ -172,7 +173,8 @@ func TestWhatCachingShouldDoIsTheDifferenceOfPublishedScores(t *testing.T) {
 	plain, masked := multiverse.Score{Arm: multiverse.Plain}, multiverse.Score{Arm: multiverse.Masked, Cached: true}
 	// Tables 3 and 4 of the paper, Cora, 10, 25, 50 and 90 %: GIN + NM cached less GIN.
 	want := ((55.82 - 52.91) + (77.32 - 74.71) + (83.95 - 83.07) + (85.85 - 85.13)) / 4
-	assert.InDelta(t, want, *publishedContrastOverReadings("cora", multiverse.Contrast{Plus: []multiverse.Score{masked}, Minus: []multiverse.Score{plain}}), 1e-9)
+	assert.InDelta(t, want, *publishedContrastOverReadings("cora", multiverse.Contrast{Plus: []multiverse.Score{masked},
+		Minus: []multiverse.Score{plain}}), 1e-9)
 }
 
 func TestScoresDisagreeOnlyBeyondNoise(t *testing.T) {

@@ -39,7 +39,8 @@ func reported(t *testing.T) []Artifact {
 	return artifacts
 }
 
-// requireSays checks that a document has the text between its lines "<!-- name -->" and "<!-- end of name -->", or writes it.
+// requireSays checks that a document has the text between its lines "<!-- name -->" and "<!-- end of name -->", or
+// writes it.
 func requireSays(t *testing.T, file, name, text string) {
 	t.Helper()
 	begin, end := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
@@ -148,8 +149,8 @@ func rules(artifacts []Artifact) string {
 	return b.String()
 }
 
-// regraded lists the claims whose grade is another than it was in the exploratory readings, with both. What it was is kept as it
-// was found: the trials of tables in another reading are not kept.
+// regraded lists the claims whose grade is another than it was in the exploratory readings, with both. What it was is
+// kept as it was found: the trials of tables in another reading are not kept.
 func regraded(t *testing.T, artifacts []Artifact, e *Evidence) string {
 	t.Helper()
 	var before map[string]string // by the claim's text
@@ -214,7 +215,8 @@ func TestDocumentsHaveNoResultsWrittenByHand(t *testing.T) {
 	files, err := filepath.Glob("../../notebooks/*.ipynb")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	for _, file := range append(files, "../../README.md", "../../paper/README.md", "../../docs/REPRODUCTION.md", "../../docs/CLAIMS.md") {
+	for _, file := range append(files, "../../README.md", "../../paper/README.md", "../../docs/REPRODUCTION.md",
+		"../../docs/CLAIMS.md") {
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
 		text := string(content)

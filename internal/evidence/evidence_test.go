@@ -15,9 +15,10 @@ import (
 	"nodemask/record"
 )
 
-// readingsOf makes the trajectories of all readings of a model on Cora: gain is what masking adds to the published plain F1 on a
-// split, by its number from 0, and plain what the plain arm has beyond it. Caching costs a point.
-func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell, split int) float64, plain func(c record.Cell) float64) []record.Trajectory {
+// readingsOf makes the trajectories of all readings of a model on Cora: gain is what masking adds to the published
+// plain F1 on a split, by its number from 0, and plain what the plain arm has beyond it. Caching costs a point.
+func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell, split int) float64,
+	plain func(c record.Cell) float64) []record.Trajectory {
 	t.Helper()
 	var questions []multiverse.Question
 	for _, setting := range datasets.Settings() {
@@ -44,8 +45,10 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 				}
 				return lists
 			}
-			trajectory := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-				Seed: multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1), BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+			trajectory := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Choices: c.TrainedChoices(),
+				Seed:    multiverse.FirstSplit + uint64(split), Split: "5eed", F1: scores(f1), ValidationF1: scores(f1),
+				BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
 			if c.Setting == datasets.Inductive {
 				trajectory.Cached = scores(f1 - 1)
 			}
@@ -95,7 +98,8 @@ func TestCurvesHaveEveryReading(t *testing.T) {
 }
 
 func TestReadingsThatLackASplitDoNotCount(t *testing.T) {
-	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 }, none))
+	e, err := NewEvidence(nil, readingsOf(t, "gat", multiverse.Splits-1, func(record.Cell, int) float64 { return 2 },
+		none))
 	require.NoError(t, err)
 	_, found := e.Readings("cora", "gat", datasets.Inductive)
 	assert.False(t, found)
@@ -105,7 +109,8 @@ func TestTrajectoriesOfOtherRulesAreAnError(t *testing.T) {
 	all := readingsOf(t, "gat", 2, func(record.Cell, int) float64 { return 2 }, none)
 	all[3].Protocol = "0123456789abcdef"
 	_, err := NewEvidence(nil, all)
-	require.EqualError(t, err, `a trajectory of gat on cora under protocol "0123456789abcdef": expected `+paper.ProtocolHash()+` or `+paper.CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
+	require.EqualError(t, err,
+		`a trajectory of gat on cora under protocol "0123456789abcdef": expected `+paper.ProtocolHash()+` or `+paper.CitedProtocolHash()+`, the hashes of paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again`)
 }
 
 func TestTrialsOfOtherPartsOfTheProtocolAreNoReadings(t *testing.T) {

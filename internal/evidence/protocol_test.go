@@ -21,7 +21,8 @@ func TestReadingsWereRunUnderTheProtocolAsItStands(t *testing.T) {
 	}
 	versions := map[string]bool{}
 	for _, one := range all {
-		require.Equal(t, paper.ProtocolHash(), one.Protocol, "%s on %s: rules that came later than results cannot have been fixed before", one.Model, one.Data)
+		require.Equal(t, paper.ProtocolHash(), one.Protocol,
+			"%s on %s: rules that came later than results cannot have been fixed before", one.Model, one.Data)
 		versions[one.Version] = true
 	}
 	require.Len(t, versions, 1, "all of one version")
@@ -33,7 +34,8 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 		setting datasets.Setting
 		size    int
 		want    float64
-	}{{"gin", datasets.Inductive, 10, 52.91}, {"gin", datasets.Transductive, 90, 86.67}, {"gat", datasets.Inductive, 25, 74.12}, {"sgat", datasets.Transductive, 50, 87.32}} {
+	}{{"gin", datasets.Inductive, 10, 52.91}, {"gin", datasets.Transductive, 90, 86.67},
+		{"gat", datasets.Inductive, 25, 74.12}, {"sgat", datasets.Transductive, 50, 87.32}} {
 		got, found := PublishedPlain(c.model)(c.setting, c.size)
 		require.True(t, found)
 		require.Equal(t, c.want, got)
@@ -55,7 +57,8 @@ func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "two, norm inside, all layers", depth.Chosen)
 	cell := depthCell(datasets.Transductive, 16)
-	require.Equal(t, []any{2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1}, []any{cell.Parameters.MLPLayers, cell.Parameters.Norm, cell.Parameters.Readout, cell.Parameters.StopOn})
+	require.Equal(t, []any{2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1}, []any{cell.Parameters.MLPLayers,
+		cell.Parameters.Norm, cell.Parameters.Readout, cell.Parameters.StopOn})
 }
 
 func TestTablesAreInTheCitedReading(t *testing.T) {
@@ -64,7 +67,8 @@ func TestTablesAreInTheCitedReading(t *testing.T) {
 			q, err := cited.Question(cited.Cited, "cora", model, setting)
 			require.NoError(t, err)
 			first := make(multiverse.Reading, len(q.Axes))
-			for arm, keep := range map[multiverse.Arm]hyper.KeepRate{multiverse.Plain: 1, multiverse.Masked: paper.MaskedKeepRate} {
+			for arm, keep := range map[multiverse.Arm]hyper.KeepRate{multiverse.Plain: 1,
+				multiverse.Masked: paper.MaskedKeepRate} {
 				want, err := first.Cell(q.Axes, arm, "cora", model, setting, 10)
 				require.NoError(t, err)
 				c := resplit(paper.Cell("cora", model, setting, 10))

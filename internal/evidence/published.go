@@ -1,6 +1,6 @@
 // Package evidence has the tables, figures and claims of the paper as data, judges them by what was measured, and
-// reports that. It holds what "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv 2001.07524)
-// published, to compare with what is measured. Nothing here ever becomes a result.
+// reports that. It holds what "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv
+// 2001.07524) published, to compare with what is measured. Nothing here ever becomes a result.
 package evidence
 
 import (

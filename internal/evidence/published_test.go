@@ -30,7 +30,8 @@ func TestEveryCellOfThePapersGINTablesIsThereOnce(t *testing.T) {
 	}
 }
 
-// printed are the rows of testdata/published.csv: the table, what the row is called, and its numbers, as the paper has them.
+// printed are the rows of testdata/published.csv: the table, what the row is called, and its numbers, as the paper has
+// them.
 func printed(t *testing.T) (rows []string) {
 	text, err := os.ReadFile(filepath.Join("testdata", "published.csv"))
 	require.NoError(t, err)
@@ -69,7 +70,8 @@ func TestPublishedNumbersAreThoseThatThePaperPrints(t *testing.T) {
 	for _, s := range ScaleScores() {
 		uncached, found := GINScore(s.Data, datasets.Inductive, s.TrainPercent, false)
 		require.True(t, found)
-		add("%s,%d,%.2f,%d,%.2f,%.2f,%d", map[string]string{"cora": "4a", "pubmed": "4b"}[s.Data], s.TrainPercent, uncached, s.Nodes, s.Cached, s.Masked, s.NodesCached)
+		add("%s,%d,%.2f,%d,%.2f,%.2f,%d", map[string]string{"cora": "4a", "pubmed": "4b"}[s.Data], s.TrainPercent, uncached,
+			s.Nodes, s.Cached, s.Masked, s.NodesCached)
 	}
 	require.Equal(t, printed(t), rows)
 }
@@ -84,7 +86,8 @@ func TestTheRowsToCompareWithAreThoseOfThePapersSource(t *testing.T) {
 		t.Skipf("skipped: the paper's LaTeX source is not there to check testdata/published.csv against (NODEMASK_TEST_PAPER names its folder): %v", err)
 	}
 	// A row is "10 & 52.91 & \textbf{56.38} & …\\"; table 1 has the setting beside one row of each part.
-	tables := regexp.MustCompile(`(?s)\\begin\{tabular\}\{.*?\}(.*?)\\end\{tabular\}`).FindAllStringSubmatch(string(text), -1)
+	tables := regexp.MustCompile(`(?s)\\begin\{tabular\}\{.*?\}(.*?)\\end\{tabular\}`).FindAllStringSubmatch(string(text),
+		-1)
 	names := []string{"1", "2", "3a", "3b", "3c", "4a", "4b"}
 	require.Len(t, tables, len(names))
 	style := regexp.MustCompile(`\\text(?:bf|it)\{(.*?)\}`)

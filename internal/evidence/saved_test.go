@@ -17,7 +17,8 @@ import (
 
 const results = "../../results"
 
-// damagedBut returns a folder of results that has the committed files of these names; all others hold what is no record.
+// damagedBut returns a folder of results that has the committed files of these names; all others hold what is no
+// record.
 func damagedBut(t *testing.T, whole ...string) string {
 	t.Helper()
 	folder := t.TempDir()

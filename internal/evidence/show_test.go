@@ -19,8 +19,10 @@ import (
 func score(c record.Cell, f1 ...float64) []record.Record {
 	var records []record.Record
 	for i, x := range f1 {
-		r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent, Arrivals: c.Arrivals, Resplit: c.Resplit,
-			Parameters: c.Parameters, Seed: uint64(i + 1), SplitSeed: 1, SplitHash: "5eed", MacroF1: x, MicroF1: x, Accuracy: x, BestEpoch: 1, Epochs: 51,
+		r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
+			Arrivals: c.Arrivals, Resplit: c.Resplit,
+			Parameters: c.Parameters, Seed: uint64(i + 1), SplitSeed: 1, SplitHash: "5eed", MacroF1: x, MicroF1: x, Accuracy: x,
+			BestEpoch: 1, Epochs: 51,
 			Backend: "go", Device: "d", Version: "v", Date: "2026-11-21T10:00:00Z"}
 		if c.History {
 			r.TrainLosses, r.ValidationLosses = []float64{2, 1}, []float64{2, 1.5}
@@ -48,7 +50,8 @@ func TestTablesShowMeansBesideThePaperAndMarkWhatIsSignificant(t *testing.T) {
 	require.Contains(t, row[4].Note, "3 trials; +10.17 against "+plain.Key()+", p < 0.001 (3 pairs)")
 	require.Equal(t, "70.00", row[9].Text, "one trial has no deviation")
 	require.Equal(t, "–", row[12].Text)
-	require.Contains(t, row[12].Note, "not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mask-over train --mlp-layers 2 ")
+	require.Contains(t, row[12].Note,
+		"not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --mask-over train --mlp-layers 2 ")
 }
 
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
@@ -62,7 +65,8 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
-	require.Equal(t, 1, strings.Count(text, "http://")+strings.Count(text, "https://")-strings.Count(text, `xmlns="http://`)-strings.Count(text, `xmlns:xlink="http://`),
+	require.Equal(t, 1, strings.Count(text, "http://")+strings.Count(text, "https://")-strings.Count(text,
+		`xmlns="http://`)-strings.Count(text, `xmlns:xlink="http://`),
 		"the only address is the paper's")
 	require.NotRegexp(t, `<(script|img|iframe)[^>]*\ssrc="?[^d"]`, text)
 	require.NotContains(t, text, "<link")
@@ -73,7 +77,8 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	var again bytes.Buffer
 	require.NoError(t, WriteReport(&again, all, evidenceOf(t, records), TableOptions{}))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
-	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text, "</main>")+len("</main>")]))
+	decoder := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<main>") : strings.Index(text,
+		"</main>")+len("</main>")]))
 	decoder.Strict, decoder.Entity = true, xml.HTMLEntity
 	decoder.AutoClose = xml.HTMLAutoClose
 	for {
@@ -108,8 +113,10 @@ func TestHolmsCorrectionCountsTheComparisonsOfTheTable(t *testing.T) {
 func TestHolmsCorrectionTellsComparisonsOfOneCellApart(t *testing.T) {
 	plain := record.NewCell("cora", "gat", datasets.Inductive, 10)
 	masked, fair := paper.Masked(plain, 0.5), plain.Fair()
-	table := Artifact{Labels: []string{""}, Columns: []string{"against GAT", "against GAT without attention dropout", "again"},
-		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain}, {Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
+	table := Artifact{Labels: []string{""}, Columns: []string{"against GAT", "against GAT without attention dropout",
+		"again"},
+		Rows: []Row{{Labels: []string{""}, Entries: []Entry{{Cell: masked, Metric: record.MacroF1, Against: &plain},
+			{Cell: masked, Metric: record.MacroF1, Against: &fair}, {Cell: masked, Metric: record.MacroF1, Against: &plain}}}}}
 	// The masked cell is better than plain GAT, p = 0.035, and no better than GAT without attention dropout.
 	records := append(score(plain, 50, 50, 50), score(masked, 52, 51, 51.5)...)
 	records = append(records, score(fair, 51, 52, 51.5)...)

@@ -15,7 +15,8 @@ import (
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
-func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell, seed uint64) float64) []record.Trajectory {
+func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell,
+	seed uint64) float64) []record.Trajectory {
 	t.Helper()
 	var all []record.Trajectory
 	for range 3 {
@@ -25,8 +26,9 @@ func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell, s
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one := record.Trajectory{Data: q.Data, Model: q.Model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(),
-					Seed: seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+				one := record.Trajectory{Data: q.Data, Model: q.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+					Choices: c.TrainedChoices(),
+					Seed:    seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
 				for range hyper.StopOns() {
 					scores := make([]float64, record.NumArrivals(c.Setting))
 					for i := range scores {
@@ -85,7 +87,8 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	require.Len(t, advice, 1)
 	assert.Equal(t, "nodemask multiverse --part tuned --data all --summary --model gcn", advice[0].Command)
 	assert.Contains(t, advice[0].Text, "GCN: worth a try: +2.00 [")
-	assert.Contains(t, advice[0].Text, "points over 1 cell (Cora), significantly more in 1, less in 0; against DropEdge tuned alike +1.00 [")
+	assert.Contains(t, advice[0].Text,
+		"points over 1 cell (Cora), significantly more in 1, less in 0; against DropEdge tuned alike +1.00 [")
 	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
 
 	// Without the last trial of an arm nothing is compared.
@@ -103,14 +106,17 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			}
 			return 70 + wobble(int(seed%10))
 		}
-		all := answered(t, multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)
-		all = append(all, answered(t, multiverse.TunedQuestion{Data: data, Model: "sage", Setting: datasets.Transductive, TrainPercent: 10}, masksAndGains)...)
+		all := answered(t, multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive,
+			TrainPercent: 10}, masksAndGains)
+		all = append(all, answered(t, multiverse.TunedQuestion{Data: data, Model: "sage", Setting: datasets.Transductive,
+			TrainPercent: 10}, masksAndGains)...)
 		e, err := NewEvidence(nil, all)
 		require.NoError(t, err)
 		return tunedGains(e, func(model string) Verdict { return claim(t, "table-tuned/"+model).Judge(e) })
 	}
 	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
-	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`, gains("citeseer"))
+	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
+		gains("citeseer"))
 
 	e, err := NewEvidence(nil, nil)
 	require.NoError(t, err)

@@ -36,7 +36,8 @@ func claim(t *testing.T, id string) Claim {
 
 func TestTheGradesOfOneReading(t *testing.T) {
 	published := 2.0
-	up, none := stats.TTest{MeanDifference: 1, Low: 0.5, High: 1.5, P: 0.01}, stats.TTest{MeanDifference: 0.5, Low: -0.5, High: 1.5, P: 0.4}
+	up, none := stats.TTest{MeanDifference: 1, Low: 0.5, High: 1.5, P: 0.01}, stats.TTest{MeanDifference: 0.5, Low: -0.5,
+		High: 1.5, P: 0.4}
 	for _, c := range []struct {
 		name      string
 		pooled    stats.TTest
@@ -47,10 +48,14 @@ func TestTheGradesOfOneReading(t *testing.T) {
 		{"significant, half of its comparisons too", up, 2, 0, 4, nil, multiverse.Reproduced},
 		{"significant, but one the other way", up, 3, 1, 4, nil, multiverse.SameDirection},
 		{"significant, fewer than half", up, 1, 0, 4, nil, multiverse.SameDirection},
-		{"significantly above zero is never contradicted, however small", stats.TTest{MeanDifference: 0.2, Low: 0.1, High: 0.3, P: 0.01}, 0, 0, 4, &published, multiverse.SameDirection},
-		{"significant the other way", stats.TTest{MeanDifference: -1, Low: -1.5, High: -0.5, P: 0.01}, 0, 2, 4, nil, multiverse.Contradicted},
-		{"the interval ends below half of the published effect", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9, P: 0.7}, 0, 0, 4, &published, multiverse.Contradicted},
-		{"the same, and nothing published", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9, P: 0.7}, 0, 0, 4, nil, multiverse.Inconclusive},
+		{"significantly above zero is never contradicted, however small", stats.TTest{MeanDifference: 0.2, Low: 0.1,
+			High: 0.3, P: 0.01}, 0, 0, 4, &published, multiverse.SameDirection},
+		{"significant the other way", stats.TTest{MeanDifference: -1, Low: -1.5, High: -0.5, P: 0.01}, 0, 2, 4, nil,
+			multiverse.Contradicted},
+		{"the interval ends below half of the published effect", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9,
+			P: 0.7}, 0, 0, 4, &published, multiverse.Contradicted},
+		{"the same, and nothing published", stats.TTest{MeanDifference: 0.1, Low: -0.7, High: 0.9, P: 0.7}, 0, 0, 4, nil,
+			multiverse.Inconclusive},
 		{"the interval has half of the published effect", none, 0, 0, 4, &published, multiverse.Inconclusive},
 	} {
 		assert.Equal(t, c.want, grade(c.pooled, c.k, c.m, c.n, c.published), c.name)
@@ -159,9 +164,11 @@ func TestMADIsJudgedInEachRepresentation(t *testing.T) {
 	assert.Equal(t, multiverse.Depends, v.Grade, "it does not hold for the hidden one")
 	assert.Equal(t, "depends on the representation", v.GradeText())
 	assert.Contains(t, v.Figures, "last hidden representation (contradicted): −0.10")
-	assert.Equal(t, multiverse.Contradicted, order.Judge(smooth([3]float64{0.3, 0.3, 0.3}, [3]float64{0.2, 0.1, 0.1})).Grade)
+	assert.Equal(t, multiverse.Contradicted, order.Judge(smooth([3]float64{0.3, 0.3, 0.3},
+		[3]float64{0.2, 0.1, 0.1})).Grade)
 	dropout := claim(t, "table-mad/dropout")
-	assert.Equal(t, multiverse.Reproduced, dropout.Judge(smooth([3]float64{0.3, 0.3, 0.3}, [3]float64{0.2, 0.4, 0.4})).Grade)
+	assert.Equal(t, multiverse.Reproduced, dropout.Judge(smooth([3]float64{0.3, 0.3, 0.3},
+		[3]float64{0.2, 0.4, 0.4})).Grade)
 	assert.Equal(t, multiverse.Depends, dropout.Judge(smooth([3]float64{0.3, 0.1, 0.1}, [3]float64{0.2, 0.4, 0.4})).Grade)
 }
 
@@ -176,7 +183,8 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 				trials := score(of, 70, 70, 70)
 				for i := range trials {
 					noise := 0.001 * float64(i)
-					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax + noise}
+					trials[i].MAD = &stats.Smoothness{Hidden: mean.hidden + noise, Logits: mean.logits + noise, Softmax: mean.softmax +
+						noise}
 				}
 				records = append(records, trials...)
 			}
@@ -190,7 +198,9 @@ func TestMADOfGINIsTheSameIfBothAreNearThePublishedValue(t *testing.T) {
 	v := gin(means{0.2, 0.8, 0.64}, means{0.3, 0.6, 0.67})
 	assert.Equal(t, "depends on the representation", v.GradeText(), "the class probabilities alone agree")
 	assert.Equal(t, "2 of 6", v.Strict())
-	assert.Contains(t, v.Figures, "class probabilities (reproduced): inductive: 0.64 without, 0.67 with masking, difference +0.03 [")
-	assert.Contains(t, v.Figures, "last hidden representation (contradicted): inductive: 0.20 without, 0.30 with masking, difference +0.10 [")
+	assert.Contains(t, v.Figures,
+		"class probabilities (reproduced): inductive: 0.64 without, 0.67 with masking, difference +0.03 [")
+	assert.Contains(t, v.Figures,
+		"last hidden representation (contradicted): inductive: 0.20 without, 0.30 with masking, difference +0.10 [")
 	assert.True(t, strings.HasSuffix(v.Figures, "(paper: 0.65)"), v.Figures)
 }

@@ -31,7 +31,8 @@ var forUsers = []string{
 	"csr", "plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse", "internal/page",
+	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
+	"internal/page",
 }
 
 // rooms says what each package may import of this module, from the ground up. A package that is not listed belongs to
@@ -67,20 +68,27 @@ var rooms = map[string][]string{
 	"internal/gomlx":             nil,
 	"nmgnn/internal/safetensors": {"internal/wholefile", "nmgnn/internal/mapped"},
 	"nmgnn/internal/mapped":      nil,
-	"nmgnn/internal/learn":       {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "internal/kernels", "stats"},
-	"internal/kernels":           {"csr", "internal/gomlx", "internal/kernels/fused"},
-	"nmgnn":                      {"csr", "datasets", "nmgnn/hyper", "internal/gomlx", "internal/kernels"},
-	"nmgnn/backend":              {"internal/checkout", "internal/memory", "internal/kernels/fused", "internal/gomlx", "internal/kernels"},
-	"internal/gnntest":           {"csr", "datasets", "nmgnn/backend", "internal/kernels"},
-	"nmgnn/infer":                {"csr", "datasets", "nmgnn", "nmgnn/backend", "internal/gomlx", "internal/kernels"},
-	"nmgnn/cached":               {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors", "internal/kernels"},
-	"nmgnn/train":                {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "internal/kernels", "stats"},
-	"nmgnn/batches":              {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped", "nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
+	"nmgnn/internal/learn": {"datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer", "internal/gomlx",
+		"internal/kernels", "stats"},
+	"internal/kernels": {"csr", "internal/gomlx", "internal/kernels/fused"},
+	"nmgnn":            {"csr", "datasets", "nmgnn/hyper", "internal/gomlx", "internal/kernels"},
+	"nmgnn/backend": {"internal/checkout", "internal/memory", "internal/kernels/fused", "internal/gomlx",
+		"internal/kernels"},
+	"internal/gnntest": {"csr", "datasets", "nmgnn/backend", "internal/kernels"},
+	"nmgnn/infer":      {"csr", "datasets", "nmgnn", "nmgnn/backend", "internal/gomlx", "internal/kernels"},
+	"nmgnn/cached": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
+		"internal/gomlx", "nmgnn/internal/safetensors", "internal/kernels"},
+	"nmgnn/train": {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
+		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "internal/kernels", "stats"},
+	"nmgnn/batches": {"csr", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
+		"nmgnn/hyper", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/learn", "nmgnn/internal/mapped",
+		"nmgnn/internal/safetensors", "internal/kernels", "nmgnn/train", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper",
 		"nmgnn/infer", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
 		"nmgnn/infer", "nmgnn/internal/learn"},
-	beam:         {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
+	beam: {"csr", "datasets", "internal/tidy", "internal/tidy/tidyfile", "internal/wholefile", "nmgnn",
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer"},
 
 	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "plots", "record"},
@@ -236,7 +244,8 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 		return found
 	}
 	require.NotEmpty(t, reaches("nmgnn"))
-	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record", "internal/evidence"} {
+	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "record",
+		"internal/evidence"} {
 		assert.Empty(t, reaches(folder), folder)
 	}
 }

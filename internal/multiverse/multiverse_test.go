@@ -112,16 +112,18 @@ func TestTheProtocolNamesTheSizesSplitsAndEveryWayToStop(t *testing.T) {
 	require.Equal(t, 5, leastCalibrated)
 }
 
-// trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained, how it
-// was stopped and what arrived.
-func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (f1, cached float64)) *Results {
+// trials makes trajectories of all trainings of a model on splits from FirstSplit on, with scores by what was trained,
+// how it was stopped and what arrived.
+func trials(t *testing.T, model string, splits int, score func(c record.Cell, on hyper.StopOn, way datasets.Arrivals,
+	split int) (f1, cached float64)) *Results {
 	t.Helper()
 	cells, err := Cells(ofBoth(t, model, Sizes()...))
 	require.NoError(t, err)
 	var all []record.Trajectory
 	for _, c := range cells {
 		for split := range splits {
-			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: uint64(FirstSplit + split), Split: "x", Backend: "go"}
+			one := record.Trajectory{Data: "cora", Model: model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+				Choices: c.TrainedChoices(), Seed: uint64(FirstSplit + split), Split: "x", Backend: "go"}
 			for _, on := range hyper.StopOns() {
 				var f1, cached []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
@@ -141,7 +143,8 @@ func trials(t *testing.T, model string, splits int, score func(c record.Cell, on
 func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	// Plain 70 + split. Masked gains 1 where stopping follows F1 and loses 1 elsewhere, 2 more at 90 %, and the split's
 	// number in tenths.
-	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64, float64) {
+	results := trials(t, "gat", 3, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
+		float64) {
 		f1 := 70 + float64(split)
 		if c.Parameters.KeepRate.Active() {
 			f1 += map[bool]float64{true: 1, false: -1}[on == hyper.StopOnF1] + float64(split)/10
@@ -201,7 +204,8 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 
 func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
 	published := func(s datasets.Setting, size int) (float64, bool) { return 80, size != 25 }
-	results := trials(t, "gin", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64, float64) {
+	results := trials(t, "gin", 2, func(c record.Cell, on hyper.StopOn, way datasets.Arrivals, split int) (float64,
+		float64) {
 		if c.Parameters.KeepRate.Active() {
 			return 1, 1 // whatever
 		}
@@ -214,7 +218,8 @@ func TestCalibrationLooksAtPlainColumnsAndTheCostOfCachingAlone(t *testing.T) {
 		case c.Parameters.Norm == hyper.NormBoth:
 			far = 6
 		}
-		if on != hyper.StopOnLoss || c.Parameters.Dropout == 0 || c.Parameters.NormalizeFeatures || c.Parameters.LearningRate == 0.005 || c.Parameters.Readout != "" {
+		if on != hyper.StopOnLoss || c.Parameters.Dropout == 0 || c.Parameters.NormalizeFeatures ||
+			c.Parameters.LearningRate == 0.005 || c.Parameters.Readout != "" {
 			far = 20
 		}
 		cost := 1.0
@@ -312,7 +317,8 @@ func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
 				}
 				best := 0.4 + 0.1*math.Log2(float64(p.Layers))
 				f1 := 80 - 10*math.Abs(p.KeepRate.Probability()-best) + float64(seed%10)
-				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent,
+					Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
 				for range hyper.StopOns() {
 					one.F1, one.ValidationF1 = append(one.F1, []float64{f1, f1, f1}), append(one.ValidationF1, []float64{validation})
 				}
@@ -332,7 +338,8 @@ func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
 	_, complete, err := r.DepthScores(d, datasets.Inductive)
 	require.NoError(t, err)
 	require.False(t, complete)
-	// The body that was chosen has three trials at 16 layers without masking, on other splits: they do not count as fresh ones.
+	// The body that was chosen has three trials at 16 layers without masking, on other splits: they do not count as fresh
+	// ones.
 	some := slices.DeleteFunc(slices.Clone(d.Next.Cells), func(c record.Cell) bool {
 		return c.Parameters.Layers != 16 || c.Parameters.KeepRate != 1
 	})
@@ -405,7 +412,8 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 		}
 		for _, c := range tuned.Next.Cells {
 			for _, seed := range tuned.Next.Seeds {
-				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent, Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
+				one := record.Trajectory{Data: "cora", Model: "gin", Setting: c.Setting, TrainPercent: c.TrainPercent,
+					Choices: c.TrainedChoices(), Seed: seed, Split: "x", Backend: "go"}
 				validation := 70.0
 				if c.Parameters.LearningRate == 0.01 && c.Parameters.Hidden == 64 && c.Parameters.WeightDecay == 0 {
 					validation = 80
@@ -420,12 +428,14 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 }
 
 func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
-	one := record.Trajectory{Data: "cora", Model: "gin", Setting: datasets.Inductive, TrainPercent: 10, Seed: 100, Split: "a"}
+	one := record.Trajectory{Data: "cora", Model: "gin", Setting: datasets.Inductive, TrainPercent: 10, Seed: 100,
+		Split: "a"}
 	other := one
 	other.Setting, other.TrainPercent, other.Split = datasets.Transductive, 25, "b"
 	_, err := NewResults([]record.Trajectory{one, other})
 	require.NoError(t, err, "another size has another split")
 	other.TrainPercent = 10
 	_, err = NewResults([]record.Trajectory{one, other})
-	require.ErrorContains(t, err, `cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
+	require.ErrorContains(t, err,
+		`cora, 10 %, seed 100 has the splits "a" and "b": some trials were run on other files of cora`)
 }

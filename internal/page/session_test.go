@@ -105,7 +105,8 @@ func TestTheRunThatAPageOpensWithIsWhatTrainingGives(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("skipped: the last digits of sums differ from those of x86-64")
 	}
-	require.True(t, string(text)+"\n" == string(saved), "the digits differ; 'go test ./internal/page -update' trains it anew")
+	require.True(t, string(text)+"\n" == string(saved),
+		"the digits differ; 'go test ./internal/page -update' trains it anew")
 }
 
 func smallCell(keep string) Cell {
@@ -173,7 +174,8 @@ func TestRunsAreComparedWithTheirUnmaskedTwins(t *testing.T) {
 	other := smallCell("0.5")
 	other.Choices["mlp"], other.Choices["norm"] = "1", "none"
 	events := ask(t, s, Request{Kind: "train", Cell: other, Seed: 1})
-	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, norm none, epochs 12", events[len(events)-1].Trained.Label, "what the tables do not have is said")
+	assert.Equal(t, "GIN + NM, hidden 8, mlp 1, norm none, epochs 12", events[len(events)-1].Trained.Label,
+		"what the tables do not have is said")
 	broken := ask(t, s, Request{Kind: "compare", Records: []string{`{"luck":1}`}})
 	assert.Contains(t, broken[0].Error, "line 1: ")
 }

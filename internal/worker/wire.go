@@ -1,5 +1,5 @@
-// Package worker runs a process of the command nodemask that trains, checks, exports and explains what a notebook's cell asks
-// for. The command is built once; a cell that linked GoMLX itself would be slower on every run.
+// Package worker runs a process of the command nodemask that trains, checks, exports and explains what a notebook's
+// cell asks for. The command is built once; a cell that linked GoMLX itself would be slower on every run.
 package worker
 
 import (

@@ -174,18 +174,25 @@ func TestPagesInABrowser(t *testing.T) {
 				assert.Equal(t, 1, eval[int](t, ctx, `document.querySelectorAll('h1').length`), name)
 				assert.Empty(t, eval[[]string](t, ctx, `(() => { let last = 0; return [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
 					.filter(h => { const level = +h.tagName[1], far = level > last + 1; last = level; return far }).map(h => h.textContent) })()`), "headings that skip a level: %s", name)
-				assert.Empty(t, eval[[]string](t, ctx, `[...document.images].filter(i => !i.alt && i.getAttribute('role') !== 'presentation' || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
+				assert.Empty(t, eval[[]string](t, ctx,
+					`[...document.images].filter(i => !i.alt && i.getAttribute('role') !== 'presentation' || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
 				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width),
 					"wider than the window: %s", name)
-				assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
+				assert.Empty(t, eval[[]string](t, ctx,
+					`[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
 				assert.Equal(t, "16px", eval[string](t, ctx, `getComputedStyle(document.body).fontSize`), name)
-				assert.False(t, eval[bool](t, ctx, `(c => c && c.getBoundingClientRect().height > 0 && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
-				cut := eval[[]string](t, ctx, `[...document.querySelectorAll('.html, .html > div, .scroll')].filter(b => b.scrollWidth > b.clientWidth + 1 && !(b.classList.contains('wide') && innerWidth < 800)).map(b => b.scrollWidth + ' px: ' + b.textContent.trim().slice(0, 60))`)
+				assert.False(t, eval[bool](t, ctx,
+					`(c => c && c.getBoundingClientRect().height > 0 && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
+				cut := eval[[]string](t, ctx,
+					`[...document.querySelectorAll('.html, .html > div, .scroll')].filter(b => b.scrollWidth > b.clientWidth + 1 && !(b.classList.contains('wide') && innerWidth < 800)).map(b => b.scrollWidth + ' px: ' + b.textContent.trim().slice(0, 60))`)
 				assert.Empty(t, cut, "tables or pictures that are cut off, or do not say that they scroll: %s", name)
 				assert.Empty(t, eval[[]string](t, ctx, `(() => { dispatchEvent(new Event('beforeprint')); const left = [...document.querySelectorAll('details.code:not([open])')].map(d => d.textContent);
 					dispatchEvent(new Event('afterprint')); return left })()`), "code that is not printed: %s", name)
-				assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('details.code[open]')].map(d => d.textContent)`), "code that is not folded: %s", name)
-				light := eval[bool](t, ctx, `(c => c[0] > 128)(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number))`)
+				assert.Empty(t, eval[[]string](t, ctx,
+					`[...document.querySelectorAll('details.code[open]')].map(d => d.textContent)`), "code that is not folded: %s",
+					name)
+				light := eval[bool](t, ctx,
+					`(c => c[0] > 128)(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number))`)
 				assert.Equal(t, scheme == "light", light, name)
 				shoot(t, ctx, name, true)
 			}
@@ -303,15 +310,18 @@ func TestJupyterLabInABrowser(t *testing.T) {
 
 	// The address that 'make lab' prints leads here by itself.
 	open("notebooks/00-start-here.ipynb")
-	cells := eval[int](t, ctx, `jupyterapp.shell.currentWidget.content.model.sharedModel.cells.filter(c => c.cell_type === 'code').length`)
+	cells := eval[int](t, ctx,
+		`jupyterapp.shell.currentWidget.content.model.sharedModel.cells.filter(c => c.cell_type === 'code').length`)
 	require.Positive(t, cells)
 	start := time.Now()
 	assert.True(t, eval[bool](t, ctx, `jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)`))
 	t.Logf("all cells ran in %.1f s", time.Since(start).Seconds())
 	until(t, ctx, fmt.Sprintf(`document.querySelectorAll('.jp-CodeCell .jp-OutputArea-output').length >= %d`, cells))
-	assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
+	assert.Empty(t, eval[[]string](t, ctx,
+		`[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0)`)
-	assert.Equal(t, "Go (nodemask)", eval[string](t, ctx, `jupyterapp.shell.currentWidget.sessionContext.kernelDisplayName`))
+	assert.Equal(t, "Go (nodemask)", eval[string](t, ctx,
+		`jupyterapp.shell.currentWidget.sessionContext.kernelDisplayName`))
 	assert.Equal(t, []string{"nodemask"}, eval[[]string](t, ctx,
 		`Object.keys(jupyterapp.serviceManager.kernelspecs.specs.kernelspecs)`), "other kernels are offered")
 	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`),
@@ -320,7 +330,8 @@ func TestJupyterLabInABrowser(t *testing.T) {
 	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before it is left
 
 	open("notebooks/executed.ipynb")
-	assert.False(t, eval[bool](t, ctx, `[...jupyterapp.shell.currentWidget.content.widgets].filter(c => c.model.type === 'code').every(c => c.model.trusted)`), "the copy is trusted")
+	assert.False(t, eval[bool](t, ctx,
+		`[...jupyterapp.shell.currentWidget.content.widgets].filter(c => c.model.type === 'code').every(c => c.model.trusted)`), "the copy is trusted")
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
 	assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll('.jp-OutputArea table').length`))
 	shoot(t, ctx, "jupyterlab-untrusted", false)

@@ -36,7 +36,8 @@ func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
 
 	until(t, ctx, `document.querySelectorAll('.jp-OutputArea select').length === 4 && document.querySelectorAll('.jp-OutputArea input[type=range]').length === 2`)
 	until(t, ctx, `document.querySelector('.jp-OutputArea')?.innerText.includes('Choose, then press Train.')`)
-	assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('.jp-OutputArea :is(select, input[type=range])')].filter(e => !e.labels?.length).map(e => e.outerHTML)`), "controls without a label")
+	assert.Empty(t, eval[[]string](t, ctx,
+		`[...document.querySelectorAll('.jp-OutputArea :is(select, input[type=range])')].filter(e => !e.labels?.length).map(e => e.outerHTML)`), "controls without a label")
 	eval[bool](t, ctx, `(() => { const s = document.querySelector('.jp-OutputArea input[type=range]'); s.value = 9; for (const e of ['input', 'change']) s.dispatchEvent(new Event(e)); return true })()`)
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea output')].some(o => o.textContent === '0.9')`)
 
@@ -56,6 +57,7 @@ func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
 	press("Close")
 	until(t, ctx, `document.querySelector('.jp-OutputArea').innerText.includes('Closed.')`)
 	until(t, ctx, `jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'`)
-	assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
+	assert.Empty(t, eval[[]string](t, ctx,
+		`[...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')].map(e => e.textContent)`))
 	assert.Empty(t, complaints())
 }

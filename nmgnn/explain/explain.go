@@ -23,9 +23,9 @@ import (
 type Options struct {
 	// Class is the class whose logit is explained; nil: the predicted one.
 	Class *int
-	// Masks is how many masks of the tree are computed at most for the shares; 0: [DefaultMasks]. Where all that differ are
-	// no more than that the shares are exact, else they are estimated from random orders of the branches, at least
-	// 16 of them.
+	// Masks is how many masks of the tree are computed at most for the shares; 0: [DefaultMasks]. Where all that differ
+	// are no more than that the shares are exact, else they are estimated from random orders of the branches, at least 16
+	// of them.
 	Masks int
 	// Seed is that of the random orders.
 	Seed uint64

@@ -25,8 +25,9 @@ func hostileView(t *testing.T, masks int) explain.View {
 	const evil = "<script>\x1b[31m&\"\u202e"
 	b := gnntest.Go(t)
 	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {2, 3}, {2, 4}})
-	g := &datasets.Graph{Name: "evil", Edges: edges, Features: datasets.Features{Rows: 5, Width: 4, Dense: []float32{1, 2, 0,
-		0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 1, 0, 0}}, Labels: []int32{0, 1, 2, 0, 1},
+	g := &datasets.Graph{Name: "evil", Edges: edges, Features: datasets.Features{Rows: 5, Width: 4,
+		Dense: []float32{1, 2, 0,
+			0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 1, 0, 0}}, Labels: []int32{0, 1, 2, 0, 1},
 		Classes: []string{evil, "b", "c"}, NodeIDs: []string{evil, "bob", "cy", "dot", "eve"}}
 	p, err := hyper.For("gin")
 	require.NoError(t, err)

@@ -113,7 +113,8 @@ func TestTheorem1IsNoTruismOfTheCheck(t *testing.T) {
 type forgetful struct{}
 
 func (forgetful) Forward(_ *model.Scope, near nmgnn.Neighbours, h nmgnn.Input, _ *Node) *Node {
-	return near.Sum(h.Times(OneHot(Iota(h.Graph(), shapes.Make(dtypes.Int32, h.Width()), 0), h.Width(), dtypes.Float32)), nil)
+	return near.Sum(h.Times(OneHot(Iota(h.Graph(), shapes.Make(dtypes.Int32, h.Width()), 0), h.Width(), dtypes.Float32)),
+		nil)
 }
 
 func TestOnlyThePrunedTreeNoticesALayerThatForgetsTheMask(t *testing.T) {

@@ -25,7 +25,8 @@ func main() {
 	scripts := flag.String("scripts", ".", "the folder with targets and bounds")
 	models := flag.String("models", "gin,gat,sgat,gcn,sage,gatv2", "which models")
 	targets := flag.String("targets", "h100,a100", "which GPUs")
-	kinds := flag.String("kernels", "scatter,ours,alone", "programs with scatters, with kernels of our own, or these alone")
+	kinds := flag.String("kernels", "scatter,ours,alone",
+		"programs with scatters, with kernels of our own, or these alone")
 	keep := flag.String("keep", "", "a folder that keeps programs and XLA's dumps")
 	write := flag.Bool("write", false, "write what is measured to bounds.tsv, with room for a twentieth more memory, "+
 		"and leave other rows as they are")

@@ -64,7 +64,8 @@ func TestAForeignXLAIsLeftAsItIs(t *testing.T) {
 }
 
 func TestThisVersionOfGoXLAWasTried(t *testing.T) {
-	require.Contains(t, []string{"v0.4.1", "v0.4.5"}, fused.VersionOf(t, stablehlo.CustomCallV2, "github.com/gomlx/go-xla"))
+	require.Contains(t, []string{"v0.4.1", "v0.4.5"}, fused.VersionOf(t, stablehlo.CustomCallV2,
+		"github.com/gomlx/go-xla"))
 }
 
 func TestInsidesOfXLAThatDifferAreAnError(t *testing.T) {

@@ -51,8 +51,8 @@ func run(args []string) error {
 	return add(true) // nobody else has them
 }
 
-// addTo adds imports of the project's packages to a file, as [withImports] does. One that is no Go is left as it is, for
-// goimports to say so.
+// addTo adds imports of the project's packages to a file, as [withImports] does. One that is no Go is left as it is,
+// for goimports to say so.
 func addTo(path, project string, misspelt bool) error {
 	source, err := os.ReadFile(path)
 	if err != nil {

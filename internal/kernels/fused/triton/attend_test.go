@@ -193,7 +193,8 @@ func (x *attention) checkForward(k triton.Kernel) error {
 		return err
 	}
 	terms := len(x.columns)
-	return errors.Join(near("y", y, x.y, terms), near("alpha", alpha, x.alpha, 0), near("kept", kept, x.kept, 0), x.read(h))
+	return errors.Join(near("y", y, x.y, terms), near("alpha", alpha, x.alpha, 0), near("kept", kept, x.kept, 0),
+		x.read(h))
 }
 
 func (x *attention) checkBackward(k triton.Kernel) error {

@@ -26,7 +26,8 @@ type example struct {
 
 // draw makes a product of whole numbers, which add up exactly in any order, for rows of these lengths.
 func drawExample(r *rand.Rand, s triton.Sum, columns int, lengths ...int) *example {
-	e := &example{Sum: s, offsets: []int32{0}, scale: 2, draw: [3]int32{int32(r.Uint32()), int32(r.Uint32()), math.MinInt32}}
+	e := &example{Sum: s, offsets: []int32{0}, scale: 2, draw: [3]int32{int32(r.Uint32()), int32(r.Uint32()),
+		math.MinInt32}}
 	e.Rows = len(lengths)
 	for _, n := range lengths {
 		for range n {
@@ -189,8 +190,10 @@ func TestNothingIsReadWhereAllIsMasked(t *testing.T) {
 }
 
 func TestDefectsInAKernelAreFound(t *testing.T) {
-	e := drawExample(rand.New(rand.NewPCG(5, 6)), triton.Sum{Width: 14, Heads: 2, Positions: true, Heard: true}, 30, 0, 45, 3, 17)
-	d := drawExample(rand.New(rand.NewPCG(5, 7)), triton.Sum{Width: 7, Heads: 1, Positions: true, Dropped: true}, 30, 0, 45, 3, 17)
+	e := drawExample(rand.New(rand.NewPCG(5, 6)), triton.Sum{Width: 14, Heads: 2, Positions: true, Heard: true}, 30, 0, 45,
+		3, 17)
+	d := drawExample(rand.New(rand.NewPCG(5, 7)), triton.Sum{Width: 7, Heads: 1, Positions: true, Dropped: true}, 30, 0,
+		45, 3, 17)
 	w := drawExample(rand.New(rand.NewPCG(5, 8)), triton.Sum{Width: 7, Wanted: true}, 30, 9, 45, 3, 17, 8, 8)
 	l := drawExample(rand.New(rand.NewPCG(5, 9)), triton.Sum{Width: 7, Wanted: true, Split: 8}, 30, 9, 45, 3, 17, 8, 80)
 	l.wanted[1], l.wanted[5] = 1, 1
@@ -256,7 +259,8 @@ func TestDefectsInBlocksAreFound(t *testing.T) {
 }
 
 func TestTextThatIsNoKernelIsAnError(t *testing.T) {
-	for _, text := range []string{"", "module {", "module {\n tt.func public @f(%x: i32) attributes {noinline = false} {"} {
+	for _, text := range []string{"", "module {",
+		"module {\n tt.func public @f(%x: i32) attributes {noinline = false} {"} {
 		_, err := interpreter.Parse(text)
 		require.Error(t, err)
 	}
