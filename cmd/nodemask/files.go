@@ -55,15 +55,6 @@ func dataError(err error) error {
 	return err
 }
 
-// graphFeatureNames returns the names of the features of a graph that --data names; nil if its format has none.
-func graphFeatureNames(data, dataDir string, width int) []string {
-	at, err := datasets.Locate(data, openOptions(dataDir))
-	if err != nil || at.Path == "" {
-		return nil
-	}
-	return cached.FeatureNames(cached.Header(filepath.Join(at.Path, "nodes.csv")), width)
-}
-
 // match puts features into the order in which a model was trained on them, and writes to notes if it was another.
 func match(m *cached.Model, names []string, f datasets.Features, file string,
 	notes io.Writer) (datasets.Features, error) {

@@ -187,7 +187,8 @@ func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 			continue
 		}
 		if columns > 1 && len(mask.shape) > 1 {
-			g.Notef("field %q has %d columns, a split each: the first is taken", field, columns)
+			g.Notef("field \"%[1]s\" has %d columns, a split each: the first is taken. For another, save data.%[1]s[:, k]",
+				field, columns)
 		}
 		some = true
 		for v := range rows {
@@ -196,6 +197,6 @@ func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 			}
 		}
 	}
-	g.SetSplit("the split of train_mask, val_mask and test_mask", some, sets)
+	g.SetSplit(graphfile.MasksSplit, some, sets)
 	return nil
 }
