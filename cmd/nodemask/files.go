@@ -173,6 +173,18 @@ func withEnding(files []string, ending string) []string {
 	return slices.DeleteFunc(files, func(path string) bool { return filepath.Ext(path) != ending })
 }
 
+// openFile opens a file to read it. A pipe or device is an error, and is not waited for.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for whoever writes to it
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("a folder, pipe or device: expected a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
 // writeFile writes a file as a whole or not at all.
 func writeFile(path string, write func(io.Writer) error) error {
 	if err := wholefile.Write(path, 0o644, write); err != nil {

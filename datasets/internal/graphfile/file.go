@@ -119,7 +119,7 @@ func Fits(bytes int64) error {
 }
 
 // TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most
-// bytes.
+// bytes: the whole of R if [TokenReader.Next] is never called.
 type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader

@@ -16,23 +16,18 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	for _, note := range left {
 		g.Notef("%s", note)
 	}
-	edges, err := f.tensor(fields, "edge_index")
-	if err != nil {
-		return nil, err
+	var tensors [3]*tensor
+	for i, name := range []string{"edge_index", "x", "y"} {
+		if tensors[i], err = f.tensor(fields, name); err != nil {
+			return nil, err
+		}
 	}
+	edges, x, y := tensors[0], tensors[1], tensors[2]
 	if edges == nil {
 		return nil, f.Errorf("no field edge_index: expected a tensor [2, edges]")
 	}
 	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole() {
 		return nil, f.Errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
-	}
-	x, err := f.tensor(fields, "x")
-	if err != nil {
-		return nil, err
-	}
-	y, err := f.tensor(fields, "y")
-	if err != nil {
-		return nil, err
 	}
 	if err := f.count(g, fields, edges, x, y); err != nil {
 		return nil, err
