@@ -164,7 +164,8 @@ func TestKillsAtRandomMomentsLeaveNothingHalfAndTheNextRunEnds(t *testing.T) {
 	b.killEach(victim{name: "records", kills: 15, longest: 4 * time.Second,
 		command: []string{"reproduce", "fig-loss-cora", "--trials", "1", "--shard", "1/4", "--results", b.at("records"),
 			"--backend", "go"}, holds: func(when string) { b.whole(b.at("records"), when) }})
-	b.killEach(victim{name: "advice", kills: 10, longest: 6 * time.Second, command: b.advising(b.at("advice")),
+	b.killEach(victim{name: "advice", kills: 10, again: true, command: b.advising(b.at("advice")),
+		reset: func() { require.NoError(t, os.RemoveAll(b.at("advice"))) },
 		holds: func(when string) { b.whole(b.at("advice"), when) }})
 }
 
@@ -227,4 +228,5 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		b.both(b.advising(b.at("advice")), b.advising(b.at("advice")))
 		b.whole(b.at("advice"), "advice")
 	}
+	t.Log("50 pairs: 20 of models, 8 of checkpoints, 8 of tables, 8 of merged results, 3 of records, 3 of advice")
 }
