@@ -36,6 +36,7 @@ type attack struct {
 	*testing.T
 	program string
 	seed    uint64
+	thrown  int // inputs
 }
 
 // newAttack builds the command. Its seed is 33, or what NODEMASK_TORTURE_SEED says.
@@ -78,8 +79,11 @@ func (a *attack) start(arguments ...string) *process {
 func (p *process) end() string {
 	err := p.Wait()
 	p.cancel()
-	if p.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+	switch p.ProcessState.Sys().(syscall.WaitStatus).Signal() {
+	case syscall.SIGKILL:
 		return fmt.Sprintf("it took more than %v: %v", longest, err)
+	case syscall.SIGINT: // which came before the command listens, or when it had ended
+		return ""
 	}
 	text := p.diagnostics.String()
 	for _, trace := range []string{"goroutine ", "panic:", "fatal error", "runtime error", "SIGSEGV", "out of memory"} {
@@ -169,6 +173,7 @@ func spoil(t testing.TB, r *rand.Rand, path, kind string) string {
 // throw gives a target its inputs, and counts how they ended.
 func (a *attack) throw(x target) {
 	began, codes, most := time.Now(), map[int]int{}, int64(0)
+	a.thrown += x.inputs
 	for i := range x.inputs {
 		r := rand.New(rand.NewPCG(a.seed, uint64(i)<<32|uint64(len(x.name))))
 		in, out := filepath.Join(a.TempDir(), "in"), filepath.Join(a.TempDir(), "out")
@@ -355,4 +360,5 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	} {
 		a.throw(x)
 	}
+	a.Logf("%d inputs", a.thrown)
 }
