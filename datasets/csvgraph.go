@@ -160,6 +160,12 @@ func scanCSVNodes(t *graphfile.Table, c graphfile.Columns, each func(id, label [
 	return t.Err()
 }
 
+// Header returns the names of the columns of a table in CSV; nil if it cannot be read, which its reader tells.
+func Header(ctx context.Context, path string) (names []string) {
+	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error { names = t.Header; return nil })
+	return names
+}
+
 // ScanNodes reads a table of nodes laid out like nodes.csv of [ReadCSV], and calls each for every line: for readers
 // that keep no graph, or one of many files of a graph. A label may be missing, and is then empty. The slices are
 // overwritten by the next line. Errors, those of each too, name the file and the line.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/graphfile"
 )
 
 // Limits of a list of edges.
@@ -31,6 +33,7 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 	var ids []string
 	var edges []csr.Edge
 	at := 0
+	memory := graphfile.NewBudget(math.MaxInt64 / 128) // of a reader of any size
 	fail := func(format string, args ...any) (*csr.Graph, []string, error) {
 		return nil, nil, fmt.Errorf("%s: line %d: %w", name, at, fmt.Errorf(format, args...))
 	}
@@ -59,6 +62,7 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 				maxListedEdges)
 		}
 		var pair [2]int32
+		known := len(ids)
 		for i, id := range ends {
 			v, found := index[id]
 			if !found {
@@ -68,6 +72,9 @@ func ReadEdgeList(ctx context.Context, r io.Reader, name string) (*csr.Graph, []
 			pair[i] = v
 		}
 		edges = append(edges, csr.Edge{Node: pair[0], Neighbour: pair[1]})
+		if err := memory.Take(16 + 96*int64(len(ids)-known) + int64(len(line))); err != nil {
+			return fail("%w", err)
+		}
 	}
 	at++
 	switch err := lines.Err(); {

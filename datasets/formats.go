@@ -162,6 +162,7 @@ func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	if g.Labels == nil {
 		g.Labels = slices.Repeat([]int32{Unlabelled}, l.Nodes)
 	}
+	g.nameFeatures(l.FeatureNames)
 	if l.Features.Width > 0 {
 		l.Features.Rows = l.Nodes
 		g.Features = Features(l.Features).compact()
@@ -171,6 +172,13 @@ func FromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	}
 	g.Notes = l.AllNotes()
 	return g, nil
+}
+
+// nameFeatures takes over the names of features, unless two are the same, so that none can be found by its name.
+func (g *Graph) nameFeatures(names []string) {
+	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
+		g.FeatureNames = names
+	}
 }
 
 // setEdges makes a file's pairs edges.

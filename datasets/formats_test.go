@@ -96,6 +96,26 @@ func TestEachFormatGivesTheGraphThatItsOwnLibraryWrote(t *testing.T) {
 	}
 }
 
+func TestFeaturesHaveTheNamesThatTheirFileGivesThem(t *testing.T) {
+	for file, want := range map[string][]string{"undirected.graphml": {"a", "b"}, "directed.json": {"a", "b"},
+		"data.pt": nil, "ogb": nil} {
+		assert.Equal(t, want, openFixture(t, file).FeatureNames, file)
+	}
+	g, err := csvFrom(t, "id,y,b,train_mask,a\n1,0,2,1,3\n", tinyEdges[:strings.Index(tinyEdges, "\n")+1])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"b", "a"}, g.FeatureNames)
+	g, err = csvFrom(t, "id,y,b,b\n1,0,2,3\n", "source,target\n")
+	require.NoError(t, err)
+	assert.Nil(t, g.FeatureNames, "two share a name")
+	named := tiny().With(members{"attr_names": npy("|S1", []int{2}, "eb")})
+	g, err = ReadMemory(t.Context(), "", map[string][]byte{"a.npz": named.Zip(zip.Store)})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"e", "b"}, g.FeatureNames)
+	named = tiny().With(members{"attr_names": npy("|S1", []int{3}, "ebc")})
+	_, err = ReadMemory(t.Context(), "", map[string][]byte{"a.npz": named.Zip(zip.Store)})
+	assert.ErrorContains(t, err, "attr_names: shape [3]: expected [2]")
+}
+
 func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	// doubles in Fortran's order, 32-bit indices, floating labels [nodes, 1], an edge_attr
 	g := openFixture(t, "strides.pt")
@@ -110,7 +130,8 @@ func TestOtherTensorsOfPyTorchGeometric(t *testing.T) {
 	assert.Equal(t, fixtureFeatures, g.Features.Stored(false).Dense)
 	assert.Equal(t, fixtureLabels, g.Labels)
 	assert.Nil(t, g.OwnSplit)
-	assert.Equal(t, []string{`field "train_mask" has 2 columns, a split each: the first is taken`,
+	assert.Equal(t, []string{
+		`field "train_mask" has 2 columns, a split each: the first is taken. For another, save data.train_mask[:, k]`,
 		"the split of train_mask, val_mask and test_mask: left out: its validation set is empty"}, g.Notes)
 
 	g, err := Open(t.Context(), fixture("bare.pt"), OpenOptions{})
@@ -294,7 +315,7 @@ func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
 		{"a.graphml", graphml + `<node id="1"><graph edgedefault="directed"></graph></node>`, "a graph in a node"},
 		{"a.graphml", graphml + `</graph><graph edgedefault="directed">`, "a second <graph>"},
 		{"a.graphml", graphml + "\n<hyperedge/>", "line 2, column 13: a hyperedge: expected edges of two nodes"},
-		{"a.graphml", graphml + strings.Repeat("<a>", 100), "elements 65 deep: expected at most 64"},
+		{"a.graphml", graphml + strings.Repeat("<a>", 100), "nested 65 deep: expected at most 64"},
 		{"a.graphml", graphml + `<node id="` + strings.Repeat("a", 5000) + `"/>`,
 			"an id of 5000 bytes: expected at most 4096"},
 		{"a.graphml", graphml + `<node id="` + strings.Repeat("a", 17<<20) + `"/>`, "a tag or text of more than 16 MiB"},
@@ -316,7 +337,7 @@ func TestHostileGraphMLAndJSONAreErrorsThatNameThePlace(t *testing.T) {
 		{"a.json", `{"nodes":[{"id":1,"x":1,"x":2}]}`, `attribute "x" is there twice at one node`},
 		{"a.json", `{"nodes":[{"id":1}],"links":[{"source":1}]}`, `an edge lacks "source" or "target"`},
 		{"a.json", `{"nodes":[{"id":1}],"links":[{"source":1,"target":2}]}`, `an edge names node "2"`},
-		{"a.json", `{"graph":` + strings.Repeat("[", 10_000), "values 65 deep: expected at most 64"},
+		{"a.json", `{"graph":` + strings.Repeat("[", 10_000), "nested 65 deep: expected at most 64"},
 		{"a.json", `{"nodes":[{"id":"` + strings.Repeat("a", 5000) + `"}]}`, "an id of 5000 bytes"},
 		{"a.json", `{"nodes":[{"id":"` + strings.Repeat("a", 17<<20) + `"}]}`, "a text or number of more than 16 MiB"},
 		{"a.json", `{"directed":1}`, `"directed" is a number: expected true or false`},

@@ -27,8 +27,10 @@ type Graph struct {
 	Labels   []int32    // [nodes], index into Classes or Unlabelled
 	Classes  []string   // class names; "0", "1", … where the source has none
 	NodeIDs  []string   // names of the nodes in the source; nil: their numbers
-	Source   string     // where it was read from: "embedded", a path, or the generator and its options
-	Report   csr.Report // what was found in the source's edge list
+	// FeatureNames are what the source calls the columns of the features; nil: it does not say, or two share a name.
+	FeatureNames []string
+	Source       string     // where it was read from: "embedded", a path, or the generator and its options
+	Report       csr.Report // what was found in the source's edge list
 
 	Format   string   // what the source was read as, e.g. "GraphML"; "" if that goes without saying
 	Reverses int64    // of Report.Duplicates: pairs that list an edge in its other direction, as adjacency matrices do
@@ -68,13 +70,6 @@ func (g *Graph) ContentHash() string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
-
-// Limits on graphs read from files. A width is only a number in a header: it costs the file nothing, but a dense row of
-// it costs memory, so it needs a limit of its own.
-const (
-	maxNodes = graphfile.MaxNodes
-	maxWidth = graphfile.MaxWidth
-)
 
 // Check reports the first fault of g; nil if g is what [Graph] promises: sizes that agree, labels in range, edges
 // stored in both rows, sound and finite features.

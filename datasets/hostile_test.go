@@ -100,7 +100,7 @@ func TestAFileMadeToGrowIsRefusedBeforeItHas(t *testing.T) {
 			if name == "blank" {
 				require.ErrorContains(t, err, "empty lines")
 			} else {
-				require.ErrorContains(t, err, "it unpacks to more than 400 times its size")
+				require.ErrorContains(t, err, "a table, unpacked, of more than 64 MiB: expected less")
 			}
 		})
 	}

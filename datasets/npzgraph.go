@@ -17,7 +17,7 @@ import (
 //	attr_indptr, attr_indices, attr_data, attr_shape   the features, sparse [nodes, width]; or
 //	attr_matrix                                        the features, dense [nodes, width]
 //	labels                                             [nodes] numbers or text; -1 or "" is a node without a label
-//	node_names, class_names                            text; may be left out
+//	node_names, class_names, attr_names                text; may be left out
 //
 // Edges are undirected: a pair may be listed in one direction or both; repeats and self-loops are dropped and counted
 // in the graph's Report. Weights (adj_data) are left out, which the Notes say. Members of Python objects are never
@@ -82,6 +82,11 @@ func readNPZ(z npzReader, path string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := z.names("attr_names", int64(g.Features.Width))
+	if err != nil {
+		return nil, err
+	}
+	g.nameFeatures(names)
 	// As every other format does: how features are stored decides how dropout is drawn, and one graph has one result.
 	g.Features = g.Features.compact()
 	if z.Has("adj_data") {
@@ -160,8 +165,8 @@ func (z npzReader) shape(member string) (rows, width int64, err error) {
 		return 0, 0, err
 	}
 	for _, v := range values {
-		if v < 0 || v > maxNodes {
-			return 0, 0, z.Errorf("%s: %s: expected lengths from 0 to %d", member, numpy.ShapeText(values), maxNodes)
+		if v < 0 || v > graphfile.MaxNodes {
+			return 0, 0, z.Errorf("%s: %s: expected lengths from 0 to %d", member, numpy.ShapeText(values), graphfile.MaxNodes)
 		}
 	}
 	return values[0], values[1], nil
@@ -174,9 +179,9 @@ func (z npzReader) dense(member string, rows int64) (Features, error) {
 		return Features{}, err
 	}
 	defer a.Close()
-	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > maxWidth {
+	if len(a.Shape) != 2 || a.Shape[0] != rows || a.Shape[1] > graphfile.MaxWidth {
 		return Features{}, a.Errorf("shape %s: expected [%d, width], one row for each node, and a width up to %d",
-			numpy.ShapeText(a.Shape), rows, maxWidth)
+			numpy.ShapeText(a.Shape), rows, graphfile.MaxWidth)
 	}
 	if err := z.Take(4 * a.Len()); err != nil {
 		return Features{}, err
@@ -207,9 +212,9 @@ func (z npzReader) sparse(prefix string, rows int64) (Features, error) {
 	if err != nil {
 		return Features{}, err
 	}
-	if height != rows || width > maxWidth {
+	if height != rows || width > graphfile.MaxWidth {
 		return Features{}, z.Errorf("%s: [%d, %d]: expected %d rows, one for each node, and a width up to %d",
-			shape, height, width, rows, maxWidth)
+			shape, height, width, rows, graphfile.MaxWidth)
 	}
 	values, err := z.Vector(data, -1)
 	if err != nil {

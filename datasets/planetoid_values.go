@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 
+	"nodemask/datasets/internal/graphfile"
 	"nodemask/datasets/internal/pickle"
 )
 
@@ -27,9 +28,9 @@ func pickledFeatures(v any) (Features, error) {
 	indptr, indices, data := arrays[0], arrays[1], arrays[2]
 	rows, ok := shape[0].(int64)
 	width, ok2 := shape[1].(int64)
-	if !ok || !ok2 || rows < 0 || width < 0 || width > maxWidth || rows != int64(indptr.Len())-1 {
+	if !ok || !ok2 || rows < 0 || width < 0 || width > graphfile.MaxWidth || rows != int64(indptr.Len())-1 {
 		return Features{}, fmt.Errorf("the matrix has %d rows, %d columns and an indptr of %d: expected one entry more "+
-			"than rows, and at most %d columns", rows, width, indptr.Len(), maxWidth)
+			"than rows, and at most %d columns", rows, width, indptr.Len(), graphfile.MaxWidth)
 	}
 	if indices.Len() != data.Len() {
 		return Features{}, fmt.Errorf("the matrix has %d indices and %d values: expected equally many",

@@ -46,8 +46,8 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 		return o, fmt.Errorf("SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
 	case o.Classes == 1 && o.Homophily < 1:
 		o.Homophily = 1 // there is no other class to join
-	case o.Features < 1 || o.Features > maxWidth:
-		return o, fmt.Errorf("SBM: Features is %d: expected 1 to %d", o.Features, maxWidth)
+	case o.Features < 1 || o.Features > graphfile.MaxWidth:
+		return o, fmt.Errorf("SBM: Features is %d: expected 1 to %d", o.Features, graphfile.MaxWidth)
 	case o.ActiveFeatures < 0 || o.ActiveFeatures > o.Features:
 		return o, fmt.Errorf("SBM: ActiveFeatures is %d: expected 0 to %d, the number of Features",
 			o.ActiveFeatures, o.Features)

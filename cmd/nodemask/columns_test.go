@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,36 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	code, _, diagnostics = nodemask(t, "embed", "--model", model, "--backend", "go", "--data", folder)
 	require.Equal(t, 1, code)
 	require.Contains(t, diagnostics, `are missing: "y"`)
+}
+
+func TestFeaturesAreMatchedByNameWhateverTheFormat(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, first, second string) string {
+		var nodes, links []string
+		for v := range 24 {
+			nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","class":"%d","%s":%d,"%s":%d}`, v, v%2, first, v%5, second, 1+v%3))
+			links = append(links, fmt.Sprintf(`{"source":"n%d","target":"n%d"}`, v, (v+2)%24))
+		}
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(`{"nodes":[`+strings.Join(nodes, ",")+`],"links":[`+
+			strings.Join(links, ",")+`]}`), 0o600))
+		return path
+	}
+	model := filepath.Join(dir, "m")
+	code, _, diagnostics := nodemask(t, quickTrain(write("a.json", "p", "q"), "--save-model", model)...)
+	require.Zero(t, code, diagnostics)
+	m, err := cached.LoadModel(model)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p", "q"}, m.FeatureNames)
+	run := func(data string) (int, string, string) {
+		return nodemask(t, "embed", "--model", model, "--backend", "go", "--data", data)
+	}
+	code, _, diagnostics = run(write("b.json", "q", "p"))
+	require.Zero(t, code, diagnostics)
+	require.Contains(t, diagnostics, "they are matched by name")
+	code, _, diagnostics = run(write("c.json", "p", "r"))
+	require.Equal(t, 1, code)
+	require.Contains(t, diagnostics, `are missing: "q"`)
 }
 
 func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {

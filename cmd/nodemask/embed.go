@@ -106,8 +106,10 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 		return nil, nil, misusef("--data %s: %d features a node: expected %d, as the model was trained with (on %s)",
 			data, g.Features.Width, m.Features, m.Data)
 	}
-	names := graphFeatureNames(data, dataDir, m.Features)
-	g.Features, err = match(m, names, g.Features, data, notes)
+	g.Features, err = match(m, g.FeatureNames, g.Features, data, notes)
+	if m.FeatureNames != nil {
+		g.FeatureNames = m.FeatureNames // into whose order they were put
+	}
 	return m, g, err
 }
 

@@ -143,10 +143,6 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 	if err != nil {
 		return err
 	}
-	features := graphFeatureNames(f.data, f.dataDir, m.Features)
-	if m.FeatureNames != nil { // in the model's order, into which they were put
-		features = m.FeatureNames
-	}
 	for k, root := range roots {
 		e, err := explain.Node(ctx, b, m.Network(), g, root, o)
 		var tooLarge *aggtree.TooLargeError
@@ -157,7 +153,7 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 		if err != nil {
 			return err
 		}
-		if err := each(explain.View{Explanation: e, Graph: g, Model: m, Features: features}); err != nil {
+		if err := each(explain.View{Explanation: e, Graph: g, Model: m, Features: g.FeatureNames}); err != nil {
 			return err
 		}
 	}

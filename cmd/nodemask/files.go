@@ -55,15 +55,6 @@ func dataError(err error) error {
 	return err
 }
 
-// graphFeatureNames returns the names of the features of a graph that --data names; nil if its format has none.
-func graphFeatureNames(data, dataDir string, width int) []string {
-	at, err := datasets.Locate(data, openOptions(dataDir))
-	if err != nil || at.Path == "" {
-		return nil
-	}
-	return cached.FeatureNames(cached.Header(filepath.Join(at.Path, "nodes.csv")), width)
-}
-
 // match puts features into the order in which a model was trained on them, and writes to notes if it was another.
 func match(m *cached.Model, names []string, f datasets.Features, file string,
 	notes io.Writer) (datasets.Features, error) {
@@ -180,6 +171,18 @@ func filesBelow(path string) (files []string) {
 
 func withEnding(files []string, ending string) []string {
 	return slices.DeleteFunc(files, func(path string) bool { return filepath.Ext(path) != ending })
+}
+
+// openFile opens a file to read it. A pipe or device is an error, and is not waited for.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for whoever writes to it
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("a folder, pipe or device: expected a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
 }
 
 // writeFile writes a file as a whole or not at all.

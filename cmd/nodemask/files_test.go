@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -110,4 +111,27 @@ func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
 		}
 	}
 	walk(newRootCommand())
+}
+
+func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
+	g, dir := smallGraph(t), t.TempDir()
+	pipe, model, cache := filepath.Join(dir, "pipe"), filepath.Join(dir, "m"), filepath.Join(dir, "c")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	code, _, diagnostics := nodemask(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
+	require.Zero(t, code, diagnostics)
+	nodes, edges := filepath.Join(g, "nodes.csv"), filepath.Join(g, "edges.csv")
+	for _, odd := range []string{pipe, "/dev/zero"} {
+		for _, arguments := range [][]string{
+			{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", odd, "--edges", edges},
+			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
+			{"embed", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
+			{"tree", "--edges", odd, "--root", "a"}, {"reproduce", "--again", odd}, {"data", "describe", odd},
+			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
+		} {
+			code, out, diagnostics := nodemask(t, arguments...)
+			require.NotZero(t, code, arguments)
+			require.Empty(t, out, arguments)
+			require.Regexp(t, "regular file|not a graph", diagnostics, arguments)
+		}
+	}
 }

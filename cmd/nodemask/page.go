@@ -146,8 +146,12 @@ func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 		if total += info.Size(); total > mostInPage {
 			return nil, fmt.Errorf("more than %d MB: expected less in a page", mostInPage>>20)
 		}
-		content, err := os.ReadFile(name)
+		file, err := openFile(name)
 		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(io.LimitReader(file, info.Size()))
+		if err := errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
 		files = append(files, page.File{Name: filepath.Base(name), Bytes: content})

@@ -77,7 +77,7 @@ func predict(c *cobra.Command, modelFile, cacheFile, nodesFile, edgesFile, backe
 		return err
 	}
 	defer p.Close()
-	header := cached.Header(nodesFile)
+	header := datasets.Header(c.Context(), nodesFile)
 	if header != nil {
 		if err := m.Lacks(header, nodesFile); err != nil {
 			return err

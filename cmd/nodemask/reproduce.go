@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -149,7 +148,7 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	}
 	in := c.InOrStdin()
 	if f.again != "-" {
-		file, err := os.Open(f.again)
+		file, err := openFile(f.again)
 		if err != nil {
 			return misuse{fileError("again", f.again, err)}
 		}

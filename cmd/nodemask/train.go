@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
+	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -308,7 +309,7 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 		return nil
 	}
 	err := errors.Join(cached.CheckText("class", g.Classes),
-		cached.CheckText("feature", graphFeatureNames(f.data, f.dataDir, g.Features.Width)))
+		cached.CheckText("feature", g.FeatureNames))
 	if f.saveCache != "" {
 		err = errors.Join(err, cached.CheckText("node", g.NodeIDs))
 	}
@@ -341,7 +342,11 @@ func (f *trainFlags) readBack(saved *cached.Model) error {
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
-	saved.FeatureNames = graphFeatureNames(f.data, f.dataDir, saved.Features)
+	release, err := wholefile.Hold(c.Context(), f.saveModel) // a model and a cache of two processes are no pair
+	if err != nil {
+		return err
+	}
+	defer release()
 	if f.saveCache == "" {
 		if err := saved.Save(f.saveModel); err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +150,7 @@ type treeGraph struct {
 
 func (f treeFlags) open(ctx context.Context, notes io.Writer) (*treeGraph, error) {
 	if f.edges != "" {
-		file, err := os.Open(f.edges)
+		file, err := openFile(f.edges)
 		if err != nil {
 			return nil, fileError("edges", f.edges, err)
 		}

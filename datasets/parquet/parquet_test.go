@@ -36,6 +36,7 @@ func TestReadsWhatPyArrowWrote(t *testing.T) {
 	assert.Equal(t, csr.Report{Listed: 8, SelfLoops: 1, Edges: 7}, g.Report)
 	assert.Equal(t, []int32{1, 3, 4}, g.Edges.Neighbours(0))
 	assert.Equal(t, []string{`column "weight" of edges: left out`}, g.Notes)
+	assert.Equal(t, []string{"a", "b"}, g.FeatureNames)
 
 	g, err = open(t.Context(), fixture("parquet-numbers"))
 	require.NoError(t, err)

@@ -22,6 +22,16 @@ func names(t *testing.T, folder string) (found []string) {
 	return found
 }
 
+func TestAFileThatIsDiscardedLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	p, err := Prepare(path, 0o600, func(w io.Writer) error { return nil })
+	require.NoError(t, err)
+	p.Discard()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
 func TestAFileIsReplacedAsAWholeWithItsMode(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "ä [x] *.html")

@@ -71,7 +71,8 @@ func (t *trainer) own() (free func(), err error) {
 	if err := os.MkdirAll(t.options.Checkpoint, 0o755); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"))
+	// To read and write: opening a pipe of that name to read it would wait for a writer.
+	lock := flock.New(filepath.Join(t.options.Checkpoint, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, err

@@ -1,11 +1,7 @@
 package cached
 
 import (
-	"bufio"
-	"encoding/csv"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,34 +13,6 @@ var (
 	noFeatures    = []string{"id", "label"}
 	seldomFeature = []string{"", "unnamed: 0", "class", "y", "train_mask", "val_mask", "test_mask"}
 )
-
-const longestHeader = 64 << 20
-
-// Header returns the names in the header of a table of nodes in CSV; nil if it cannot be read, which its reader tells.
-func Header(path string) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	text := bufio.NewReader(io.LimitReader(f, longestHeader))
-	if begin, err := text.Peek(3); err == nil && string(begin) == "\xef\xbb\xbf" {
-		_, _ = text.Discard(3) // they are there
-	}
-	r := csv.NewReader(text)
-	r.TrimLeadingSpace, r.LazyQuotes = true, true
-	header, err := r.Read()
-	if err != nil {
-		return nil
-	}
-	for i := range header {
-		header[i] = strings.TrimSpace(header[i])
-	}
-	return header
-}
 
 // FeatureNames returns the names of so many features, in the order of a table's columns; nil if the header does not say
 // which those are.

@@ -41,9 +41,9 @@ func TestNamesOfFeaturesAreKnownOrNot(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "nodes.csv")
 		require.NoError(t, os.WriteFile(path, []byte(header+"\n"), 0o600))
-		require.Equal(t, want, FeatureNames(Header(path), 2), header)
+		require.Equal(t, want, FeatureNames(datasets.Header(t.Context(), path), 2), header)
 	}
-	require.Nil(t, Header(t.TempDir()))
+	require.Nil(t, datasets.Header(t.Context(), t.TempDir()))
 	f, moved, err := (&Model{Features: 1}).Match([]string{"x"}, datasets.Features{Width: 1}, "nodes.csv")
 	require.NoError(t, err)
 	require.False(t, moved)

@@ -92,7 +92,7 @@ type Result struct {
 // Saved returns the trained model of a result of x, ready to be saved.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	return &cached.Model{Settings: x.Parameters, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
-		Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
+		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}
 }
 
 // Progress is one epoch of one trial.

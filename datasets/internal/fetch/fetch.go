@@ -100,7 +100,7 @@ func Lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by --data-dir or NODEMASK_DATA", err)
 	}
-	lock := flock.New(filepath.Join(dir, ".lock"))
+	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR)) // a pipe is not waited for
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", lock.Path(), err)

@@ -368,6 +368,14 @@ func TestALockedFolderLocksOthersOut(t *testing.T) {
 	require.NoError(t, unlock())
 }
 
+func TestALockThatIsAPipeIsNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, ".lock"), 0o600))
+	unlock, err := Lock(dir)
+	require.NoError(t, err)
+	require.NoError(t, unlock())
+}
+
 func zipOf(files map[string]string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

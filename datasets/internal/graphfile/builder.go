@@ -292,6 +292,7 @@ func (b *Builder) setFeatures() {
 		case a.nodes > 0:
 			columns[i] = int32(f.Width)
 			f.Width++
+			g.FeatureNames = append(g.FeatureNames, a.name)
 			if a.nodes < g.Nodes {
 				g.Notef("%s %.80q: %d of %d nodes lack it: 0 there", b.Attribute, a.name, g.Nodes-a.nodes, g.Nodes)
 			}

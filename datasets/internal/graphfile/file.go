@@ -2,6 +2,7 @@ package graphfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,7 @@ import (
 	"nodemask/internal/memory"
 )
 
-// MaxDepth is how deep the values of a file may be nested in one another.
+// MaxDepth is how deep the values or elements of a file may be nested in one another.
 const MaxDepth = 64
 
 // What a file's content may take in memory, whatever it claims: so much anyway, and so much for each of its bytes.
@@ -118,17 +119,34 @@ func Fits(bytes int64) error {
 }
 
 // TokenReader reads R for a decoder that keeps each token whole, and ends with an error when one is of more than Most
-// bytes.
+// bytes: the whole of R if [TokenReader.Next] is never called.
 type TokenReader struct {
+	Ctx  context.Context
 	R    io.Reader
 	Most int
 	What string // the kinds of tokens: "tag or text"
 
-	read int // since the last token
+	read   int // since the last token
+	tokens int
+	depth  int
 }
 
-// Next says that a token begins.
-func (t *TokenReader) Next() { t.read = 0 }
+// Next says that a token begins. Once Ctx is done it returns the error of that.
+func (t *TokenReader) Next() error {
+	t.read = 0
+	if t.tokens++; t.tokens%4096 == 0 {
+		return t.Ctx.Err()
+	}
+	return nil
+}
+
+// Nest says that what comes is nested deeper by so much, and returns an error beyond [MaxDepth].
+func (t *TokenReader) Nest(by int) error {
+	if t.depth += by; t.depth > MaxDepth {
+		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)
+	}
+	return nil
+}
 
 // Read reads from R.
 func (t *TokenReader) Read(p []byte) (int, error) {

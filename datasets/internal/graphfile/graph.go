@@ -15,7 +15,7 @@ import (
 // Limits that every format shares.
 const (
 	MaxNodes = 1<<31 - 2
-	MaxWidth = 1 << 24 // columns of features
+	MaxWidth = 1 << 24 // columns of features: a dense row takes memory for each
 	maxNotes = 20
 )
 
@@ -27,8 +27,9 @@ type Graph struct {
 	Labels  []int32  // [nodes], -1 for none; nil: none has one
 	Classes []string // in natural order
 
-	Features Features
-	Pairs    []csr.Edge
+	Features     Features
+	FeatureNames []string // [Features.Width]; nil: they have none
+	Pairs        []csr.Edge
 	// Both says that the pairs are entries of an adjacency matrix: an undirected edge is listed in both directions, and an
 	// edge that is not is directed.
 	Both bool

@@ -40,6 +40,7 @@ type Columns struct {
 	ID, Label int
 	Masks     [3]int // of the own split's sets
 	Features  []int
+	Names     []string // of the features
 }
 
 // NodeColumns finds the columns of a table of nodes beside those of the ids and the label, which is -1 if there is
@@ -56,7 +57,7 @@ func NodeColumns(names []string, id, label int, leave func(column int, mask bool
 		} else if set >= 0 {
 			c.Masks[set] = i
 		} else {
-			c.Features = append(c.Features, i)
+			c.Features, c.Names = append(c.Features, i), append(c.Names, name)
 		}
 	}
 	return c, notes
@@ -131,7 +132,7 @@ func parseMask(field string) (bool, error) {
 func (r *Rows) Finish(format string, notes []string) {
 	r.Seal()
 	g := &Graph{Format: format, Nodes: len(r.ids), IDs: r.ids, Labels: r.labels, Classes: r.classes.Finish(r.labels),
-		Features: r.features, Notes: notes}
+		Features: r.features, FeatureNames: r.columns.Names, Notes: notes}
 	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
 	r.Graph = g
 }

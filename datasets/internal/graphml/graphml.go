@@ -2,6 +2,7 @@
 package graphml
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -23,8 +24,8 @@ const (
 
 // Read reads a file. Errors give the line and column. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
-	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "tag or text"}
-	w := &walker{ctx: ctx, limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
+	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "tag or text"}
+	w := &walker{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*key{},
 		edgeKeys: map[string]int{},
 		b:        graphfile.NewBuilder(in, "GraphML", "GraphML key")}
 	g, err := w.file()
@@ -48,11 +49,8 @@ type key struct {
 
 // walker reads elements in the file's order.
 type walker struct {
-	ctx      context.Context
 	limited  *graphfile.TokenReader
 	decoder  *xml.Decoder
-	depth    int
-	tokens   int
 	keys     map[string]*key
 	fallback []string // the ids of keys of nodes with a default, in the file's order
 	filled   int64    // values that came from defaults
@@ -64,10 +62,9 @@ type walker struct {
 // token returns the next tag or text, nil at the end of the file. Comments and the like are left out.
 func (w *walker) token() (xml.Token, error) {
 	for {
-		if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
-			return nil, w.ctx.Err()
+		if err := w.limited.Next(); err != nil {
+			return nil, err
 		}
-		w.limited.Next()
 		t, err := w.decoder.Token()
 		if errors.Is(err, io.EOF) {
 			return nil, nil
@@ -77,13 +74,9 @@ func (w *walker) token() (xml.Token, error) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if w.depth++; w.depth > graphfile.MaxDepth {
-				return nil, fmt.Errorf("elements %d deep: expected at most %d", w.depth, graphfile.MaxDepth)
-			}
-			return t, nil
+			return t, w.limited.Nest(1)
 		case xml.EndElement:
-			w.depth--
-			return t, nil
+			return t, w.limited.Nest(-1)
 		case xml.CharData:
 			return t, nil
 		}
@@ -201,10 +194,7 @@ func (w *walker) key(e xml.StartElement) error {
 	if len(w.keys) == maxKeys {
 		return fmt.Errorf("more than %d keys", maxKeys)
 	}
-	k := &key{name: attribute(e, "attr.name"), kind: attribute(e, "attr.type")}
-	if k.name == "" {
-		k.name = id
-	}
+	k := &key{name: cmp.Or(attribute(e, "attr.name"), id), kind: attribute(e, "attr.type")}
 	target := attribute(e, "for")
 	k.isNode = target == "node" || target == "all" || target == ""
 	w.keys[strings.Clone(id)] = k
@@ -223,9 +213,7 @@ func (w *walker) graph(e xml.StartElement) error {
 		return errors.New("a second <graph>: expected one in the file")
 	}
 	byDefault := attribute(e, "edgedefault")
-	switch byDefault {
-	case "directed", "undirected":
-	default:
+	if byDefault != "directed" && byDefault != "undirected" {
 		return fmt.Errorf("edgedefault=%.40q: expected \"directed\" or \"undirected\"", byDefault)
 	}
 	return w.each(func(e xml.StartElement) error {
@@ -234,14 +222,8 @@ func (w *walker) graph(e xml.StartElement) error {
 			return w.node(e)
 		case "edge":
 			// An edge may say otherwise than the graph.
-			directed := byDefault == "directed"
-			switch attribute(e, "directed") {
-			case "true":
-				directed = true
-			case "false":
-				directed = false
-			}
-			w.b.Directed(directed)
+			own := attribute(e, "directed")
+			w.b.Directed(own == "true" || own != "false" && byDefault == "directed")
 			return w.edge(e)
 		case "hyperedge":
 			return errors.New("a hyperedge: expected edges of two nodes")

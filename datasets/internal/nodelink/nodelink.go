@@ -19,8 +19,8 @@ const maxToken = 16 << 20
 
 // Read reads a file. Errors give the byte. Once ctx is done, reading ends with its error.
 func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
-	limited := &graphfile.TokenReader{R: in, Most: maxToken, What: "text or number"}
-	w := &walker{ctx: ctx, limited: limited, decoder: json.NewDecoder(limited),
+	limited := &graphfile.TokenReader{Ctx: ctx, R: in, Most: maxToken, What: "text or number"}
+	w := &walker{limited: limited, decoder: json.NewDecoder(limited),
 		b: graphfile.NewBuilder(in, "node-link JSON", "attribute")}
 	w.decoder.UseNumber()
 	g, err := w.file()
@@ -39,28 +39,22 @@ func Read(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 
 // walker reads values in the file's order.
 type walker struct {
-	ctx     context.Context
 	limited *graphfile.TokenReader
 	decoder *json.Decoder
-	depth   int
-	tokens  int
 	edges   map[string]bool // attributes of edges
 	b       *graphfile.Builder
 }
 
 func (w *walker) token() (json.Token, error) {
-	if w.tokens++; w.tokens%4096 == 0 && w.ctx.Err() != nil {
-		return nil, w.ctx.Err()
+	if err := w.limited.Next(); err != nil {
+		return nil, err
 	}
-	w.limited.Next()
 	t, err := w.decoder.Token()
 	switch t {
 	case json.Delim('['), json.Delim('{'):
-		if w.depth++; w.depth > graphfile.MaxDepth {
-			return nil, fmt.Errorf("values %d deep: expected at most %d", w.depth, graphfile.MaxDepth)
-		}
+		err = w.limited.Nest(1)
 	case json.Delim(']'), json.Delim('}'):
-		w.depth--
+		err = w.limited.Nest(-1)
 	}
 	return t, err
 }
@@ -151,14 +145,12 @@ func (w *walker) file() (*graphfile.Graph, error) {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	once := func(part string) error {
-		if seen[part] {
-			return fmt.Errorf("%q is there twice", part)
-		}
-		seen[part] = true
-		return nil
-	}
 	err = w.object("the file", t, func(key string, t json.Token) error {
+		if part := strings.Replace(key, "edges", "links", 1); seen[part] {
+			return fmt.Errorf("%q is there twice", part)
+		} else if part == "nodes" || part == "links" {
+			seen[part] = true
+		}
 		switch key {
 		case "directed":
 			directed, is := t.(bool)
@@ -168,14 +160,8 @@ func (w *walker) file() (*graphfile.Graph, error) {
 			w.b.Directed(directed)
 			return nil
 		case "nodes":
-			if err := once("nodes"); err != nil {
-				return err
-			}
 			return w.list(`"nodes"`, t, w.node)
 		case "links", "edges":
-			if err := once("links"); err != nil {
-				return err
-			}
 			w.edges = map[string]bool{}
 			return w.list(strconv.Quote(key), t, w.edge)
 		case "graph", "multigraph":
@@ -264,12 +250,8 @@ func (w *walker) value(key string, t json.Token) error {
 		switch {
 		case other:
 		case is:
-			x, err := number.Float64()
-			if err != nil {
-				return fmt.Errorf("attribute %.80q: found %.40q: expected a finite number", key, number)
-			}
 			i++
-			return w.b.Number(fmt.Sprintf("%s[%d]", key, i-1), x)
+			return w.value(fmt.Sprintf("%s[%d]", key, i-1), number)
 		default:
 			other = true
 			if err := w.b.Other(key, "list"); err != nil {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,21 +82,8 @@ func (r reader) table(file string) (*graphfile.Table, *graphfile.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: not a gzip file: %w", path, err), f.Close())
 	}
-	return graphfile.NewBareTable(r.ctx, f, &bounded{r: unpacked, left: max(maxUnpacked, maxRatio*f.Size)}), f, nil
-}
-
-// bounded ends with an error when more has been read than a file of numbers packs.
-type bounded struct {
-	r    io.Reader
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("it unpacks to more than %d times its size: expected numbers, which pack less", maxRatio)
-	}
-	return n, err
+	most := &graphfile.TokenReader{R: unpacked, Most: max(maxUnpacked, maxRatio*int(f.Size)), What: "table, unpacked,"}
+	return graphfile.NewBareTable(r.ctx, f, most), f, nil
 }
 
 // each calls row for every line of a table of so many columns; 0: any number.

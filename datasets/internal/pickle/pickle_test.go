@@ -2,6 +2,7 @@ package pickle
 
 import (
 	"encoding/binary"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +17,9 @@ func TestNumbersAndStringsAreRead(t *testing.T) {
 		"K\xff.": int64(255), "M\x2c\x01.": int64(300), "J\xff\xff\xff\xff.": int64(-1), "\x8a\x00.": int64(0),
 		"\x8a\x06\x00\x00\x00\x00\x00\x01.": int64(1 << 40), "\x8a\x06\x00\x00\x00\x00\x00\xff.": int64(-1 << 40),
 		"X\x06\x00\x00\x00h\xc3\xa9\n'\".": String("h\xc3\xa9\n'\""), "U\x02\x00\xff.": String("\x00\xff"),
-		"C\x01a.": String("a"), "B\x01\x00\x00\x00a.": String("a"), "T\x01\x00\x00\x00a.": String("a"),
+		"\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80.": int64(math.MinInt64), "K\x05q\x00h\x00\x86.": Tuple{int64(5), int64(5)},
+		"}(K\x01K\x02K\x03K\x04u.": &Dict{Entries: []Entry{{int64(1), int64(2)}, {int64(3), int64(4)}}},
+		"C\x01a.":                  String("a"), "B\x01\x00\x00\x00a.": String("a"), "T\x01\x00\x00\x00a.": String("a"),
 	} {
 		v, err := Read([]byte(pickle))
 		require.NoError(t, err, "%q", pickle)
@@ -72,6 +75,8 @@ func TestEachMalformedPickleIsAnErrorWithItsOffset(t *testing.T) {
 		{"cnumpy\ndtype\nU\x02S4\x85R.", `a dtype "S4": expected integers`},
 		{"cnumpy\ndtype\nU\x02i4\x85R(K\x03U\x01!tb.", `a byte order "!"`},
 		{"cnumpy\ndtype\nU\x02i4\x85RNb.", "a dtype's state is None"},
+		{"cscipy.sparse.csr\ncsr_matrix\n)\x81Nb.", "is given the state None"},
+		{"cscipy.sparse.csr\ncsr_matrix\n)\x81}b}b.", "is given the state a dictionary"},
 		{"I12\n.", "byte 0: opcode 0x49 is not one that graph files use"},
 		{"(K\x01l)Q.", "BINPERSID: a tuple of 0: expected a tuple of 5"},
 	} {
@@ -97,6 +102,8 @@ func TestArraysMustHoldWhatTheirShapeSays(t *testing.T) {
 		{"N\x85" + dtype + "\x89U\x00", "an array's size 0 is None"},
 		{"K\x01K\x01K\x01\x87" + dtype + "\x89U\x04abcd", "expected a shape of at most 2 sizes"},
 		{"K\x01K\x01\x86" + dtype + "\x88U\x04abcd", "an array in Fortran's order"},
+		{"K\x01\x85" + dtype + "NU\x04abcd", "expected a shape of at most 2 sizes, a dtype, a boolean and a string"},
+		{"K\x01\x85" + dtype + "\x89N", "expected a shape of at most 2 sizes, a dtype, a boolean and a string"},
 		{"K\x01\x85N\x89U\x04abcd", "expected a shape of at most 2 sizes, a dtype, a boolean and a string"},
 		{"K\x01\x85", "an array's state is a tuple of 2: expected a tuple of 5"},
 	} {
@@ -107,6 +114,13 @@ func TestArraysMustHoldWhatTheirShapeSays(t *testing.T) {
 	require.NoError(t, err)
 	a := v.(*Array)
 	assert.Equal(t, int64(1), a.Int(0))
+	assert.Equal(t, 1, a.Len())
+	v, err = Read(arrayPickle("K\x01\x85" + dtype + "\x88U\x04\x01\x00\x00\x00"))
+	require.NoError(t, err, "of one dimension, both orders are the same")
+	assert.Equal(t, 1, v.(*Array).Len())
+	v, err = Read(arrayPickle("K\x00\x85" + dtype + "\x89U\x00"))
+	require.NoError(t, err)
+	assert.Zero(t, v.(*Array).Len())
 	v, err = Read(arrayPickle("K\x01\x85cnumpy\ndtype\nU\x02f2\x85R\x89U\x02\x00\x3e"))
 	require.NoError(t, err)
 	assert.Equal(t, 1.5, v.(*Array).Float(0), "a half")

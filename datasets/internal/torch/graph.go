@@ -16,23 +16,18 @@ func (f *file) graph(fields *pickle.Dict) (*graphfile.Graph, error) {
 	for _, note := range left {
 		g.Notef("%s", note)
 	}
-	edges, err := f.tensor(fields, "edge_index")
-	if err != nil {
-		return nil, err
+	var tensors [3]*tensor
+	for i, name := range []string{"edge_index", "x", "y"} {
+		if tensors[i], err = f.tensor(fields, name); err != nil {
+			return nil, err
+		}
 	}
+	edges, x, y := tensors[0], tensors[1], tensors[2]
 	if edges == nil {
 		return nil, f.Errorf("no field edge_index: expected a tensor [2, edges]")
 	}
 	if len(edges.shape) != 2 || edges.shape[0] != 2 || !edges.kind.whole() {
 		return nil, f.Errorf("field %q has shape %v: expected whole numbers [2, edges]", edges.field, edges.shape)
-	}
-	x, err := f.tensor(fields, "x")
-	if err != nil {
-		return nil, err
-	}
-	y, err := f.tensor(fields, "y")
-	if err != nil {
-		return nil, err
 	}
 	if err := f.count(g, fields, edges, x, y); err != nil {
 		return nil, err
@@ -187,7 +182,8 @@ func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 			continue
 		}
 		if columns > 1 && len(mask.shape) > 1 {
-			g.Notef("field %q has %d columns, a split each: the first is taken", field, columns)
+			g.Notef("field \"%[1]s\" has %d columns, a split each: the first is taken. For another, save data.%[1]s[:, k]",
+				field, columns)
 		}
 		some = true
 		for v := range rows {
@@ -196,6 +192,6 @@ func (f *file) split(g *graphfile.Graph, fields *pickle.Dict) error {
 			}
 		}
 	}
-	g.SetSplit("the split of train_mask, val_mask and test_mask", some, sets)
+	g.SetSplit(graphfile.MasksSplit, some, sets)
 	return nil
 }

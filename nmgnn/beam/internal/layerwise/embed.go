@@ -140,7 +140,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	if err := out.replaces(o.Shards, inputs...); err != nil {
 		return Counts{}, err
 	}
-	if err := checkColumns(m, a.Nodes); err != nil {
+	if err := checkColumns(ctx, m, a.Nodes); err != nil {
 		return Counts{}, err
 	}
 	r := run{Work: o.Work, Shards: o.Shards, Cache: a.Cache}

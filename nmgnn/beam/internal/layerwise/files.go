@@ -77,6 +77,9 @@ func checked(paths []string) (_ []string, err error) {
 		if paths[i], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe waits for a writer
+			return nil, fmt.Errorf("%s: a folder, pipe or device: expected a file", path)
+		}
 	}
 	return paths, checkSets(paths)
 }
@@ -221,7 +224,7 @@ func inParquet(path string) (names []string, rows int64) {
 
 // checkColumns returns an error unless the features in files of nodes have the names that the model was trained with,
 // in its order, where both have names.
-func checkColumns(m *cached.Model, nodes []string) error {
+func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil
 	}
@@ -230,7 +233,7 @@ func checkColumns(m *cached.Model, nodes []string) error {
 		if isParquet(path) {
 			header, _ = inParquet(path)
 		} else {
-			header = cached.Header(path)
+			header = datasets.Header(ctx, path)
 		}
 		if header == nil {
 			continue // what is wrong, reading it tells

@@ -3,6 +3,7 @@ package layerwise_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,15 @@ func TestOutputNeverReplacesShardsOfTheInput(t *testing.T) {
 	left, err := os.ReadFile(filepath.Join(folder, "nodes-00000-of-00001.csv"))
 	require.NoError(t, err)
 	require.Equal(t, nodes, left)
+}
+
+func TestShardsThatArePipesAreNotWaitedFor(t *testing.T) {
+	folder := oddFiles(t)
+	for _, name := range []string{"a-0-of-2.csv", "a-1-of-2.csv"} {
+		require.NoError(t, syscall.Mkfifo(filepath.Join(folder, name), 0o600))
+	}
+	_, err := layerwise.Expand(filepath.Join(folder, "a-*.csv"))
+	require.ErrorContains(t, err, "a-0-of-2.csv: a folder, pipe or device: expected a file")
 }
 
 func TestFeaturesInAnotherOrderAreRefused(t *testing.T) {

@@ -1,0 +1,232 @@
+//go:build linux
+
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// victim is a command that is killed again and again.
+type victim struct {
+	name    string
+	kills   int
+	longest time.Duration // the latest moment of a kill; 0: what the command takes undisturbed
+	command []string
+	holds   func(when string) // requires what there must be after each kill and at the end
+	again   bool              // each kill is followed by a run to the end, else only the last
+	reset   func()            // before each run, if again; nil: nothing
+}
+
+// killEach kills a command at random moments, and runs it to its end after that.
+func (a *attack) killEach(v victim) {
+	began, late := time.Now(), 0
+	latest := v.longest
+	if latest == 0 {
+		before := time.Now()
+		code, _ := a.run(v.command...)
+		require.Zero(a, code, v.name)
+		latest = time.Since(before)
+	}
+	r := rand.New(rand.NewPCG(a.seed, uint64(v.kills)))
+	for range v.kills {
+		if v.reset != nil {
+			v.reset()
+		}
+		p := a.start(v.command...)
+		timer := time.AfterFunc(time.Duration(r.Int64N(int64(latest))), func() { _ = p.Process.Kill() })
+		if p.Wait() == nil {
+			late++
+		}
+		timer.Stop()
+		p.cancel()
+		v.holds(v.name + " killed")
+		if v.again {
+			code, _ := a.run(v.command...)
+			require.Zero(a, code, v.name)
+			v.holds(v.name + " run again")
+		}
+	}
+	code, _ := a.run(v.command...)
+	require.Zero(a, code, v.name)
+	v.holds(v.name + " at the end")
+	a.Logf("%-12s %3d kills within %5.2f s, of which %d came too late, %.0f s", v.name, v.kills, latest.Seconds(), late,
+		time.Since(began).Seconds())
+}
+
+// bench is what commands of the tests work on.
+type bench struct {
+	*attack
+	dir, graph, easy string
+	train            []string
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{attack: newAttack(t), dir: t.TempDir(), graph: smallGraph(t), easy: easyGraph(t)}
+	b.train = []string{"train", "--data", b.graph, "--backend", "go", "--train", "30", "--trials", "2", "--max-epochs", "30",
+		"--hidden", "16"}
+	require.NoError(t, os.WriteFile(b.at("nodes.csv"), []byte("id,x,y\nnew,0.25,1\n"), 0o666))
+	require.NoError(t, os.WriteFile(b.at("edges.csv"), []byte("source,target\nnew,new\n"), 0o666))
+	return b
+}
+
+func (b *bench) at(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) saving(folder string, more ...string) []string {
+	return slices.Concat(b.train, []string{"--save-model", filepath.Join(folder, "m"), "--save-cache",
+		filepath.Join(folder, "c")}, more)
+}
+
+// pairs requires that a model and its cache in a folder belong together.
+func (b *bench) pairs(folder, when string) {
+	code, _ := b.run("predict", "--model", filepath.Join(folder, "m"), "--cache", filepath.Join(folder, "c"), "--nodes",
+		b.at("nodes.csv"), "--edges", b.at("edges.csv"), "--backend", "go")
+	require.Zero(b, code, when)
+}
+
+// whole requires that records, if there are any, are in order.
+func (b *bench) whole(folder, when string) {
+	if _, err := os.Stat(folder); err != nil || len(files(b, folder, ".jsonl")) == 0 {
+		return
+	}
+	p := b.start("results", "verify", "--results", folder)
+	require.Empty(b, p.end(), when)
+	if p.ProcessState.ExitCode() != 0 {
+		require.Contains(b, p.diagnostics.String(), "has no records", when)
+	}
+}
+
+// only requires that there is nothing in a folder but these.
+func (b *bench) only(folder, when string, names ...string) {
+	entries, err := os.ReadDir(folder)
+	require.NoError(b, err)
+	for _, e := range entries {
+		require.Contains(b, names, e.Name(), when)
+	}
+}
+
+func (b *bench) content(file string) string {
+	content, err := os.ReadFile(file)
+	require.NoError(b, err)
+	return string(content)
+}
+
+func (b *bench) advising(folder string) []string {
+	return []string{"advise", "--data", b.easy, "--models", "gcn", "--setting", "transductive", "--budget", "20s", "--backend",
+		"go", "--results", folder}
+}
+
+func TestKillsAtRandomMomentsLeaveNothingHalfAndTheNextRunEnds(t *testing.T) {
+	b := newBench(t)
+	for _, folder := range []string{"saved", "checkpoint", "embedded"} {
+		require.NoError(t, os.Mkdir(b.at(folder), 0o777))
+	}
+	saved, checkpoint, embedded := b.at("saved"), b.at("checkpoint"), filepath.Join(b.at("embedded"), "e.parquet")
+	b.killEach(victim{name: "models", kills: 35, command: b.saving(saved), again: true, holds: func(when string) {
+		b.pairs(saved, when)
+		if when == "models run again" {
+			b.only(saved, when, "m", "c")
+		}
+	}})
+
+	in := append(slices.Clone(b.train), "--batches", "3", "--checkpoint", checkpoint, "--json")
+	want := trained(t, in[:len(in)-1]...)
+	b.killEach(victim{name: "checkpoints", kills: 25, command: in, again: true, reset: func() {
+		require.NoError(t, os.RemoveAll(checkpoint))
+	}, holds: func(when string) {
+		if when == "checkpoints run again" {
+			require.Equal(t, want, trained(t, in[:len(in)-1]...), "to the same numbers")
+		}
+	}})
+
+	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", embedded}
+	code, _ := b.run(embed...)
+	require.Zero(t, code)
+	table := b.content(embedded)
+	b.killEach(victim{name: "tables", kills: 15, command: embed, again: true,
+		reset: func() { require.NoError(t, os.RemoveAll(embedded)) },
+		holds: func(when string) {
+			if _, err := os.Stat(embedded); err == nil || when != "tables killed" {
+				require.Equal(t, table, b.content(embedded), when)
+			}
+			if when != "tables killed" {
+				b.only(b.at("embedded"), when, "e.parquet")
+			}
+		}})
+
+	b.killEach(victim{name: "records", kills: 15, longest: 4 * time.Second,
+		command: []string{"reproduce", "fig-loss-cora", "--trials", "1", "--shard", "1/4", "--results", b.at("records"),
+			"--backend", "go"}, holds: func(when string) { b.whole(b.at("records"), when) }})
+	b.killEach(victim{name: "advice", kills: 10, again: true, command: b.advising(b.at("advice")),
+		reset: func() { require.NoError(t, os.RemoveAll(b.at("advice"))) },
+		holds: func(when string) { b.whole(b.at("advice"), when) }})
+}
+
+// both runs two commands at once.
+func (b *bench) both(first, second []string) {
+	p, q := b.start(first...), b.start(second...)
+	for _, each := range []*process{p, q} {
+		if problem := each.end(); problem != "" {
+			b.Errorf("%q: %s", each.Args, problem)
+		}
+	}
+	require.True(b, p.ProcessState.ExitCode() == 0 || q.ProcessState.ExitCode() == 0, "both failed: %s %s",
+		p.diagnostics.String(), q.diagnostics.String())
+}
+
+func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
+	b := newBench(t)
+	for _, folder := range []string{"saved", "embedded"} {
+		require.NoError(t, os.Mkdir(b.at(folder), 0o777))
+	}
+	saved, table := b.at("saved"), filepath.Join(b.at("embedded"), "e.csv")
+	for range 20 {
+		b.both(b.saving(saved), b.saving(saved, "--seed", "7"))
+		b.pairs(saved, "models")
+		b.only(saved, "models", "m", "c")
+	}
+	checkpoint := append(slices.Clone(b.train), "--batches", "3", "--json", "--checkpoint")
+	for i := range 8 {
+		folder := b.at(string(rune('a' + i)))
+		b.both(append(checkpoint, folder), append(checkpoint, folder))
+	}
+	embed := []string{"embed", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", table}
+	code, _ := b.run(embed...)
+	require.Zero(t, code)
+	want := b.content(table)
+	for range 8 {
+		b.both(embed, embed)
+		require.Equal(t, want, b.content(table))
+		b.only(b.at("embedded"), "tables", "e.csv")
+	}
+	from := filepath.Join("..", "..", "results")
+	lines(t, filepath.Join(from, "cora-gin.jsonl"), b.at("one/cora-gin.jsonl"), 300)
+	lines(t, filepath.Join(from, "cora-gin.jsonl"), b.at("two/cora-gin.jsonl"), 200)
+	for i := range 8 {
+		to := b.at("merged" + string(rune('a'+i)))
+		b.both([]string{"results", "merge", b.at("one"), "--results", to}, []string{"results", "merge", b.at("two"),
+			"--results", to})
+		b.whole(to, "merged")
+		require.Equal(t, 300, strings.Count(b.content(filepath.Join(to, "cora-gin.jsonl")), "\n"))
+	}
+	reproduce := []string{"reproduce", "fig-loss-cora", "--trials", "1", "--shard", "1/4", "--backend", "go", "--results",
+		b.at("records")}
+	for range 3 {
+		require.NoError(t, os.RemoveAll(b.at("records")))
+		b.both(reproduce, reproduce)
+		b.whole(b.at("records"), "records")
+	}
+	for range 3 {
+		require.NoError(t, os.RemoveAll(b.at("advice")))
+		b.both(b.advising(b.at("advice")), b.advising(b.at("advice")))
+		b.whole(b.at("advice"), "advice")
+	}
+	t.Log("50 pairs: 20 of models, 8 of checkpoints, 8 of tables, 8 of merged results, 3 of records, 3 of advice")
+}
