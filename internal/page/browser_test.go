@@ -281,11 +281,16 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
 }
 
-// fruit is a graph of two classes.
+// fruit is a graph of two classes. Three features in ten are wrong: what can be learned whole is trained on for
+// thousands of epochs.
 func fruit() []File {
 	nodes, edges := "id,label,x,y\n", "source,target\n"
 	for v := range 80 {
-		nodes += fmt.Sprintf("n%d,%s,%d,1\n", v, []string{"red", "green"}[v%2], v%2)
+		x := v % 2
+		if v%10 < 3 {
+			x = 1 - x
+		}
+		nodes += fmt.Sprintf("n%d,%s,%d,1\n", v, []string{"red", "green"}[v%2], x)
 		edges += fmt.Sprintf("n%d,n%d\n", v, (v+2)%80)
 	}
 	return []File{{"nodes.csv", []byte(nodes)}, {"edges.csv", []byte(edges)}}
