@@ -69,7 +69,7 @@ def sized(fragment):
             return tag
         if not width or not height:
             return tag
-        broad = "" if width < 480 or " class=" in tag else f' class="{"broad" if width < 800 else "broad most"}"'
+        broad = "" if width < 360 or " class=" in tag else ' class="broad"'
         return f'{tag[:4]} width="{round(width)}" height="{round(height)}"{broad}{tag[4:]}'
 
     return re.sub(r'<img\b[^>]*?\bsrc="data:(image/[a-z+]+);base64,([^"]*)"[^>]*>', size, fragment)
