@@ -203,9 +203,9 @@ func TestPagesInABrowser(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// startLab starts JupyterLab in a folder, with files of its own and more in its environment, and returns its address.
-// When the test has ended so has JupyterLab, and all that it started.
-func startLab(t *testing.T, folder string, environment ...string) (address, token string) {
+// startLab starts JupyterLab in a folder, with files of its own, and returns its address. When the test has ended so
+// has JupyterLab, and all that it started.
+func startLab(t *testing.T, folder string) (address, token string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
@@ -217,7 +217,6 @@ func startLab(t *testing.T, folder string, environment ...string) (address, toke
 		"--LabApp.expose_app_in_browser=True")
 	c.Env = append(os.Environ(), "JUPYTER_HOME="+t.TempDir(), "JUPYTER_ROOT="+folder, "JUPYTER_TOKEN="+token,
 		"NODEMASK_SMALL=1", mark)
-	c.Env = append(c.Env, environment...)
 	said := filepath.Join(t.TempDir(), "log")
 	log, err := os.Create(said)
 	require.NoError(t, err)

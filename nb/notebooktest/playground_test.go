@@ -13,7 +13,6 @@ import (
 )
 
 func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
-	t.Parallel()
 	labPython(t)
 	// Inside the project, since that is where the kernel looks for the module and for XLA.
 	folder, err := os.MkdirTemp(filepath.Join(project, ".nodemask"), "browser-test.*")
@@ -25,7 +24,8 @@ func TestThePlaygroundTrainsWhatItsSlidersSayAndStops(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(notebooks, "40-playground.ipynb"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "notebooks", "40-playground.ipynb"), data, 0o644))
-	address, token := startLab(t, folder, "NODEMASK_LIVE="+filepath.Join(folder, "live"))
+	t.Setenv("NODEMASK_LIVE", filepath.Join(folder, "live"))
+	address, token := startLab(t, folder)
 	ctx, complaints := openBrowser(t, address, strings.Replace(address, "http", "ws", 1))
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1300, 1800),
 		chromedp.Navigate(address+"/lab/tree/notebooks/40-playground.ipynb?token="+url.QueryEscape(token))))
