@@ -59,7 +59,7 @@ func TestMaskedNodesOfGINAreInNoSumButComputeThemselves(t *testing.T) {
 }
 
 func TestGINWithEveryNodeMaskedSeesOnlyItself(t *testing.T) {
-	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.mask = make([]float32, 5)
 		got := f.compute(t, b, plan)
@@ -68,7 +68,7 @@ func TestGINWithEveryNodeMaskedSeesOnlyItself(t *testing.T) {
 }
 
 func TestGINSharesOneMaskAmongAllLayers(t *testing.T) {
-	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}
 		f.mask = []float32{1, 1, 0, 1, 1}
@@ -84,7 +84,7 @@ func TestGINSharesOneMaskAmongAllLayers(t *testing.T) {
 }
 
 func TestGINWeighsTheRootWithOnePlusEpsilon(t *testing.T) {
-	gnntest.ForEachPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{2}, Epsilon: 0.5}}
 		got := f.compute(t, b, plan)
@@ -163,6 +163,11 @@ func TestGINAgreesWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
+				most := c.N == 40 || c.N == 20 && len(c.Layers[0]) == 2 // three layers and ε; isolated nodes
+				if plan.Kernel == kernels.FusedKernel {
+					most = most || c.N == 10 || c.N == 5 // no mask; no edges
+				}
+				gnntest.Sampled(t, b, most)
 				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
 					labels: c.Labels,
 					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}

@@ -64,7 +64,11 @@ func TestLayersAgreeWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range file.Cases {
 			t.Run(c.Name, func(t *testing.T) {
-				gnntest.Sampled(t, b, plan, strings.Contains(c.Name, "random 30") || c.Kept && c.N == 20)
+				most := c.N == 20 && c.Kept || c.N == 30 && !strings.Contains(c.Layer, "gat") // isolated nodes; three layers
+				if plan.Kernel == kernels.FusedKernel {
+					most = most || c.N == 30 || c.N == 12 && c.Mask == nil || c.N == 5 && !c.Kept // no mask; no edges
+				}
+				gnntest.Sampled(t, b, most)
 				f := fixed{edges: gnntest.Undirected(t, c.N, c.Edges), features: gnntest.SparseRows(c.X), mask: c.Mask,
 					labels: c.Labels,
 					score:  c.Train, classes: len(c.Logits[0]), weights: map[string][]float32{}}

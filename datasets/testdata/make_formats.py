@@ -2,7 +2,8 @@
 
     python make_formats.py        # beside this file; needs the versions in make_formats.requirements.txt
 
-The graph has 8 nodes and 2 classes. Node 3 and node 7 have no class; edges hold a self-loop and a repeat where the format can.
+The graph has 8 nodes and 2 classes. Node 3 and node 7 have no class; edges hold a self-loop and a repeat where the
+format can.
 """
 
 import gzip
@@ -49,25 +50,31 @@ folder = here / "parquet"
 folder.mkdir(exist_ok=True)
 nodes = pd.DataFrame({"id": ids, "label": classes, "a": x[:, 0], "b": x[:, 1].astype(np.float64)})
 nodes.to_parquet(folder / "nodes.parquet", index=False, row_group_size=3)
-pd.DataFrame({"source": [ids[u] for u, _ in edges], "target": [ids[v] for _, v in edges], "weight": 0.5}).to_parquet(folder / "edges.parquet", index=False, compression="zstd")
+pd.DataFrame({"source": [ids[u] for u, _ in edges], "target": [ids[v] for _, v in edges],
+    "weight": 0.5}).to_parquet(folder / "edges.parquet", index=False, compression="zstd")
 folder = here / "parquet-numbers"
 folder.mkdir(exist_ok=True)
 numbers = np.arange(8) + 100
-nodes = pd.DataFrame({"id": numbers, "label": pd.array([0, 1, 0, None, 1, 0, 1, None], dtype="Int32"), "a": x[:, 0], "b": (4 * x[:, 1]).astype(np.int16)})
+nodes = pd.DataFrame({"id": numbers, "label": pd.array([0, 1, 0, None, 1, 0, 1, None], dtype="Int32"), "a": x[:, 0],
+    "b": (4 * x[:, 1]).astype(np.int16)})
 nodes.to_parquet(folder / "nodes.parquet", index=False, compression="gzip")
-pd.DataFrame({"source": [numbers[u] for u, _ in edges], "target": [numbers[v] for _, v in edges]}).to_parquet(folder / "edges.parquet", index=False, compression="none", use_dictionary=False)
+pd.DataFrame({"source": [numbers[u] for u, _ in edges], "target": [numbers[v] for _, v in edges]}).to_parquet(
+    folder / "edges.parquet", index=False, compression="none", use_dictionary=False)
 
 # PyTorch Geometric: Data, (data, slices), a dictionary; directed and not; strange strides.
 index = torch.tensor(edges + [(v, u) for u, v in edges if u != v]).t().contiguous()
 y = torch.tensor([{"cat": 1, "ant": 0, None: -1}[c] for c in classes])
-data = Data(x=torch.tensor(x), edge_index=index, y=y, train_mask=torch.tensor(mask(train)), val_mask=torch.tensor(mask(val)), test_mask=torch.tensor(mask(test)))
+data = Data(x=torch.tensor(x), edge_index=index, y=y, train_mask=torch.tensor(mask(train)),
+    val_mask=torch.tensor(mask(val)), test_mask=torch.tensor(mask(test)))
 torch.save(data, here / "data.pt")
 InMemoryDataset.save([data], str(here / "dataset.pt"))
 torch.save((data, None), here / "pair.pt")
 torch.save(data.to_dict(), here / "dict.pt")
-directed = Data(x=torch.tensor(x).double().t().contiguous().t(), edge_index=torch.tensor(edges, dtype=torch.int32).t(), y=y[:, None].float(), edge_attr=torch.ones(len(edges), 2))
+directed = Data(x=torch.tensor(x).double().t().contiguous().t(), edge_index=torch.tensor(edges, dtype=torch.int32).t(),
+    y=y[:, None].float(), edge_attr=torch.ones(len(edges), 2))
 torch.save(directed, here / "strides.pt")
-torch.save(Data(x=torch.tensor(x).half(), edge_index=index, y=y.to(torch.int8), num_nodes=8, train_mask=torch.tensor([mask(train), mask(test)]).t()), here / "half.pt")
+torch.save(Data(x=torch.tensor(x).half(), edge_index=index, y=y.to(torch.int8), num_nodes=8,
+    train_mask=torch.tensor([mask(train), mask(test)]).t()), here / "half.pt")
 torch.save(Data(edge_index=index, name="no features"), here / "bare.pt")
 torch.save([data, data], here / "two.pt")
 torch.save(Data(x=torch.ones(1, 1).expand(8, 1000), edge_index=index), here / "expanded.pt")

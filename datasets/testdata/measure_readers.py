@@ -1,12 +1,13 @@
-"""Writes a graph of 10^6 nodes and 10^7 edges as CSV, Parquet and npz, and reads each with pandas (numpy for npz) to a Data object.
+"""Writes a graph of 10^6 nodes and 10^7 edges as CSV, Parquet and npz, and reads each with pandas (numpy for npz) to
+a Data object.
 
     python measure_readers.py make FOLDER
     /usr/bin/time -v python measure_readers.py read FOLDER/csv        # or FOLDER/parquet, FOLDER/graph.npz
     /usr/bin/time -v python measure_readers.py plain FOLDER/csv       # the edges as they are listed
     /usr/bin/time -v python measure_readers.py nothing FOLDER/csv     # imports the libraries and ends
 
-Needs the versions in make_formats.requirements.txt. What is read is what 'nodemask data info' reads: ids are looked up, labels become
-classes, self-loops are dropped, and edges are stored in both directions, each once.
+Needs the versions in make_formats.requirements.txt. What is read is what 'nodemask data info' reads: ids are looked
+up, labels become classes, self-loops are dropped, and edges are stored in both directions, each once.
 """
 
 import pathlib
@@ -34,7 +35,8 @@ def make(folder):
     e.to_parquet(folder / "parquet" / "edges.parquet", index=False)
     order = np.argsort(ends[:, 0], kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(ends[:, 0], minlength=nodes))])
-    np.savez(folder / "graph.npz", adj_indptr=offsets, adj_indices=ends[order, 1].astype(np.int32), adj_shape=[nodes, nodes], attr_matrix=x, labels=table["label"])
+    np.savez(folder / "graph.npz", adj_indptr=offsets, adj_indices=ends[order, 1].astype(np.int32),
+        adj_shape=[nodes, nodes], attr_matrix=x, labels=table["label"])
 
 
 def read(path, undirected=True):
@@ -68,4 +70,5 @@ def nothing(_):
     import torch_geometric.utils  # noqa: F401
 
 
-{"make": make, "read": read, "plain": lambda path: read(path, False), "nothing": nothing}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+{"make": make, "read": read, "plain": lambda path: read(path, False),
+    "nothing": nothing}[sys.argv[1]](pathlib.Path(sys.argv[2]))

@@ -33,7 +33,11 @@ var built = sync.OnceValues(func() (Module, error) {
 // tab is a page that trains, in the browser.
 type tab struct{ browsertest.Tab }
 
-func browser(t *testing.T) context.Context { return browsertest.Start(t, 5*time.Minute) }
+// browser starts a browser for a test, which runs beside the others: much of the time one waits for it.
+func browser(t *testing.T) context.Context {
+	t.Parallel()
+	return browsertest.Start(t, 5*time.Minute)
+}
 
 func open(t *testing.T, ctx context.Context, path string, width int64) tab {
 	return tab{browsertest.Open(t, ctx, path, width)}
@@ -281,12 +285,12 @@ func TestStoppingRubbishAndReloadingEndWell(t *testing.T) {
 	b.until(`document.querySelectorAll('#runs tbody tr').length === 1`)
 }
 
-// fruit is a graph of two classes.
+// fruit is a graph of two classes that no feature tells: trials of the seeds 2, 4 and 5 stop after some 60 epochs.
 func fruit() []File {
 	nodes, edges := "id,label,x,y\n", "source,target\n"
 	for v := range 80 {
-		nodes += fmt.Sprintf("n%d,%s,%d,1\n", v, []string{"red", "green"}[v%2], v%2)
-		edges += fmt.Sprintf("n%d,n%d\n", v, (v+2)%80)
+		nodes += fmt.Sprintf("n%d,%s,%d,%d\n", v, []string{"red", "green"}[v%2], v*v%7, v*v%11)
+		edges += fmt.Sprintf("n%d,n%d\n", v, (v+7)%80)
 	}
 	return []File{{"nodes.csv", []byte(nodes)}, {"edges.csv", []byte(edges)}}
 }
@@ -299,6 +303,7 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 		o.Title = "Node masking on fruit"
 		o.Files = fruit()
 	}), 390)
+	b.set("#seed", "2")
 	b.click("#both")
 	b.until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
 	var wide, chosen string
@@ -308,18 +313,18 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	require.Equal(t, "fruit", chosen)
 	b.look("phone")
 
-	b.set("#seed", "2") // the first pair was of seed 1
-	b.set("#trials", "3")
+	b.set("#seed", "4")
+	b.set("#trials", "2")
 	b.click("#both")
-	b.until(`document.querySelector('#status').textContent.startsWith('Done: 6 trials')`)
+	b.until(`document.querySelector('#status').textContent.startsWith('Done: 4 trials')`)
 	var status, seed string
 	b.js(`document.querySelector('#status').textContent`, &status)
-	require.Regexp(t, `^Done: 6 trials in \d+\.\d s, [1-4] at once\.$`, status)
+	require.Regexp(t, `^Done: 4 trials in \d+\.\d s, [1-4] at once\.$`, status)
 	b.js(`document.querySelector('#seed').value`, &seed)
-	require.Equal(t, "2", seed, "what was chosen stays: only what the reader changes changes")
+	require.Equal(t, "4", seed, "what was chosen stays: only what the reader changes changes")
 	b.js(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
-	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 3 trials\.$`, status)
-	b.until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(4)')).length === 2`)
+	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\.$`, status)
+	b.until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(3)')).length === 2`)
 	b.look("trials")
 	var lines []string
 	b.js(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
@@ -330,7 +335,7 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 		require.False(t, arms[fmt.Sprint(r.Cell, r.Seed)], "each seed once an arm")
 		arms[fmt.Sprint(r.Cell, r.Seed)] = true
 	}
-	require.Len(t, arms, 8)
+	require.Len(t, arms, 6)
 }
 
 // A front page and a page of tables, as reports have them: with the script beside them, and a policy that lets no style

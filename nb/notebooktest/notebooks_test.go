@@ -71,6 +71,7 @@ func TestTheKernelAsksNobody(t *testing.T) {
 
 // unittest runs Python's tests of a folder of the project.
 func unittest(t *testing.T, folder, module string) {
+	t.Parallel()
 	c := exec.Command(labPython(t), "-B", "-m", "unittest", "-q", module)
 	c.Dir = filepath.Join(project, folder)
 	out, err := c.CombinedOutput()

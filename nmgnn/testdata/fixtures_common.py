@@ -64,8 +64,9 @@ class Kinks:
 def solve(case, kinks, layers, activation, equation, gradients):
     """Adds the reference's results to a case. Returns None if a number shown to kinks came too near to zero.
 
-    layers are functions of h and edge_index, activation is what follows each but the last, and gradients() lists what the
-    file says of each layer's gradients. equation(case, adjacency) is the same again without PyG: each layer's output.
+    layers are functions of h and edge_index, activation is what follows each but the last, and gradients() lists what
+    the file says of each layer's gradients. equation(case, adjacency) is the same again without PyG: each layer's
+    output.
     """
     x = torch.tensor(case["x"], requires_grad=True)
     both = [(u, v) for u, v in case["edges"]] + [(v, u) for u, v in case["edges"]]
@@ -110,7 +111,8 @@ def plain(value):
 
 
 def write(file, about, cases, solved):
-    """Writes a file of cases, each a name and its settings. solved(rng, *settings) is a draw with its results, or None."""
+    """Writes a file of cases, each a name and its settings. solved(rng, *settings) is a draw with its results, or
+    None."""
     torch.set_num_threads(1)
     lines = []
     for number, (name, *settings) in enumerate(cases):

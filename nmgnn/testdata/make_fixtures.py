@@ -8,7 +8,8 @@ targets), and sources multiplied by a 0/1 vector δ give eq. 8 of the node-maski
 
     h'_v = MLP( (1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u )
 
-Each result is also compared with eq. 8 written out over a dense adjacency matrix, so the file does not rest on PyG alone.
+Each result is also compared with eq. 8 written out over a dense adjacency matrix, so the file does not rest on PyG
+alone.
 
 In the file, one case a line:
     n, edges          nodes 0..n-1; undirected edges, each pair once
@@ -21,8 +22,8 @@ In the file, one case a line:
     logits            output of the last layer: no ReLU
     loss              mean softmax cross-entropy over the train nodes
     grad              of the loss: x, and layers as above
-Inputs are multiples of 1/64 (ε aside), so float32 holds them exactly. No ReLU sees a number within 1e-4 of zero, so rounding cannot
-flip one. The same versions on the same kind of processor write the same bytes again.
+Inputs are multiples of 1/64 (ε aside), so float32 holds them exactly. No ReLU sees a number within 1e-4 of zero, so
+rounding cannot flip one. The same versions on the same kind of processor write the same bytes again.
 """
 
 import numpy as np
@@ -43,9 +44,11 @@ CASES = [
     ("star of 9, masked, epsilon", 9, star(9), 4, 3, [[6, 6], [3]], 0.3, 0.5),
     ("random 10, epsilon", 10, erdos_renyi(10, 0.3), 5, 3, [[3]], 0.3, None),
     ("random 20, masked", 20, erdos_renyi(20, 0.2), 6, 4, [[8], [4]], 0.0, 0.5),
-    ("random 20 with 5 isolated, masked, two linears", 20, erdos_renyi(20, 0.25, isolated=5), 6, 4, [[8, 8], [8, 4]], 0.0, 0.5),
+    ("random 20 with 5 isolated, masked, two linears", 20, erdos_renyi(20, 0.25, isolated=5), 6, 4, [[8, 8], [8, 4]],
+    0.0, 0.5),
     ("random 30, 3 layers, masked", 30, erdos_renyi(30, 0.1), 6, 4, [[8], [8], [4]], 0.0, 0.7),
-    ("random 40, 3 layers, two linears, masked, epsilon", 40, erdos_renyi(40, 0.08), 7, 5, [[8, 8], [8, 8], [8, 5]], 0.3, 0.3),
+    ("random 40, 3 layers, two linears, masked, epsilon", 40, erdos_renyi(40, 0.08), 7, 5, [[8, 8], [8, 8], [8, 5]],
+    0.3, 0.3),
     ("random 16, everything masked", 16, erdos_renyi(16, 0.3), 4, 3, [[6], [3]], 0.0, 0.0),
 ]
 
@@ -56,7 +59,8 @@ def draw(rng, n, edges, features, classes, widths, eps, keep):
     for outs in widths:
         linears = []
         for out in outs:
-            linears.append({"w": grid(rng.normal(size=(width, out)) / np.sqrt(width)), "b": grid(rng.normal(size=out) / 4)})
+            linears.append({"w": grid(rng.normal(size=(width, out)) / np.sqrt(width)),
+                "b": grid(rng.normal(size=out) / 4)})
             width = out
         layers.append(linears)
     return draw_graph(rng, n, edges, features, classes, keep) | {"eps": eps, "layers": layers}
@@ -113,5 +117,6 @@ def equation(case, adjacency):
 
 
 if __name__ == "__main__":
-    about = "Masked GIN layers as PyTorch Geometric computes them. Written by make_fixtures.py, which says what is what."
+    about = ("Masked GIN layers as PyTorch Geometric computes them. "
+        "Written by make_fixtures.py, which says what is what.")
     write("gin_fixtures.json", about, CASES, solved)

@@ -3,21 +3,23 @@
 Run it with: python3 -m venv /tmp/pyg && /tmp/pyg/bin/pip install -r make_fixtures.requirements.txt &&
 /tmp/pyg/bin/python make_layer_fixtures.py
 
-The references are layers of torch_geometric.nn in float64. PyG has no node masking, so what u sends is multiplied by δ(u) in
-their message function. That is after attention and degrees are known: masked nodes still count in both. Nothing is
-rescaled, and all layers and heads share δ. N_v has no self-loops; with C_v = {v} ∪ N_v, where δ(v) masks v's own part too:
+The references are layers of torch_geometric.nn in float64. PyG has no node masking, so what u sends is multiplied by
+δ(u) in their message function. That is after attention and degrees are known: masked nodes still count in both.
+Nothing is rescaled, and all layers and heads share δ. N_v has no self-loops; with C_v = {v} ∪ N_v, where δ(v) masks
+v's own part too:
 
     gat      h'_v = Σ_{u ∈ C_v} α_vu·δ(u)·W h_u + b
              α = softmax over C_v of LeakyReLU(a_target·W h_v + a_source·W h_u)
     gatv2    h'_v = Σ_{u ∈ C_v} α_vu·δ(u)·s_u + b
-             α = softmax over C_v of a·LeakyReLU(t_v + s_u),  s_u = W_source h_u + b_source,  t_v = W_target h_v + b_target
+             α = softmax over C_v of a·LeakyReLU(t_v + s_u),  s_u = W_source h_u + b_source,
+             t_v = W_target h_v + b_target
     sgat     h'_v = Σ_{u ∈ C_v} δ(u)·W h_u / |C_v| + b
     gcn      h'_v = Σ_{u ∈ C_v} δ(u)·W h_u / √(|C_u|·|C_v|) + b
     sage     h'_v = W_neighbours·( Σ_{u ∈ N_v} δ(u)·h_u / |N_v| ) + b + W_root h_v,    the mean 0 if N_v is empty
 
-In cases whose own term is kept, δ does not apply to u = v. LeakyReLU has slope 0.2. Each head of gat and gatv2 has its own α and its own part of W and b; the heads are concatenated.
-Each result is also compared with these equations written out over a dense adjacency matrix, so the file does not rest on
-PyG alone.
+In cases whose own term is kept, δ does not apply to u = v. LeakyReLU has slope 0.2. Each head of gat and gatv2 has
+its own α and its own part of W and b; the heads are concatenated. Each result is also compared with these equations
+written out over a dense adjacency matrix, so the file does not rest on PyG alone.
 
 In the file, one case a line:
     name, layer       no two cases have the same name; layer is what stands on the left above
@@ -31,7 +33,8 @@ In the file, one case a line:
         gatv2         w_source and w_target [in, heads·d], b_source, b_target and b [heads·d], a [heads, d]; and heads
         sgat, gcn     w [in, out], b [out]
         sage          w_neighbours and w_root [in, out], b [out]
-    hidden            h of every layer but the last, after the ReLU (gcn, sage) or ELU (the others) that follows the layer
+    hidden            h of every layer but the last, after the ReLU (gcn, sage) or ELU (the others) that follows the
+                      layer
     logits            output of the last layer, which has one head: no ReLU or ELU
     loss              mean softmax cross-entropy over the train nodes
     grad              of the loss: x, and layers as above without heads
@@ -47,7 +50,8 @@ from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, SAGEConv, SimpleConv
 from fixtures_common import Kinks, draw_graph, empty, erdos_renyi, grid, path, solve, star, write
 
 # Drawn anew for each kind of layer:
-# name, nodes, edges, features, classes, heads and their width for each layer but the last, keep rate of the mask (None: no mask)
+# name, nodes, edges, features, classes, heads and their width for each layer but the last, keep rate of the mask
+# (None: no mask)
 CASES = [
     ("single node", 1, empty(), 3, 2, [(1, 4)], None),
     ("no edges, masked", 5, empty(), 3, 2, [(2, 2)], 0.5),
@@ -76,7 +80,8 @@ class GAT(GATConv):
 
 
 class GATv2(GATv2Conv):
-    weights = {"w_source": "lin_l.weight", "b_source": "lin_l.bias", "w_target": "lin_r.weight", "b_target": "lin_r.bias",
+    weights = {"w_source": "lin_l.weight", "b_source": "lin_l.bias", "w_target": "lin_r.weight",
+        "b_target": "lin_r.bias",
                "a": "att", "b": "bias"}
 
     def edge_update(self, x_j, x_i, edge_attr, index, ptr, dim_size):
@@ -167,7 +172,8 @@ KINDS = {
 
 
 def filed(p):
-    """A parameter, or its gradient, in the file's shape: torch keeps [out, in], and PyG keeps attention as [1, heads, d]."""
+    """A parameter, or its gradient, in the file's shape: torch keeps [out, in], and PyG keeps attention as [1,
+    heads, d]."""
     return p.detach().squeeze(0) if p.dim() == 3 else p.detach().T if p.dim() == 2 else p.detach()
 
 
@@ -177,7 +183,8 @@ def draw(rng, conv):
     for name, at in conv.weights.items():
         p = conv.get_parameter(at)
         shape = filed(p).shape
-        scale = 1 / 4 if p.dim() == 1 else 1 / np.sqrt(shape[0] if p.dim() == 2 else shape[1])  # vectors by what they sum over
+        scale = 1 / 4 if p.dim() == 1 else 1 / np.sqrt(shape[0]
+            if p.dim() == 2 else shape[1])  # vectors by what they sum over
         layer[name] = grid(rng.normal(size=shape) * scale)
         p.data = torch.tensor(layer[name].T if p.dim() == 2 else layer[name].reshape(p.shape))
     return layer
@@ -192,7 +199,8 @@ def solved(rng, kind, self_kept, n, edges, features, classes, hidden, keep):
         layers.append(({"heads": heads} if has_heads else {}) | draw(rng, conv))
         convs.append(conv)
         width = heads * d
-    case = {"layer": kind} | ({"self_kept": True} if self_kept else {}) | draw_graph(rng, n, edges, features, classes, keep) | {"layers": layers}
+    case = {"layer": kind} | ({"self_kept": True} if self_kept else {}) | draw_graph(rng, n, edges, features, classes,
+        keep) | {"layers": layers}
 
     kinks = Kinks()
     delta = np.ones((n, n)) if case["mask"] is None else np.tile(case["mask"], (n, 1))  # [v, u]: what v hears of u
@@ -226,7 +234,8 @@ def named(kind, name, hidden):
 
 
 if __name__ == "__main__":
-    about = "Masked layers as PyTorch Geometric computes them. Written by make_layer_fixtures.py, which says what is what."
+    about = ("Masked layers as PyTorch Geometric computes them. "
+        "Written by make_layer_fixtures.py, which says what is what.")
     cases = [(named(kind, name, rest[-2]), kind, False, *rest) for kind in KINDS for name, *rest in CASES]
     cases += [(named(kind, name, rest[-2]) + ", own term kept", kind, True, *rest)
               for kind in ("gat", "gatv2", "sgat") for name, *rest in CASES if name in KEPT]

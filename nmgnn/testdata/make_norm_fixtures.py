@@ -9,10 +9,10 @@ masked as in make_fixtures.py:
     h^(k) = ReLU(norm( MLP((1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u) )), plus h^(k-1) with a residual and equal widths
 
 norm "inside" is between the linear layers of an MLP, before the ReLU, and "both" is there and after each hidden layer.
-Readout "last" is a linear layer on h^(k), "all" the sum of one on each of h^(0)…h^(k), where h^(0) = x; without a readout
-the last layer has neither norm nor ReLU. Each result is also compared with the same written out in numpy, so the file does
-not rest on PyTorch alone. The first loss and gradients are of training. Then the model, its weights as they were, runs in training
-once more, and then as outside training, by the running statistics.
+Readout "last" is a linear layer on h^(k), "all" the sum of one on each of h^(0)…h^(k), where h^(0) = x; without a
+readout the last layer has neither norm nor ReLU. Each result is also compared with the same written out in numpy, so
+the file does not rest on PyTorch alone. The first loss and gradients are of training. Then the model, its weights as
+they were, runs in training once more, and then as outside training, by the running statistics.
 
 In the file, one case a line:
     n, edges          nodes 0..n-1; undirected edges, each pair once
@@ -27,8 +27,8 @@ In the file, one case a line:
     grad              of the loss, by the name of the variable
     once, twice       running statistics after one run in training and after two, by the name of the variable
     tested            logits outside training, without mask, by the statistics after two
-Weights and features are multiples of 1/64 (ε aside), so float32 holds them exactly. No ReLU sees a number within 1e-4 of zero, so
-rounding cannot flip one. The same versions on the same kind of processor write the same bytes again.
+Weights and features are multiples of 1/64 (ε aside), so float32 holds them exactly. No ReLU sees a number within 1e-4
+of zero, so rounding cannot flip one. The same versions on the same kind of processor write the same bytes again.
 """
 
 import numpy as np
@@ -38,17 +38,24 @@ from torch_geometric.nn import GINConv
 
 from fixtures_common import KINK, Kinks, draw_graph, erdos_renyi, grid, path, star, write
 
-# name, nodes, edges, features, classes, outputs of each layer's linears, norm, readout, residual, epsilon, keep rate (None: no mask)
+# name, nodes, edges, features, classes, outputs of each layer's linears, norm, readout, residual, epsilon, keep rate
+# (None: no mask)
 CASES = [
     ("path of 3, norm inside", 3, path(3), 2, 2, [[3, 2]], "inside", "", False, 0.0, None),
-    ("random 12, norm inside, masked", 12, erdos_renyi(12, 0.3), 4, 3, [[6, 5], [5, 4, 3]], "inside", "", False, 0.0, 0.5),
-    ("random 14, norm both, masked, epsilon", 14, erdos_renyi(14, 0.2), 4, 3, [[5, 5], [5, 5], [5, 3]], "both", "", False, 0.3, 0.5),
-    ("random 20 with 5 isolated, norm both, readout last", 20, erdos_renyi(20, 0.25, isolated=5), 5, 3, [[6, 6], [6, 6]], "both", "last", False, 0.0, None),
-    ("random 20, norm both, readout all, masked", 20, erdos_renyi(20, 0.2), 5, 4, [[6, 6], [6, 6]], "both", "all", False, 0.0, 0.5),
-    ("random 16, 4 layers, norm both, readout all, residual, masked", 16, erdos_renyi(16, 0.2), 5, 3, [[5, 5]] * 4, "both", "all", True, 0.0, 0.5),
+    ("random 12, norm inside, masked", 12, erdos_renyi(12, 0.3), 4, 3, [[6, 5], [5, 4, 3]], "inside", "", False, 0.0,
+    0.5),
+    ("random 14, norm both, masked, epsilon", 14, erdos_renyi(14, 0.2), 4, 3, [[5, 5], [5, 5], [5, 3]], "both", "",
+    False, 0.3, 0.5),
+    ("random 20 with 5 isolated, norm both, readout last", 20, erdos_renyi(20, 0.25, isolated=5), 5, 3,
+    [[6, 6], [6, 6]], "both", "last", False, 0.0, None),
+    ("random 20, norm both, readout all, masked", 20, erdos_renyi(20, 0.2), 5, 4, [[6, 6], [6, 6]], "both", "all",
+    False, 0.0, 0.5),
+    ("random 16, 4 layers, norm both, readout all, residual, masked", 16, erdos_renyi(16, 0.2), 5, 3, [[5, 5]] * 4,
+    "both", "all", True, 0.0, 0.5),
     ("star of 9, readout all, masked", 9, star(9), 4, 3, [[5], [6]], "", "all", False, 0.0, 0.5),
     ("random 12, residual", 12, erdos_renyi(12, 0.3), 4, 3, [[4], [4], [3]], "", "", True, 0.0, 0.5),
-    ("random 12, norm both, readout all, everything masked", 12, erdos_renyi(12, 0.3), 4, 3, [[5, 5], [5, 5]], "both", "all", False, 0.0, 0.0),
+    ("random 12, norm both, readout all, everything masked", 12, erdos_renyi(12, 0.3), 4, 3, [[5, 5], [5, 5]], "both",
+    "all", False, 0.0, 0.0),
 ]
 
 
@@ -73,12 +80,14 @@ class Model(torch.nn.Module):
             conv.eps = torch.tensor(eps, dtype=torch.float64)
             self.convs.append(conv)
             hidden = readout or k + 1 < len(widths)
-            self.norms.append(self.part(f"layer{k}/norm", torch.nn.BatchNorm1d(width)) if norm == "both" and hidden else torch.nn.Identity())
+            self.norms.append(self.part(f"layer{k}/norm", torch.nn.BatchNorm1d(width)) if norm == "both"
+                and hidden else torch.nn.Identity())
             all_widths.append(width)
         if readout == "last":
             self.scores = torch.nn.ModuleList([self.part("readout", torch.nn.Linear(width, classes))])
         elif readout == "all":
-            self.scores = torch.nn.ModuleList(self.part(f"readout{j}", torch.nn.Linear(w, classes)) for j, w in enumerate(all_widths))
+            self.scores = torch.nn.ModuleList(self.part(f"readout{j}", torch.nn.Linear(w, classes)) for j,
+                w in enumerate(all_widths))
 
     def part(self, name, module):
         self.named[name] = module.double()
@@ -111,7 +120,8 @@ class Rectifier(torch.nn.Module):
 
 
 def equation(case, mask, running):
-    """All outputs in numpy: in training if running is None, else by these statistics. Returns them and what was measured."""
+    """All outputs in numpy: in training if running is None, else by these statistics. Returns them and what was
+    measured."""
     weights, measured = case["weights"], {}
     adjacency = np.zeros((case["n"], case["n"]))
     for u, v in case["edges"]:
@@ -155,7 +165,8 @@ def trained(model):
     """The trained parameters by the names of their variables, each with how it goes into the file's shape."""
     for name, module in model.named.items():
         is_linear = isinstance(module, torch.nn.Linear)
-        yield name + ("/weights" if is_linear else "/gamma"), module.weight, (lambda p: p.T) if is_linear else (lambda p: p)
+        yield name + ("/weights" if is_linear else "/gamma"), module.weight, (lambda p: p.T) if is_linear else (
+            lambda p: p)
         yield name + ("/biases" if is_linear else "/beta"), module.bias, lambda p: p
 
 
@@ -219,5 +230,6 @@ def solved(rng, n, edges, features, classes, widths, norm, readout, residual, ep
 
 
 if __name__ == "__main__":
-    about = "GIN with batch normalisation, readouts and residuals as PyTorch computes it. Written by make_norm_fixtures.py, which says what is what."
+    about = ("GIN with batch normalisation, readouts and residuals as PyTorch computes it. "
+        "Written by make_norm_fixtures.py, which says what is what.")
     write("norm_fixtures.json", about, CASES, solved)

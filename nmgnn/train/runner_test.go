@@ -97,6 +97,9 @@ func onData(t *testing.T, test func(t *testing.T, b *backend.Backend, x Experime
 func TestSplitsAndOptionsThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
 	onData(t, func(t *testing.T, b *backend.Backend, x Experiment) {
 		for _, model := range []string{"gin", "gat"} {
+			if b.ID != "go" && (model == "gin") != (x.Setting == datasets.Inductive) && !gnntest.Torture() {
+				continue // XLA compiles three programs for each: every model, setting and kind of features comes once
+			}
 			x := x
 			x.Parameters.Model, x.Parameters.Heads = model, 2
 			if model == "gin" {
@@ -166,6 +169,9 @@ func TestReadingsAreWhatTrialsWithThatStoppingAndThoseArrivalsGive(t *testing.T)
 		var want *Result
 		for i, r := range all {
 			name := fmt.Sprint(trial(r), r.Cached)
+			if b.ID != "go" && r.Arrivals != all[0].Arrivals && !gnntest.Torture() {
+				continue // XLA compiles a program for each way of arriving; the pure-Go backend compares them all
+			}
 			if i == 0 || trial(r) != trial(all[i-1]) {
 				one := x
 				one.Parameters.StopOn, one.Arrivals = r.StopOn, r.Arrivals

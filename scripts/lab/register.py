@@ -87,7 +87,8 @@ def settle(lab):
     })
     write(lab / "etc/jupyter/jupyter_config.json", {
         "KernelSpecManager": {"ensure_native_kernel": False, "allowed_kernelspecs": ["nodemask"]},
-        "LabApp": {"news_url": None, "check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate", "extension_manager": "readonly"},
+        "LabApp": {"news_url": None, "check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
+        "extension_manager": "readonly"},
     })
 
 

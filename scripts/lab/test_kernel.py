@@ -74,7 +74,8 @@ class Kernel(unittest.TestCase):
 
     def test_what_go_env_has_written_changes_nothing(self):
         with tempfile.NamedTemporaryFile("w", suffix="env") as f:
-            f.write("GOPROXY=https://proxy.example\nGOSUMDB=sum.example\nGOPRIVATE=*\nGOVCS=*:all\nGOWORK=/nowhere\nGOFLAGS=-mod=mod\n")
+            f.write("GOPROXY=https://proxy.example\nGOSUMDB=sum.example\nGOPRIVATE=*\nGOVCS=*:all\nGOWORK=/nowhere\n"
+                "GOFLAGS=-mod=mod\n")
             f.flush()
             wanted = register.environment("lab", "project", "bin", "1", "-buildvcs=false")
             env = {**os.environ, **{k: v for k, v in wanted.items() if k != "PATH"}, "GOENV": f.name}

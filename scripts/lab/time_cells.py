@@ -1,4 +1,5 @@
-"""Times cells of the notebooks' kind, headless: python scripts/lab/time_cells.py [--plain|--saved] [--rounds N] [PROJECT ...].
+"""Times cells of the notebooks' kind, headless: python scripts/lab/time_cells.py [--plain|--saved] [--rounds N]
+[PROJECT ...].
 
 Each cell is timed from when it is sent until the kernel is idle again, its output shown. With several clones of the
 project, each set up by 'make setup-lab', they take turns cell by cell, so that what else the machine does slows all
@@ -38,14 +39,17 @@ CELLS = [
     'plain := record.NewCell("cora", "gin", datasets.Transductive, 10)\nnb.Compare(plain, plain.Masked(0.5))',
     'cell := record.NewCell("cora", "sgat", datasets.Transductive, 10)\nr := nb.Recorded()\n'
     'nb.Rows("MAD", []string{"model", "mean"}, []any{"SGAT", nb.Mean(r.Values(cell, record.MADSoftmax))})',
-    'g := nb.Data("cora")\nnb.Rows("Cora", []string{"what", "number"}, []any{"nodes", g.Edges.NumNodes()}, []any{"classes", g.NumClasses()})',
+    'g := nb.Data("cora")\nnb.Rows("Cora", []string{"what", "number"}, []any{"nodes", g.Edges.NumNodes()}, '
+    '[]any{"classes", g.NumClasses()})',
 ]
 # Tables, figures and claims of what is saved, each asked for once.
 SAVED = [f'nb.Artifact("{name}")' for name in (
-    "table-gat", "table-gat-citeseer", "table-validation", "table-gin-cora", "table-gin-citeseer", "table-gin-pubmed", "table-mad",
+    "table-gat", "table-gat-citeseer", "table-validation", "table-gin-cora", "table-gin-citeseer", "table-gin-pubmed",
+    "table-mad",
     "table-scale-cora", "table-scale-pubmed", "table-models", "table-regularisers", "table-scores", "fig-keep-rate-gin",
     "fig-keep-rate-gat", "fig-depth")]
-SAVED += [f'nb.Claims("{name}")' for name in ("table-gat", "table-gin-cora", "fig-keep-rate-gin", "fig-depth")] + ["nb.Summary()"]
+SAVED += [f'nb.Claims("{name}")' for name in ("table-gat", "table-gin-cora", "fig-keep-rate-gin", "fig-depth")]
+SAVED += ["nb.Summary()"]
 PLAIN = [f'fmt.Println("cell", {n})' for n in range(20)]
 
 
@@ -115,8 +119,8 @@ def main():
             times.append([])
             # It compiles what the build cache lacks: once that is full, this is the first cell of a session.
             seconds, processor = kernel.times('nb.Artifact("table-gat")')
-            print(f"{project}: first cell {seconds:.2f} s, {processor:.2f} of a processor; {time.monotonic() - kernel.begun:.2f} s with the "
-                  "kernel's start")
+            print(f"{project}: first cell {seconds:.2f} s, {processor:.2f} of a processor; "
+                  f"{time.monotonic() - kernel.begun:.2f} s with the kernel's start")
         for code in (PLAIN if a.plain else SAVED if a.saved else CELLS) * a.rounds:
             for kernel, all_times in zip(kernels, times):
                 all_times.append(kernel.times(code))
@@ -126,8 +130,8 @@ def main():
             kernel.end()
     for project, t in zip(a.projects, times):
         seconds, processor = zip(*t)
-        print(f"{project}: median {statistics.median(seconds):.2f} s of {len(t)} cells ({min(seconds):.2f} to {max(seconds):.2f}), "
-              f"{statistics.median(processor):.2f} s of processor time")
+        print(f"{project}: median {statistics.median(seconds):.2f} s of {len(t)} cells ({min(seconds):.2f} to "
+              f"{max(seconds):.2f}), {statistics.median(processor):.2f} s of processor time")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ class Network(torch.nn.Module):
         self.convs = torch.nn.ModuleList(saved.KINDS[kind](tensors, f"layer{k}", self.settings).float()
                                          for k in range(self.settings["layers"]))
         self.norms = torch.nn.ModuleList(saved.norm(tensors, f"layer{k}.norm").float()
-                                         for k in range(self.settings["layers"] - 1) if f"layer{k}.norm.gamma" in tensors)
+                                         for k in range(self.settings["layers"] - 1)
+                                         if f"layer{k}.norm.gamma" in tensors)
         self.activation = saved.elu if "gat" in kind else saved.relu
         self.requires_grad_(False)
 
@@ -106,7 +107,8 @@ def compare(args, path, x, edge_index):
 
     def explainer(algorithm):
         # Each has a network of its own: the masks that one leaves there keep gradients from those of another.
-        return Explainer(Network(path).eval(), algorithm, explanation_type="model", edge_mask_type="object", model_config=config)
+        return Explainer(Network(path).eval(), algorithm, explanation_type="model", edge_mask_type="object",
+            model_config=config)
 
     methods = {"GNNExplainer": explainer(GNNExplainer(epochs=args.epochs)),
                # Its entropy term drives edges to 0 or 1 whichever way they began, where a prediction is certain.
@@ -150,7 +152,8 @@ def compare(args, path, x, edge_index):
     title = {"gin": "GIN", "gcn": "GCN", "sage": "GraphSAGE", "gat": "GAT", "gatv2": "GATv2"}[network.settings["model"]]
     for name, (plus, minus, unfaithful, seconds) in sums.items():
         each = f"{1000 * seconds / counted:.0f} ms" if seconds else ""
-        print(f"| {title} | {name} | {plus / counted:.2f} | {minus / counted:.2f} | {unfaithful / counted:.3f} | {each} |", flush=True)
+        shares = f"{plus / counted:.2f} | {minus / counted:.2f} | {unfaithful / counted:.3f}"
+        print(f"| {title} | {name} | {shares} | {each} |", flush=True)
     print(f"{path}: {counted} nodes; PyG's logits differ by at most {far:.1g}", file=sys.stderr)
 
 

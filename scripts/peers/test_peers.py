@@ -13,7 +13,8 @@ kernels = csr.load_kernels()
 
 
 def pairs(model, conv, layer):
-    """The parameters of a PyG layer and a layer of csr.py that are the same, and how to turn the former into the latter."""
+    """The parameters of a PyG layer and a layer of csr.py that are the same, and how to turn the former into the
+    latter."""
     def transpose(w):
         return w.t()
 

@@ -52,7 +52,8 @@ def take_turn(results):
     except BlockingIOError:
         print("reports: waiting for another run to end", file=sys.stderr)
         fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:  # a file system without locks: one run at a time may write there, and who has left a half is not known
+    except OSError:
+        # A file system without locks: one run at a time may write there, and who has left a half is not known.
         return lock
     for part in (*results.glob("*.part"), *results.glob(".*.part")):
         part.unlink()
@@ -66,7 +67,8 @@ def main():
     notebooks = sources.find(PROJECT / "notebooks")
     only = {p.resolve() for p in a.notebooks} or set(notebooks)
     if unknown := only - set(notebooks):
-        raise sources.Fault(f"{', '.join(sorted(p.name for p in unknown))}: no such notebook in {PROJECT / 'notebooks'}")
+        raise sources.Fault(
+            f"{', '.join(sorted(p.name for p in unknown))}: no such notebook in {PROJECT / 'notebooks'}")
     if a.clean:
         for path in sorted(only):
             if sources.clean(path):

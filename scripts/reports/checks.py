@@ -1,4 +1,5 @@
-"""What must hold for the pages: they load nothing, all links lead somewhere, and they can be read without seeing them."""
+"""What must hold for the pages: they load nothing, all links lead somewhere, and they can be read without seeing
+them."""
 
 import re
 import urllib.parse
@@ -39,7 +40,8 @@ class Reader(HTMLParser):
             if loads and not value.strip().startswith(("data:", "#")):
                 self.faults.append(f"<{tag} {name}> loads {value[:80]!r}, which is not inside the page")
             if name == "style" and STYLE_LOADS.search(value):
-                self.faults.append(f"the style of a <{tag}> loads something that is not inside the page: {value[:80]!r}")
+                self.faults.append(
+                    f"the style of a <{tag}> loads something that is not inside the page: {value[:80]!r}")
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
         if tag == "img" and not values.get("alt", "").strip() and values.get("role") != "presentation":
@@ -47,7 +49,8 @@ class Reader(HTMLParser):
         if re.fullmatch("h[1-6]", tag):
             level = int(tag[1])
             if level > (self.levels[-1] if self.levels else 0) + 1:
-                self.faults.append(f"a heading of level {level} follows one of level {self.levels[-1] if self.levels else 0}")
+                self.faults.append(
+                    f"a heading of level {level} follows one of level {self.levels[-1] if self.levels else 0}")
             self.levels.append(level)
         self.inside = tag if tag in KEPT_WHOLE else self.inside
 

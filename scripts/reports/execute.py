@@ -23,7 +23,8 @@ import kernel as guard
 # A cell that calls one of these shows something, so its output must be there.
 SHOWS = re.compile(
     r"\b(?:incell\.Train|nb\.(SVG|HTML|Markdown|Table|Chart|Rows|Tree|Figure|Explore\w*|Train\w*|Compare|"
-    r"Readings?|EveryReading|WhatMatters|Calibration|Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|Repetition|Twins|Playground))\("
+    r"Readings?|EveryReading|WhatMatters|Calibration|Artifact|Claims|Summary|Source|TreeSizes|CheckTree|MaskingCurves|"
+    r"Repetition|Twins|Playground))\("
 )
 # Lines that say nothing by themselves: rulers and exit statuses.
 NO_REASON = re.compile(r"-----|exit status")
@@ -87,7 +88,8 @@ def check_outputs(name, notebook):
         shown = [o for o in cell.outputs if o.output_type in ("display_data", "execute_result")]
         printed = [o for o in cell.outputs if o.output_type == "stream" and o.name == "stdout" and o.text.strip()]
         if not shown and (SHOWS.search(cell.source) or not printed):
-            raise LostOutput(f"{name}, cell {number}: nothing came out of it (tag it 'silent' if that is as it should be)")
+            raise LostOutput(
+                f"{name}, cell {number}: nothing came out of it (tag it 'silent' if that is as it should be)")
 
 
 async def end_leftovers(mark, patience=30.0):
@@ -111,7 +113,8 @@ async def run_once(path, timeout):
     notebook = nbformat.read(path, as_version=4)
     mark = uuid.uuid4().hex
     client = NotebookClient(
-        notebook, timeout=timeout, startup_timeout=120, kernel_name="nodemask", coalesce_streams=True, record_timing=False,
+        notebook, timeout=timeout, startup_timeout=120, kernel_name="nodemask", coalesce_streams=True,
+        record_timing=False,
         resources={"metadata": {"path": str(path.parent)}},
     )
     problem = None
@@ -149,8 +152,8 @@ async def run(path, timeout):
 
 
 async def run_all(paths, only, results, sources, timeout, jobs, force):
-    """Runs those notebooks in only that have changed. What the others gave is taken from the folder results, where all are
-    left. Returns executed notebooks by path, and raises what went wrong when all have ended."""
+    """Runs those notebooks in only that have changed. What the others gave is taken from the folder results, where
+    all are left. Returns executed notebooks by path, and raises what went wrong when all have ended."""
     results.mkdir(parents=True, exist_ok=True)
     turn, finished = asyncio.Semaphore(jobs), []
 

@@ -1,4 +1,5 @@
-"""What the front page says: findings and advice as tests have written them into README.md and docs/, and a card for each notebook."""
+"""What the front page says: findings and advice as tests have written them into README.md and docs/, and a card for
+each notebook."""
 
 import os
 import re
@@ -8,7 +9,8 @@ import mistune
 from sources import Fault
 
 # The place of a verdict in the bar of claims. What is not here comes last, without a colour.
-GRADES = ("reproduced", "same direction", "depends on the representation", "inconclusive", "contradicted", "cannot be tested", "not run")
+GRADES = ("reproduced", "same direction", "depends on the representation", "inconclusive", "contradicted",
+    "cannot be tested", "not run")
 ID = re.compile(r'\bid="([^"]+)"')
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="(data:image/[^"]+)"')
 
@@ -22,7 +24,8 @@ def generated(path, name):
 
 
 def answer(path):
-    """What the answer's part of a document says: the headline, the sentences, and the rows of the grid, each a list of HTML."""
+    """What the answer's part of a document says: the headline, the sentences, and the rows of the grid, each a list
+    of HTML."""
     found = re.search(r"<!-- answer -->\n(.*?)<!-- end of answer -->", path.read_text(encoding="utf-8"), re.S)
     if not found:
         raise Fault(f"{path.name}: there is no part between <!-- answer --> and <!-- end of answer -->")
@@ -31,7 +34,8 @@ def answer(path):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
     sentences = [inline(line[2:]) for line in lines if line.startswith("- ")]
-    rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|") and not re.match(r"\|[ :|-]+$", line)]
+    rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")
+        and not re.match(r"\|[ :|-]+$", line)]
     return inline(headline), sentences, rows
 
 
@@ -52,9 +56,11 @@ class Line:
 
 
 def counts(text):
-    """The claims by verdict, as parts of a bar: [(verdict, number, its place in GRADES, start in %, width in %)], or none if the line says something else."""
+    """The claims by verdict, as parts of a bar: [(verdict, number, its place in GRADES, start in %, width in %)],
+    or none if the line says something else."""
     found = re.match(r"Of the paper's (\d+) claims: (.*)", text)
-    parts = [(name.strip(), int(n)) for n, name in re.findall(r"(\d+) ([a-z][a-z ]*[a-z])", found.group(2))] if found else []
+    verdicts = re.findall(r"(\d+) ([a-z][a-z ]*[a-z])", found.group(2)) if found else []
+    parts = [(name.strip(), int(n)) for n, name in verdicts]
     if not parts or sum(n for _, n in parts) != int(found.group(1)):
         return []
     out, start = [], 0
@@ -79,9 +85,11 @@ def drawing(path, prefix):
 
 
 def panels(svg, number):
-    """A drawing of trees side by side as that many drawings, which can stand below one another: the first has all, the others use it."""
+    """A drawing of trees side by side as that many drawings, which can stand below one another: the first has all,
+    the others use it."""
     root = re.match(r'<svg [^>]*?\bid="([^"]+)"[^>]*?\bviewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>', svg)
-    boxes = sorted((float(x), float(x) + float(w)) for x, w in re.findall(r'<rect x="([\d.]+)"[^>]*? width="([\d.]+)"', svg))
+    boxes = sorted((float(x), float(x) + float(w))
+        for x, w in re.findall(r'<rect x="([\d.]+)"[^>]*? width="([\d.]+)"', svg))
     if not root or len(boxes) < number:
         raise Fault("the drawing of masked trees has no id, no viewBox or no nodes")
     # Between trees are the widest gaps.
@@ -104,14 +112,17 @@ def panels(svg, number):
     for a, b in zip(cuts, cuts[1:]):
         # A drawing within the drawing cuts off the other trees.
         part = f'<use href="#{name}-drawn"/>' if out else f'<g id="{name}-drawn">{drawn}</g>'
-        part = f'<svg x="{(widest - b + a) / 2:g}" width="{b - a:g}" height="{height:g}" viewBox="{a:g} 0 {b - a:g} {height:g}">{part}</svg>'
+        part = (f'<svg x="{(widest - b + a) / 2:g}" width="{b - a:g}" height="{height:g}" '
+            f'viewBox="{a:g} 0 {b - a:g} {height:g}">{part}</svg>')
         outer = f'viewBox="0 0 {widest:g} {height:g}" width="{widest * 1.1:.0f}" height="{height * 1.1:.0f}" {how}'
-        out.append(f'<svg aria-hidden="true" {outer}>{part}</svg>' if out else f"<svg {named} {outer}>{head}{part}</svg>")
+        out.append(f'<svg aria-hidden="true" {outer}>{part}</svg>'
+            if out else f"<svg {named} {outer}>{head}{part}</svg>")
     return "\n".join(out)
 
 
 class Card:
-    """A notebook in the list of all: how long it takes, what it is about, and the first picture that it shows, or else its first code."""
+    """A notebook in the list of all: how long it takes, what it is about, and the first picture that it shows, or
+    else its first code."""
 
     def __init__(self, page):
         self.name, self.title, self.number = page.name, page.title, page.path.stem.split("-")[0]
@@ -122,7 +133,8 @@ class Card:
         self.sentence = re.split(r"(?<=[a-z>)][.!?])\s+(?=[A-Z<])", said, maxsplit=1)[0]
         picture = PICTURE.search(page.body)
         self.picture = picture.group(1) if picture else ""
-        code = next((c.source for c in page.notebook.cells if c.cell_type == "code" and c.source.startswith("%%") and "\n" in c.source), "")
+        code = next((c.source for c in page.notebook.cells if c.cell_type == "code" and c.source.startswith("%%")
+            and "\n" in c.source), "")
         self.code = "\n".join(code.splitlines()[1:12])
 
 
@@ -160,16 +172,24 @@ class Front:
         def numbered(*numbers):
             return [p for n in numbers for p in pages if p.path.stem.startswith(n)]
 
-        full = [("report.html", "Every table and figure, beside the published ones")] if (folder / "report.html").is_file() else []
-        live = [("playground.html", "The playground, in this browser")] if (folder / "playground.html").is_file() else []
+        full, live = ([(name, title)] if (folder / name).is_file() else [] for name, title in (
+            ("report.html", "Every table and figure, beside the published ones"),
+            ("playground.html", "The playground, in this browser")))
         self.report = file("docs/REPRODUCTION.md", "the report")
         self.files = [
-            file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"), file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
+            file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"),
+            file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
             file("ARCHITECTURE.md", "Architecture"), file("environment.md", "Requirements"),
         ]
         self.doors = [
-            Door("Understand it", "What a network sees of a node, what masking takes away, and what that does to training.", numbered("00", "01", "02") if live else numbered("00", "01", "02", "40"), live),
-            Door("Check the evidence", "Every claim with its verdict, and every experiment that the paper's text allows.", numbered("31", "30"),
-                 full + [file("docs/REPRODUCTION.md", "The report"), file("docs/CLAIMS.md", "All claims, and how they are graded")]),
-            Door("Use it on your graph", "Read a graph from CSV files, train with and without masking, write a layer of your own.", numbered("03", "33", "04"), [file("docs/COMMANDS.md", "The command")]),
+            Door("Understand it",
+                 "What a network sees of a node, what masking takes away, and what that does to training.",
+                 numbered("00", "01", "02") if live else numbered("00", "01", "02", "40"), live),
+            Door("Check the evidence",
+                 "Every claim with its verdict, and every experiment that the paper's text allows.",
+                 numbered("31", "30"), full + [file("docs/REPRODUCTION.md", "The report"),
+                         file("docs/CLAIMS.md", "All claims, and how they are graded")]),
+            Door("Use it on your graph",
+                 "Read a graph from CSV files, train with and without masking, write a layer of your own.",
+                 numbered("03", "33", "04"), [file("docs/COMMANDS.md", "The command")]),
         ]

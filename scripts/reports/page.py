@@ -47,11 +47,13 @@ def first_line(source):
 
 def folded(source, language):
     """Code that a reader may want to see, behind what it shows."""
-    return f'<details class="code"><summary>Code <code>{html.escape(first_line(source))}</code></summary>\n{code(source, language)}</details>\n'
+    summary = f"<summary>Code <code>{html.escape(first_line(source))}</code></summary>"
+    return f'<details class="code">{summary}\n{code(source, language)}</details>\n'
 
 
 def sized(fragment):
-    """HTML whose pictures say how large they are, so that nothing moves when they are there. Those much wider than a phone say that, too."""
+    """HTML whose pictures say how large they are, so that nothing moves when they are there. Those much wider than
+    a phone say that, too."""
 
     def size(found):
         tag, mime, data = found.group(0), found.group(1), found.group(2)
@@ -67,7 +69,7 @@ def sized(fragment):
             return tag
         if not width or not height:
             return tag
-        broad = "" if width < 480 or " class=" in tag else f' class="{"broad" if width < 800 else "broad most"}"'
+        broad = "" if width < 360 or " class=" in tag else ' class="broad"'
         return f'{tag[:4]} width="{round(width)}" height="{round(height)}"{broad}{tag[4:]}'
 
     return re.sub(r'<img\b[^>]*?\bsrc="data:(image/[a-z+]+);base64,([^"]*)"[^>]*>', size, fragment)
@@ -126,7 +128,8 @@ class Page:
             text: f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n')
         run = notebook.metadata.get("nodemask", {})
         size = "at small size (fewer trials, smaller examples)" if run.get("small") else "at full size"
-        self.about = f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run else "Not run here yet: ‘make’ runs it, and shows what its cells give. "
+        self.about = (f"Run on {run['date']} {size}, in {run['seconds']:.0f} s. " if run
+            else "Not run here yet: ‘make’ runs it, and shows what its cells give. ")
         body = "\n".join(self.cell(n, c) for n, c in enumerate(notebook.cells, 1))
         # The contents come after the title and the sentence below it, on a phone too.
         opening = re.match(r'<div class="text">(<h1\b.*?</h1>\s*(?:<p>.*?</p>)?)', body, re.S)
@@ -153,7 +156,8 @@ class Page:
             raise self.fault("a second heading of the first level: a notebook has one title")
         elif level in (2, 3):
             self.contents.append((level, name, text))
-        anchor = "" if level == 1 else f' <a class="anchor" href="#{html.escape(urllib.parse.quote(name))}" aria-label="Link to this section">#</a>'
+        target = html.escape(urllib.parse.quote(name))
+        anchor = "" if level == 1 else f' <a class="anchor" href="#{target}" aria-label="Link to this section">#</a>'
         return f'<h{level} id="{html.escape(name)}">{text}{anchor}</h{level}>\n'
 
     def link(self, url):
@@ -220,7 +224,8 @@ class Page:
         if mime.startswith("image/"):
             raw = data.encode() if mime == "image/svg+xml" else base64.b64decode(data)
             alt = o.data.get("text/plain") or "picture without a description"
-            return f'<div class="html" tabindex="0">{sized(f"<img src={chr(34)}{data_uri(mime, raw)}{chr(34)} alt={chr(34)}{html.escape(alt)}{chr(34)}>")}</div>\n'
+            image = f'<img src="{data_uri(mime, raw)}" alt="{html.escape(alt)}">'
+            return f'<div class="html" tabindex="0">{sized(image)}</div>\n'
         if mime == "text/markdown":
             return f'<div class="text">{self.markdown(data)}</div>\n'
         if mime == "text/latex":
@@ -246,7 +251,8 @@ def plain(text):
 
 
 def write_site(folder, pages, project=PROJECT, site=None):
-    """Writes index.html, a page for each notebook and, with a site, for all that it has. It removes pages of what is no more."""
+    """Writes index.html, a page for each notebook and, with a site, for all that it has. It removes pages of what
+    is no more."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined)
@@ -262,7 +268,8 @@ def write_site(folder, pages, project=PROJECT, site=None):
         write_whole(folder / name, policy.put_into(text, own=[script]))
 
     for i, page in enumerate(pages):
-        write(page.name, "page.html.jinja", page.contents, page=page, before=pages[i - 1] if i else None, after=pages[i + 1]
+        write(page.name, "page.html.jinja", page.contents, page=page, before=pages[i - 1] if i else None,
+            after=pages[i + 1]
             if i + 1 < len(pages) else None)
     others = [*site.written, *site.packages] if site else []
     for page in others:

@@ -17,8 +17,10 @@ from sources import Fault, write_whole
 DOCUMENTS = {
     "Use it": ("README.md", "docs/COMMANDS.md", "docs/ADVICE.md", "docs/LIBRARY.md", "docs/EXPLAIN.md",
         "docs/FORMATS.md", "docs/ONNX.md", "docs/BEAM.md", "datasets/SOURCES.md", "docker/README.md", "environment.md"),
-    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "paper/README.md", "paper/PROTOCOL.md", "paper/PROTOCOL-2.md"),
-    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/PERFORMANCE-NOTES.md", "docs/RELIABILITY.md", "docs/UPSTREAM.md",
+    "The evidence": ("docs/REPRODUCTION.md", "docs/CLAIMS.md", "paper/README.md", "paper/PROTOCOL.md",
+        "paper/PROTOCOL-2.md"),
+    "Look inside": ("ARCHITECTURE.md", "docs/PERFORMANCE.md", "docs/PERFORMANCE-NOTES.md", "docs/RELIABILITY.md",
+        "docs/UPSTREAM.md",
         "scripts/peers/README.md", "aggtree/explorer/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
 }
 # Pages of the command's, which leave a place for the sidebar.
@@ -36,7 +38,8 @@ class Document(Page):
     runs = False
 
     def __init__(self, path, shown, targets, folder):
-        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets, folder)
+        super().__init__(path, v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"))]), targets,
+            folder)
         self.shown = shown
         self.name, self.about = page_name(shown), ""
         if shown == "README.md":
@@ -53,10 +56,13 @@ class Package(Page):
 
     def __init__(self, package):
         self.path, self.shown, self.title = pathlib.Path(package["path"]), package["path"], package["path"]
-        self.name, self.about, self.lead, self.names = page_name("go/" + package["path"]), "", package["synopsis"], package["names"]
+        self.name, self.about = page_name("go/" + package["path"]), ""
+        self.lead, self.names = package["synopsis"], package["names"]
         self.contents = [(2, name, name) for name in self.names if "." not in name]
         self.opening = f'<div class="text"><h1>{package["path"]}</h1></div>'
-        self.body = (f'<div class="text"><pre class="code" tabindex="0"><code>import "nodemask/{package["path"]}"</code></pre></div>'
+        self.body = (
+            f'<div class="text"><pre class="code" tabindex="0"><code>import "nodemask/{package["path"]}"</code></pre>'
+            "</div>"
             f'<div class="text go">{package["html"]}</div>')
 
 
@@ -80,13 +86,16 @@ class Site:
 
     def __init__(self, project, folder, notebooks, packages):
         where = targets(project, [page.path for page in notebooks])
-        self.documents = {group: [Document(project / name, name, where, folder) for name in names if (project / name).is_file()]
+        self.documents = {group: [Document(project / name, name, where, folder) for name in names
+            if (project / name).is_file()]
             for group, names in DOCUMENTS.items()}
         self.packages = packages
         self.written = [page for pages in self.documents.values() for page in pages]
-        start = [("index.html", "Overview")] + [(name, title) for name, title in BESIDE.items() if (folder / name).is_file()]
+        beside = [(name, title) for name, title in BESIDE.items() if (folder / name).is_file()]
+        start = [("index.html", "Overview")] + beside
         link = lambda pages: [(page.name, page.title) for page in pages]
-        self.groups = [("", start), ("Notebooks", link(notebooks)), *((group, link(pages)) for group, pages in self.documents.items()),
+        self.groups = [("", start), ("Notebooks", link(notebooks)),
+            *((group, link(pages)) for group, pages in self.documents.items()),
             ("Go packages", link(packages))]
         self.notebooks = notebooks
 
@@ -94,7 +103,8 @@ class Site:
         """The sidebar of a page: the group that the page is in is open, and below the page are its parts."""
         out = ['<details class="site"><summary>Menu and search</summary><nav aria-label="Site">',
             '<p><a class="brand" href="index.html">nodemask</a></p>',
-            '<div class="search" hidden><input type="search" aria-label="Search all pages" placeholder="Search"><ul aria-live="polite"></ul></div>']
+            '<div class="search" hidden><input type="search" aria-label="Search all pages" placeholder="Search">'
+            '<ul aria-live="polite"></ul></div>']
         for group, links in self.groups:
             here = not group or any(target == name for target, _ in links)
             if group:
@@ -102,9 +112,12 @@ class Site:
             out.append("<ul>")
             for target, title in links:
                 current = ' aria-current="page"' if target == name else ""
-                parts = "".join(f'<li><a href="#{html.escape(urllib.parse.quote(id))}">{text}</a></li>' for level, id, text in contents
+                parts = "".join(f'<li><a href="#{html.escape(urllib.parse.quote(id))}">{text}</a></li>' 
+                    for level, id, text in contents
                     if level == 2) if current else ""
-                out.append(f'<li><a href="{html.escape(urllib.parse.quote(target))}"{current}>{title}</a>{f"<ul>{parts}</ul>" if parts else ""}</li>')
+                out.append(
+                    f'<li><a href="{html.escape(urllib.parse.quote(target))}"{current}>{title}</a>'
+                    f'{f"<ul>{parts}</ul>" if parts else ""}</li>')
             out.append("</ul>" + ("</details>" if group else ""))
         return "\n".join(out) + "\n</nav></details>"
 

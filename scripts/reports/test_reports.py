@@ -75,14 +75,20 @@ class Folder(unittest.TestCase):
         """A project with these findings and this advice, and pictures that refer to themselves."""
         project = self.folder / "project"
         for name, text in {
-            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains* < [here](there.md).\n- And there.\n\n| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n<!-- end of answer -->\n",
-            "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
-            "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style><path id="e2" fill="url(#e2)"/></svg>',
-            "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">' + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
+            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains* < [here](there.md).\n- And there.\n\n"
+                "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n<!-- end of answer -->\n",
+            "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
+                f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
+            "docs/gains.svg": '<svg xmlns="http://www.w3.org/2000/svg" id="e" aria-labelledby="e-title" '
+                'style="max-width:100%"><title id="e-title">E</title><style>#e .a{fill:red}</style>'
+                '<path id="e2" fill="url(#e2)"/></svg>',
+            "aggtree/draw/testdata/figure-masked.svg": '<svg id="m" viewBox="0 0 100 10">'
+            + "".join(f'<rect x="{x}" y="0" width="8" height="9"/>' for x in (1, 11, 31, 51, 61, 81)) + "</svg>",
         }.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text(text, encoding="utf-8")
-        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
+        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md",
+            "ARCHITECTURE.md", "environment.md"):
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text("", encoding="utf-8")
         return project
@@ -91,7 +97,8 @@ class Folder(unittest.TestCase):
 class Pages(Folder):
     def test_formulas_become_mathml(self):
         self.assertEqual(self.site(notebook(text("# T\n\nWith $p < 1$ and\n\n$$\\sum_{u \\in N} h_u$$\n"))), [])
-        self.assertIn('<math display="inline" alttext="p &lt; 1"><mrow><mi>p</mi><mo>&lt;</mo><mn>1</mn></mrow></math>', self.page())
+        self.assertIn('<math display="inline" alttext="p &lt; 1"><mrow><mi>p</mi><mo>&lt;</mo><mn>1</mn></mrow></math>',
+            self.page())
         self.assertRegex(self.page(), '<munder><mo[^>]*>∑</mo>')
         self.assertNotIn("$", self.page().split("</style>")[1])
 
@@ -129,7 +136,8 @@ class Pages(Folder):
             "        half()\n"
             "        os.kill(os.getpid(), signal.SIGKILL)\n"
             "def hook(event, arguments):\n"
-            "    if event in ('open', 'os.rename', 'os.remove', 'os.mkdir') and str(arguments[0]).startswith(str(folder)): step()\n"
+            "    if event in ('open', 'os.rename', 'os.remove', 'os.mkdir') and "
+            "str(arguments[0]).startswith(str(folder)): step()\n"
             "sys.addaudithook(hook)\n"
             "really = io.open\n"
             "def opened(file, mode='r', *rest, **names):\n"
@@ -242,7 +250,8 @@ class Pages(Folder):
         self.assertIn("<summary>Code <code>nb.Table(1 &lt; 2)</code></summary>", self.page())
 
     def test_pictures_say_how_large_they_are(self):
-        svg = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg" id="a" width="640" height="320.4"></svg>').decode()
+        svg = base64.b64encode(
+            b'<svg xmlns="http://www.w3.org/2000/svg" id="a" width="640" height="320.4"></svg>').decode()
         self.site(notebook(text("# T"), cell("x", html(f'<img src="data:image/svg+xml;base64,{svg}" alt="a">'))))
         self.assertIn('<img width="640" height="320" class="broad" src=', self.page())
 
@@ -251,8 +260,10 @@ class Sidebar(Folder):
     def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go)\n"):
         """The faults of a site of a notebook, documents and a Go package."""
         project = self.project("- a: b.\n")
-        (project / "README.md").write_text((project / "README.md").read_text().replace("there.md", "docs/COMMANDS.md") + readme.removeprefix("# P"))
-        (project / "docs/COMMANDS.md").write_text("# The command\n\n## All of it\n\n[up](../README.md), [play](../notebooks/0.ipynb)\n")
+        (project / "README.md").write_text((project / "README.md").read_text().replace("there.md", "docs/COMMANDS.md")
+            + readme.removeprefix("# P"))
+        (project / "docs/COMMANDS.md").write_text(
+            "# The command\n\n## All of it\n\n[up](../README.md), [play](../notebooks/0.ipynb)\n")
         (project / "docs/REPRODUCTION.md").write_text("# R\n\n" + (project / "docs/REPRODUCTION.md").read_text())
         (project / "x.go").write_text("package x")
         (project / "notebooks").mkdir(exist_ok=True)
@@ -265,7 +276,8 @@ class Sidebar(Folder):
         notebooks = [project / "notebooks/0.ipynb"]
         pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)")),
             sidebar.targets(project, notebooks), out)]
-        packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>', "names": ["Run"]})]
+        packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>',
+            "names": ["Run"]})]
         for _ in range(2):  # a second time changes nothing
             page.write_site(out, pages, project, sidebar.Site(project, out, pages, packages))
         self.out = out
@@ -273,7 +285,8 @@ class Sidebar(Folder):
 
     def test_documents_become_pages_that_lead_to_one_another(self):
         self.assertEqual(self.faults(), [])
-        readme, commands = ((self.out / name).read_text(encoding="utf-8") for name in ("README.html", "docs-COMMANDS.html"))
+        readme, commands = ((self.out / name).read_text(encoding="utf-8")
+            for name in ("README.html", "docs-COMMANDS.html"))
         self.assertIn('<a href="docs-COMMANDS.html#all-of-it">', readme)
         self.assertIn('<a href="../x.go">', readme)
         self.assertIn('<a href="0.html">play', commands)
@@ -281,7 +294,8 @@ class Sidebar(Folder):
 
     def test_each_document_has_its_place(self):
         listed = {name for names in sidebar.DOCUMENTS.values() for name in names}
-        there = {path.relative_to(PROJECT).as_posix() for pattern in ("*.md", "docs/*.md", "paper/*.md") for path in PROJECT.glob(pattern)}
+        there = {path.relative_to(PROJECT).as_posix() for pattern in ("*.md", "docs/*.md", "paper/*.md")
+            for path in PROJECT.glob(pattern)}
         self.assertEqual(there - listed - {"THIRD_PARTY.md"}, set())
         self.assertEqual({name for name in listed if not (PROJECT / name).is_file()}, set())
 
@@ -298,7 +312,8 @@ class Sidebar(Folder):
             self.assertEqual(written.count('<script src="site.js" defer>'), 1, name)
             self.assertEqual(written.count('aria-current="page"'), 1, name)
         found = (self.out / "site.js").read_text(encoding="utf-8")
-        for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]', '["The command","","docs-COMMANDS.html"]',
+        for entry in ('["Run","package a/b","go-a-b.html#Run"]', '["Part","N","0.html#Part"]',
+            '["The command","","docs-COMMANDS.html"]',
             '["All of it","The command","docs-COMMANDS.html#all-of-it"]'):
             self.assertIn(entry, found)
 
@@ -389,7 +404,8 @@ class Policies(Folder):
         self.assertIn(policy.digest("text-align:right"), self.directives(self.page())["style-src"])
 
     def test_programs_in_outputs_may_write_styles(self):
-        self.site(notebook(text("# T"), cell("x", html('<script type="application/json">{}</script><script>1</script>'))))
+        self.site(notebook(text("# T"),
+            cell("x", html('<script type="application/json">{}</script><script>1</script>'))))
         d = self.directives(self.page())
         self.assertEqual(d["style-src"], ["'unsafe-inline'"])
         self.assertIn(policy.digest("1"), d["script-src"])

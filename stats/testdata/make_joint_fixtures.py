@@ -3,7 +3,8 @@
 Run it with: python3 -m venv /tmp/scipy && /tmp/scipy/bin/pip install numpy==2.4.6 scipy==1.17.1 &&
 /tmp/scipy/bin/python make_joint_fixtures.py
 
-- joint: every one of the 2^splits sign patterns, by itertools, in exact fractions of the decimals below: no tie depends on
+- joint: every one of the 2^splits sign patterns, by itertools, in exact fractions of the decimals below: no tie
+  depends on
   rounding. Whether a mean is significant is decided by scipy.stats.ttest_1samp.
 - explained: η² from the options' means, and R² by numpy.linalg.lstsq on dummy columns with an intercept.
 - pooled: scipy.stats.ttest_1samp of the means over cells, and its confidence interval.
@@ -100,7 +101,8 @@ def pooled(differences):
     means = np.array(differences).mean(axis=0)
     test = stats.ttest_1samp(means, 0)
     interval = test.confidence_interval(0.95)
-    return {"differences": differences, "mean": means.mean(), "sd": means.std(ddof=1), "p": test.pvalue, "low": interval.low, "high": interval.high}
+    return {"differences": differences, "mean": means.mean(), "sd": means.std(ddof=1), "p": test.pvalue,
+        "low": interval.low, "high": interval.high}
 
 
 def detectable(sd, n):
@@ -113,15 +115,18 @@ warnings.simplefilter("error")
 fixtures = {
     "joint": [
         joint(readings(1, 9, 8, 1.0, 1.0)), joint(readings(2, 6, 10, 0.3, 0.5)), joint(readings(3, 5, 7, -0.8, 0.1)),
-        joint([[0.1, 0.2, 0.3], [0.3, 0.3, 0.3], [0.0, 0.0, 0.0], [-0.1, 0.2, 0.3]]),  # ties in plenty, and no deviation
+        joint([[0.1, 0.2, 0.3], [0.3, 0.3, 0.3], [0.0, 0.0, 0.0],
+        [-0.1, 0.2, 0.3]]),  # ties in plenty, and no deviation
         joint([[1.5, -0.5]]),
     ],
     "explained": [
         explained(*responses(4, 40, [2, 3, 4])), explained(*responses(5, 25, [3, 2], alias=True)),
-        explained([1.0, 2.0, 4.0, 7.0], [[0, 0], [0, 1], [1, 0], [1, 1]]), explained([1.0, 2.0, 4.0], [[0, 5], [0, 5], [9, 5]]),
+        explained([1.0, 2.0, 4.0, 7.0], [[0, 0], [0, 1], [1, 0], [1, 1]]),
+        explained([1.0, 2.0, 4.0], [[0, 5], [0, 5], [9, 5]]),
     ],
     "pooled": [pooled(readings(6, 7, 10, 0.5, 1.0)), pooled(readings(7, 2, 3, 0.0, 0.2))],
-    "detectable": [detectable(sd, n) for sd, n in [(1.0, 2), (1.0, 3), (0.8, 5), (1.3, 10), (2.0, 20), (1.0, 34), (1.0, 200)]],
+    "detectable": [detectable(sd, n) for sd, n in [(1.0, 2), (1.0, 3), (0.8, 5), (1.3, 10), (2.0, 20), (1.0, 34),
+    (1.0, 200)]],
 }
 lines = []
 for name, cases in fixtures.items():

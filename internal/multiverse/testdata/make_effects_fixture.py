@@ -18,7 +18,8 @@ SIZES, SPLITS = [10, 25, 50, 90], range(100, 110)
 STOPS = ["loss", "f1", "accuracy", "either"]
 ARRIVALS = ["all-edges", "train-edges", "no-validation"]
 PUBLISHED = {  # macro F1 without masking, tables 1 and 3a
-    "gin": {"inductive": {10: 52.91, 25: 74.71, 50: 83.07, 90: 85.13}, "transductive": {10: 77.95, 25: 82.72, 50: 85.63, 90: 86.67}},
+    "gin": {"inductive": {10: 52.91, 25: 74.71, 50: 83.07, 90: 85.13},
+    "transductive": {10: 77.95, 25: 82.72, 50: 85.63, 90: 86.67}},
 }
 # What an option changes of the model's preset; None marks what is read off a trained model.
 GIN = [
@@ -32,7 +33,8 @@ MASKED = [{}, {"over": "train"}]
 
 
 def readings(model, setting):
-    """Yields for each reading the choices of its plain and its masked arm, the way of stopping and of arriving, and its numbers."""
+    """Yields for each reading the choices of its plain and its masked arm, the way of stopping and of arriving, and
+    its numbers."""
     if model == "gin":
         axes = [("both", options) for options in GIN]
     else:
@@ -86,7 +88,8 @@ def explained(y, factors):
 def effects(trials, model, setting):
     pooled, per_split, factors = [], [], []
     for numbers, arms, stop, arrival in readings(model, setting):
-        differences = np.mean([scores(trials, setting, size, arms["masked"], stop, arrival) - scores(trials, setting, size, arms["plain"], stop, arrival) for size in SIZES], axis=0)
+        differences = np.mean([scores(trials, setting, size, arms["masked"], stop, arrival) - scores(trials, setting,
+            size, arms["plain"], stop, arrival) for size in SIZES], axis=0)
         test = stats.ttest_1samp(differences, 0)
         interval = test.confidence_interval(0.95)
         pooled.append([differences.mean(), interval.low, interval.high, test.pvalue])
@@ -109,7 +112,8 @@ def effects(trials, model, setting):
     return {
         "pooled": np.round(pooled, 9).tolist(),
         "median": float(np.median(d.mean(1))), "positive": positive / len(d), "negative": negative / len(d),
-        "p": [float(np.mean([p[0] >= median - slack for p in patterns])), float(np.mean([p[1] >= positive for p in patterns])), float(np.mean([p[2] >= negative for p in patterns]))],
+        "p": [float(np.mean([p[0] >= median - slack for p in patterns])),
+        float(np.mean([p[1] >= positive for p in patterns])), float(np.mean([p[2] >= negative for p in patterns]))],
         "explained": np.round(explained([p[0] for p in pooled], [[f[j] for j in keep] for f in factors]), 9).tolist(),
     }
 
@@ -119,15 +123,18 @@ def calibration(trials, model):
     for numbers, arms, stop, arrival in readings(model, "inductive"):
         rms = {}
         for setting, way in (("inductive", arrival), ("transductive", 0)):
-            misses = [scores(trials, setting, size, arms["plain"], stop, way).mean() - PUBLISHED[model][setting][size] for size in SIZES]
+            misses = [scores(trials, setting, size, arms["plain"], stop, way).mean() - PUBLISHED[model][setting][size]
+                for size in SIZES]
             rms[setting] = float(np.sqrt(np.mean(np.square(misses))))
-        cost = np.mean([(scores(trials, "inductive", size, arms["plain"], stop, arrival) - scores(trials, "inductive", size, arms["plain"], stop, arrival, "cached")).mean() for size in SIZES])
+        cost = np.mean([(scores(trials, "inductive", size, arms["plain"], stop, arrival) - scores(trials, "inductive",
+            size, arms["plain"], stop, arrival, "cached")).mean() for size in SIZES])
         fits.append((rms["inductive"], rms["transductive"], float(cost)))
     limit = 3.0
     costs = [0 <= f[2] <= 3 for f in fits]
     while sum(c and max(f[:2]) <= limit for c, f in zip(costs, fits)) < min(5, sum(costs)):
         limit += 0.5
-    return {"limit": limit, "calibrated": sum(c and max(f[:2]) <= limit for c, f in zip(costs, fits)), "fits": np.round(sorted(fits, key=lambda f: f[0] ** 2 + f[1] ** 2)[:20], 9).tolist()}
+    return {"limit": limit, "calibrated": sum(c and max(f[:2]) <= limit for c, f in zip(costs, fits)),
+        "fits": np.round(sorted(fits, key=lambda f: f[0] ** 2 + f[1] ** 2)[:20], 9).tolist()}
 
 
 def main():

@@ -2,12 +2,12 @@
 
     python3 -m venv /tmp/pyg && /tmp/pyg/bin/pip install -r read_with_pyg.requirements.txt
     /tmp/pyg/bin/python read_with_pyg.py MODEL.safetensors GRAPH.json    # prints the largest difference of the logits
-    /tmp/pyg/bin/python read_with_pyg.py --write                        # writes pyg/graph.json's logits and python.safetensors anew
+    /tmp/pyg/bin/python read_with_pyg.py --write      # writes pyg/graph.json's logits and python.safetensors anew
 
-GRAPH.json has n, edges (undirected, each pair once), x [n, features], and logits by the model file's name, which may be missing.
-The models in pyg/ are written by `go test ./nmgnn/cached -run PyTorchGeometric -update`, with which the tests also compare them.
-python.safetensors is pyg/gin.safetensors as the library for safetensors writes it, which puts the tensors in another order.
-docs/FORMATS.md says what the names mean; this script is the same again as a program.
+GRAPH.json has n, edges (undirected, each pair once), x [n, features], and logits by the model file's name, which may
+be missing. The models in pyg/ are written by `go test ./nmgnn/cached -run PyTorchGeometric -update`, with which the
+tests also compare them. python.safetensors is pyg/gin.safetensors as the library for safetensors writes it, which
+puts the tensors in another order. docs/FORMATS.md says what the names mean; this script is the same again as a program.
 """
 
 import hashlib
@@ -30,7 +30,8 @@ def read(path):
     with safe_open(path, "pt") as f:
         metadata = f.metadata()
         if metadata.get("kind") != "model" or metadata.get("version") != "1":
-            raise SystemExit(f"{path}: a {metadata.get('kind')} of version {metadata.get('version')}: expected a model of version 1")
+            raise SystemExit(
+                f"{path}: a {metadata.get('kind')} of version {metadata.get('version')}: expected a model of version 1")
         return json.loads(metadata["settings"]), {name: f.get_tensor(name).double() for name in f.keys()}
 
 
@@ -64,13 +65,15 @@ def gin(t, at, settings):
 
 def gat(t, at, _):
     w, (heads, d) = t[at + ".weights"], t[at + ".source"].shape
-    return fill(GATConv(len(w), d, heads=heads), lin__weight=w.T, att_src=t[at + ".source"], att_dst=t[at + ".target"], bias=t[at + ".biases"])
+    return fill(GATConv(len(w), d, heads=heads), lin__weight=w.T, att_src=t[at + ".source"], att_dst=t[at + ".target"],
+        bias=t[at + ".biases"])
 
 
 def gatv2(t, at, _):
     w, (heads, d) = t[at + ".source_weights"], t[at + ".attention"].shape
     return fill(GATv2Conv(len(w), d, heads=heads), lin_l__weight=w.T, lin_l__bias=t[at + ".source_biases"],
-                lin_r__weight=t[at + ".target_weights"].T, lin_r__bias=t[at + ".target_biases"], att=t[at + ".attention"], bias=t[at + ".biases"])
+                lin_r__weight=t[at + ".target_weights"].T, lin_r__bias=t[at + ".target_biases"],
+                att=t[at + ".attention"], bias=t[at + ".biases"])
 
 
 def gcn(t, at, _):
@@ -80,7 +83,8 @@ def gcn(t, at, _):
 
 def sage(t, at, _):
     w = t[at + ".weights"]
-    return fill(SAGEConv(*w.shape), lin_l__weight=w.T, lin_l__bias=t[at + ".biases"], lin_r__weight=t[at + ".root_weights"].T)
+    return fill(SAGEConv(*w.shape), lin_l__weight=w.T, lin_l__bias=t[at + ".biases"],
+        lin_r__weight=t[at + ".root_weights"].T)
 
 
 def sgat(t, at, _):
@@ -93,7 +97,8 @@ KINDS = {"gin": gin, "gat": gat, "gatv2": gatv2, "gcn": gcn, "sage": sage, "sgat
 
 @torch.no_grad()
 def logits(path, x, edges):
-    """Computes the logits [n, classes] of a model file for features x [n, features] and edge_index [2, both directions]."""
+    """Computes the logits [n, classes] of a model file for features x [n, features] and edge_index [2, both
+    directions]."""
     settings, t = read(path)
     activation = elu if "gat" in settings["model"] else relu
     readout = settings.get("readout", "")
@@ -138,7 +143,8 @@ def main(arguments):
         g, x, edges = graph(at)
         g["logits"] = {f.name: logits(f, x, edges).tolist() for f in sorted(at.parent.glob("*.safetensors"))}
         rewrite(at.parent / "gin.safetensors", at.parent.parent / "python.safetensors")
-        at.write_text("{" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'), allow_nan=False)}" for k, v in g.items()) + "}\n")
+        at.write_text("{" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'), allow_nan=False)}"
+            for k, v in g.items()) + "}\n")
         return
     if len(arguments) != 2:
         raise SystemExit(__doc__)

@@ -6,13 +6,14 @@ Run it in the project's folder with
     NODEMASK_ONNX=/tmp/onnx/models go test ./nmgnn/onnx -count 1 -run 'EveryModelAndOption|SmallModel' -update
     /tmp/onnx/bin/python nmgnn/onnx/testdata/check_onnx.py /tmp/onnx/models
 
-The test writes each model and models.json: graphs that the models never saw, and the logits that nodemask computes on them. Each
-model must pass onnx.checker with shape inference, and name its inputs and output as the documentation says. Each graph goes
-through ONNX Runtime, with one thread and with four, and through onnx's own reference; so does each with a self-loop
-added to every node, which must change nothing. Logits must be within 1e-4.
+The test writes each model and models.json: graphs that the models never saw, and the logits that nodemask computes on
+them. Each model must pass onnx.checker with shape inference, and name its inputs and output as the documentation
+says. Each graph goes through ONNX Runtime, with one thread and with four, and through onnx's own reference; so does
+each with a self-loop added to every node, which must change nothing. Logits must be within 1e-4.
 
-checked.json has the SHA-256 of each model and the greatest difference that ONNX Runtime had; tests hold what is exported to
-it. With --print nothing is written: each model gets a line, as for the models that TestModelsTrainedOnCora leaves.
+checked.json has the SHA-256 of each model and the greatest difference that ONNX Runtime had; tests hold what is
+exported to it. With --print nothing is written: each model gets a line, as for the models that
+TestModelsTrainedOnCora leaves.
 """
 
 import hashlib

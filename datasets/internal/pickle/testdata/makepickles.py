@@ -39,8 +39,10 @@ def short(s):
 
 def array(shape, dtype, data):
     dims = b"".join(b"K" + bytes([n]) for n in shape) + (b"\x85" if len(shape) == 1 else b"\x86")
-    kind = b"cnumpy\ndtype\n" + short(dtype) + b"K\x00K\x01\x87R(K\x03" + short(b"<") + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
-    return b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01" + dims + kind + b"\x89T" + struct.pack("<I", len(data)) + data + b"tb"
+    kind = b"cnumpy\ndtype\n" + short(dtype) + b"K\x00K\x01\x87R(K\x03" + short(
+        b"<") + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    head = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01"
+    return head + dims + kind + b"\x89T" + struct.pack("<I", len(data)) + data + b"tb"
 
 
 def python2_matrix():
