@@ -163,7 +163,8 @@ func (w *work[R]) job(ctx context.Context, r *train.Runner) error {
 	job := w.jobs
 	w.jobs++
 	w.mutex.Unlock()
-	return w.queue.work(ctx, func(c record.Cell) bool { return r.Has(Experiment(c, w.graphs[c.Data])) },
+	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
+	return w.queue.work(ctx, has,
 		func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
 		func(t task) error { return w.run(ctx, r, job, t) })
 }
