@@ -17,7 +17,7 @@ export GOFLAGS
 TEST := go test -vet=off "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
+.PHONY: help reports pdf lab setup setup-lab notebooks build demo test test-beam vet lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ reports: setup-lab build ## run all notebooks and write reports/index.html (what
 	@bin/nodemask page --site reports
 	@bin/nodemask report -o reports/report.html
 	@scripts/reports/run.sh --with-parent $(REPORTS)
+
+pdf: build ## write reports/report.pdf: every table and figure, printed by Chromium
+	@bin/nodemask report -o reports/report.html
+	@scripts/reports/pdf.sh reports/report.html reports/report.pdf
 
 PORT ?= 8888
 lab: setup-lab ## open the notebooks in JupyterLab (PORT=8888)

@@ -10,13 +10,10 @@ import (
 // Build makes the model that the parameters describe, for a number of classes. The parameters must pass their own
 // check.
 func Build(p hyper.Parameters, classes int) Model {
-	m := Model{Dropout: p.Dropout, Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
+	m := Model{Dropout: DropoutOf(p), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
 	if p.Readout != hyper.ReadoutNone {
 		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
-	}
-	if p.Regulariser == hyper.DropoutRegulariser {
-		m.Dropout = p.RegulariserRate
 	}
 	if hyper.TraitsOf(p.Model).ELU {
 		m.Activation = kernels.ELU
@@ -29,6 +26,14 @@ func Build(p hyper.Parameters, classes int) Model {
 		m.Layers = append(m.Layers, layers[p.Model](p, width, heads))
 	}
 	return m
+}
+
+// DropoutOf returns the dropout of the model that the parameters describe.
+func DropoutOf(p hyper.Parameters) float64 {
+	if p.Regulariser == hyper.DropoutRegulariser {
+		return p.RegulariserRate
+	}
+	return p.Dropout
 }
 
 // layers make a model's layers, by its name in [hyper.Models]: with so many outputs, all heads together.

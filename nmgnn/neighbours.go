@@ -189,7 +189,7 @@ func (n Neighbours) present(g *Graph) *Node {
 	if *n.kept == nil {
 		edge := ConvertDType(n.product.Ints("edge", 0, n.edgeNumbers).NodeValue(g), dtypes.Uint32)
 		self := ConvertDType(Equal(edge, ZerosLike(edge)), dtypes.Float32)
-		*n.kept = Mul(kernels.Valid(n.product, g), Max(n.drop.Kept(edge, n.rate, 1), self))
+		*n.kept = Mul(kernels.Valid(n.product, g), Max(n.drop.Kept(edge, n.rate), self))
 	}
 	return *n.kept
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // Regulariser changes what a model trains on, anew in every epoch and, but for [DropGNN], never outside training. The
-// ones here compete
-// with node masking, which needs none of this: see [Mask]. How they differ:
+// ones here compete with node masking, which needs none of this: see [Mask]. How they differ:
 //
 //   - Node masking silences a node u towards all its neighbours and in all layers at once, for an epoch; u itself is
 //     still computed. Nothing is rescaled, and the mask is an input of the layers, not of the model.
@@ -26,6 +25,8 @@ type Regulariser interface {
 	Apply(p Pass) Pass
 	// Check returns an error if its rate is not in [0, 1).
 	Check() error
+	// DropRate returns its rate. A program compiled for it serves others of the same type, which differ in nothing else.
+	DropRate() float64
 }
 
 // DropEdge removes each edge with probability Rate, in both directions and in all layers alike (Rong et al. 2020).
@@ -43,6 +44,9 @@ func (d DropEdge) Apply(p Pass) Pass {
 // Check returns an error unless Rate is a probability below 1.
 func (d DropEdge) Check() error { return hyper.CheckDropRate("DropEdge's rate", d.Rate) }
 
+// DropRate returns Rate.
+func (d DropEdge) DropRate() float64 { return d.Rate }
+
 // DropNode sets all features of a node to zero with probability Rate and divides the others by 1-Rate (Feng et al.
 // 2020, GRAND).
 type DropNode struct{ Rate float64 }
@@ -58,6 +62,9 @@ func (d DropNode) Apply(p Pass) Pass {
 
 // Check returns an error unless Rate is a probability below 1.
 func (d DropNode) Check() error { return hyper.CheckDropRate("DropNode's rate", d.Rate) }
+
+// DropRate returns Rate.
+func (d DropNode) DropRate() float64 { return d.Rate }
 
 // nodes numbers the nodes: [nodes, 1].
 func (p Pass) nodes() *Node {
@@ -78,6 +85,9 @@ func (d DropMessage) Apply(p Pass) Pass {
 // Check returns an error unless Rate is a probability below 1.
 func (d DropMessage) Check() error { return hyper.CheckDropRate("DropMessage's rate", d.Rate) }
 
+// DropRate returns Rate.
+func (d DropMessage) DropRate() float64 { return d.Rate }
+
 // DropGNN masks each node with probability Rate, in training and outside of it, where the class probabilities of
 // [DropGNNRuns] masked runs are averaged (after Papp, Martinkus, Faber and Wattenhofer 2021). Theirs averages in
 // training too; here an epoch has one mask, as with node masking. A mask that is there already stays.
@@ -91,7 +101,7 @@ func (d DropGNN) Apply(p Pass) Pass {
 	if d.Rate == 0 {
 		return p
 	}
-	kept := p.Random.Next().Kept(p.nodes(), d.Rate, 1)
+	kept := p.Random.Next().Kept(p.nodes(), d.Rate)
 	if p.Mask != nil {
 		kept = Mul(kept, p.Mask)
 	}
@@ -102,10 +112,13 @@ func (d DropGNN) Apply(p Pass) Pass {
 // Check returns an error unless Rate is a probability below 1.
 func (d DropGNN) Check() error { return hyper.CheckDropRate("DropGNN's rate", d.Rate) }
 
+// DropRate returns Rate.
+func (d DropGNN) DropRate() float64 { return d.Rate }
+
 // Forward runs a model as it is outside training: what [Model.Forward] returns, each the mean over masked runs, and for
-// logits the logarithms of the mean probabilities. The masks are the same whenever it runs.
-func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel) []*Node {
-	p.Random = kernels.NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}), kernel)
+// logits the logarithms of the mean probabilities. The masks are the same whenever it runs at a rate; rates may be nil.
+func (d DropGNN) Forward(m Model, p Pass, kernel kernels.Kernel, rates *kernels.Rates) []*Node {
+	p.Random = kernels.NewRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}), kernel).Reading(rates)
 	var mean []*Node
 	for range DropGNNRuns {
 		run := d.Apply(p)

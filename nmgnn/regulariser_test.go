@@ -220,6 +220,24 @@ func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
 	})
 }
 
+func TestDropMessageWeighsNoPadding(t *testing.T) {
+	pairs := append(ring(20), [][2]int32{{0, 9}, {0, 11}, {4, 15}}...) // rows differ in length
+	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		store := gnntest.Store(t)
+		near := nearOf(t, store, plan, 20, pairs)
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
+			ones := Ones(key.Graph(), shapeOf(20, 3))
+			dropped := func() nmgnn.Neighbours {
+				r := kernels.NewRandom(key, plan.Kernel)
+				return nmgnn.DropMessage{Rate: 0.25}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
+			}
+			return []*Node{ReduceSum(dropped().Sum(ones, nil), 0), ReduceSum(dropped().Sent(ones, nil), 0)}
+		}, []uint32{3, 9})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, outputs[0].Value(), outputs[1].Value(), 1e-3, "what all messages add up to")
+	})
+}
+
 func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 	const n = 12
 	x := make([][]float32, n)
@@ -238,7 +256,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 				return nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(g, false)}
 			}
 			run := func(rate float64) *Node {
-				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass(), plan.Kernel)
+				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass(), plan.Kernel, nil)
 				require.Len(t, all, 2)
 				return all[1]
 			}

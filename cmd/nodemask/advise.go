@@ -121,9 +121,18 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	// Other versions may train otherwise, and pairs are of one graph.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
-	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, store: record.OpenStore(folder), progress: progress})
+	pool, err := train.NewPool(b, o.Jobs, keptPrograms)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.OpenStore(folder),
+		progress: progress})
 	return a, adviceError(err)
 }
+
+// keptPrograms is how many compiled programs each job keeps while there is memory: those of all arms of two questions.
+const keptPrograms = 16
 
 // adviceError marks what was asked wrongly as misuse.
 func adviceError(err error) error {
@@ -138,6 +147,7 @@ func adviceError(err error) error {
 type lab struct {
 	advice.Options
 	backend  *backend.Backend
+	pool     *train.Pool
 	store    *record.Store[record.Record]
 	progress func(what string, s measure.State[record.Record])
 
@@ -162,7 +172,7 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options[record.Record]{
-		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs,
+		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool,
 		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
 		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
 			if err := l.pace(c.Key(), epoch); err != nil {

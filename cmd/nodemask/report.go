@@ -23,18 +23,20 @@ func newReportCommand() *cobra.Command {
 		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict on each
 claim. The HTML page needs nothing but itself; unless tables or figures are named, it begins with what was found.
 'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a
-table, or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md says what each field holds.`,
+table, or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md says what each field holds.
+'summary --format ro-crate' describes the project's folder, which has that of results in it, as an RO-Crate.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
   nodemask report summary --format json -o claims.json
+  nodemask report summary --format ro-crate -o ro-crate-metadata.json
   nodemask report answers`,
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
 	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
 	flags.StringVar(&format, "format", "html",
-		"html, text, markdown, csv or latex (answers, summary: svg too; summary: json)")
+		"html, text, markdown, csv or latex (answers, summary: svg too; summary: json, ro-crate)")
 	addResults(flags, &folder, "results", "")
 	flags.BoolVar(&holm, "holm", false,
 		"correct tables for the number of comparisons that they make, by Holm's method (the paper does not)")
@@ -52,7 +54,8 @@ table, or drawn with --format svg). 'summary --format json' is for programs: doc
 		}
 		svg := format == "svg" && overview != ""
 		forPrograms := format == "json" && overview == evidence.SummaryID
-		if !svg && !forPrograms && !slices.Contains(plots.Formats(), plots.Format(format)) {
+		crate := format == "ro-crate" && overview == evidence.SummaryID
+		if !svg && !forPrograms && !crate && !slices.Contains(plots.Formats(), plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, plots.Formats())
 		}
 		if !isFolder(folder) {
@@ -77,10 +80,14 @@ table, or drawn with --format svg). 'summary --format json' is for programs: doc
 		switch {
 		case svg:
 			text, err = drawOverview(overview, artifacts, e)
-		case forPrograms:
-			var claims bytes.Buffer
-			err = evidence.WriteClaims(&claims, artifacts, e)
-			text = claims.Bytes()
+		case forPrograms, crate:
+			var written bytes.Buffer
+			if crate {
+				err = evidence.WriteCrate(&written, folder)
+			} else {
+				err = evidence.WriteClaims(&written, artifacts, e)
+			}
+			text = written.Bytes()
 		default:
 			text, err = renderAll(overview, artifacts, e, plots.Format(format), holm)
 		}

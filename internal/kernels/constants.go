@@ -52,7 +52,7 @@ func (c *Constants) Floats(name string, data []float32, dimensions ...int) *mode
 // Err returns the first error that making a variable met.
 func (c *Constants) Err() error { return c.err }
 
-func add[T int32 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
+func add[T int32 | uint32 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
 	if c.shares == nil {
 		return c.made(name, tensors.FromFlatDataAndDimensions(data, dimensions...))
 	}
@@ -87,7 +87,7 @@ func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
 }
 
 // overwrite puts other numbers into a variable of as many.
-func overwrite[T int32 | float32](v *model.Variable, data []T) error {
+func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 	value, err := v.Value()
 	if err != nil {
 		return gomlx.Error(err)

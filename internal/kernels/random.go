@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"math"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -16,13 +14,20 @@ import (
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
-	fused   bool // package fused hashes
+	fused   bool   // package fused hashes
+	rates   *Rates // those that are not compiled in; nil: all are
 }
 
 // NewRandom returns a generator from a key [2] of uint32. Each draw from it takes the next stream. With [FusedKernel],
 // package fused does the hashing; the numbers are the same.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
+}
+
+// Reading has draws at one of these rates read it from its variable; nil: all rates are compiled in.
+func (r *Random) Reading(rates *Rates) *Random {
+	r.rates = rates
+	return r
 }
 
 // Dropout sets each entry of x to zero with probability rate and divides the others by 1-rate, so that expectations
@@ -41,7 +46,7 @@ func (r *Random) Dropout(x *Node, rate float64) *Node {
 
 // Next returns the next stream, so that one draw can be made in two orders of its positions.
 func (r *Random) Next() Stream {
-	s := Stream{key: r.key, number: r.streams}
+	s := Stream{key: r.key, number: r.streams, rates: r.rates}
 	r.streams++
 	return s
 }
@@ -50,15 +55,13 @@ func (r *Random) Next() Stream {
 type Stream struct {
 	key    *Node
 	number uint32
+	rates  *Rates
 }
 
 // half is one of the stream's two keys.
 func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(Reshape(Slice(s.key, AxisElem(i))), Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
-
-// bound is what a hash must not be below if its position is to be kept.
-func bound(rate float64) uint32 { return uint32(math.Round(rate * (1<<32 - 1))) }
 
 // drop is x·Keep(0, 1, …), row by row, or Keep alone if x is nil, computed by package fused: x [rows, columns].
 func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
@@ -68,30 +71,33 @@ func (s Stream) drop(x *Node, rows, columns int, rate float64) *Node {
 
 // dropped is what package fused needs to know of a rate.
 func (s Stream) dropped(rate float64) (draw, scale *Node) {
-	g := s.key.Graph()
-	parts := []*Node{s.half(0), s.half(1), Const(g, bound(rate))}
+	bound, scale := s.rates.in(s.key.Graph(), rate)
+	parts := []*Node{s.half(0), s.half(1), bound}
 	for i := range parts {
 		parts[i] = Reshape(parts[i], 1, 1)
 	}
-	return Concatenate(parts, 1), Const(g, [][]float32{{float32(1 / (1 - rate))}})
+	return Concatenate(parts, 1), Reshape(scale, 1, 1)
 }
 
 // Keep returns 1/(1-rate) where the entry at a position (uint32, any shape) is kept and 0 where it is dropped.
 func (s Stream) Keep(positions *Node, rate float64) *Node {
-	return s.Kept(positions, rate, 1/(1-rate))
+	bound, scale := s.rates.in(positions.Graph(), rate)
+	return s.kept(positions, bound, scale)
 }
 
-// Kept returns value where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it
-// is dropped.
-func (s Stream) Kept(positions *Node, rate, value float64) *Node {
+// Kept returns 1 where the entry at a position (uint32, any shape) is kept, with probability 1-rate, and 0 where it is
+// dropped.
+func (s Stream) Kept(positions *Node, rate float64) *Node {
+	bound, _ := s.rates.in(positions.Graph(), rate)
+	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
+}
+
+func (s Stream) kept(positions, bound, value *Node) *Node {
 	g := positions.Graph()
 	// Two rounds with a key each: positions of two streams never run in step.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
-	scale := Const(g, float32(value))
-	zero := Const(g, float32(0))
-	return Where(LessThan(bits, Const(g, bound(rate))), BroadcastToShape(zero, shapes.Make(dtypes.Float32,
-		positions.Shape().Dimensions...)),
-		BroadcastToShape(scale, shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)))
+	shape := shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
+	return Where(LessThan(bits, bound), BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
 }
 
 // mix is a bijection of 32 bits in which every input bit flips each output bit about half of the time; the constants

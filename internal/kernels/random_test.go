@@ -105,7 +105,7 @@ func TestDropoutIsTheHashOfKeyStreamAndPositionWhateverTheKernel(t *testing.T) {
 				x := Ones(key.Graph(), shapeOf(n, width))
 				first, second := r.Dropout(x, rate), r.Dropout(x, rate)
 				positions := Iota(key.Graph(), shapes.Make(dtypes.Uint32, n, 1), 0)
-				return []*Node{first, second, r.Next().Keep(positions, rate), r.Next().Kept(positions, rate, 1),
+				return []*Node{first, second, r.Next().Keep(positions, rate), r.Next().Kept(positions, rate),
 					Gradient(ReduceAllSum(second), x)[0]}
 			}, key[:])
 			require.NoError(t, err)

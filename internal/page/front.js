@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from internal/page/src and aggtree/explorer/src, SHA-256 a074e20d946f81e81417b9c52e6522f1dbb8f6dfa4fbac3aad36d90020dc3f2c.
+ * nodemask's pages that train; built from internal/page/src and aggtree/explorer/src, SHA-256 ae86a57d62b6e8fc2146ffc959d736dbd1d322a8494b5a1bd4d47451ecaf85ac.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

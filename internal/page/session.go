@@ -29,13 +29,13 @@ import (
 // Request is what a page asks. Which fields matter hangs on the kind.
 type Request struct {
 	ID   int    `json:"id"`   // of the answers
-	Kind string `json:"kind"` // open, train, tree, explain, unfold, compare or stop
+	Kind string `json:"kind"` // open, train, advise, tree, explain, unfold, compare or stop
 
 	Data  string            `json:"data"`  // open, tree: name of a data set, or of what files were opened as
 	Files map[string][]byte `json:"-"`     // open: the user's own, instead of a known data set
 	Root  int32             `json:"root"`  // tree; explain, unfold: the node
 	Hops  int               `json:"hops"`  // tree
-	Cell  Cell              `json:"cell"`  // train
+	Cell  Cell              `json:"cell"`  // train, advise: the masked one
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: tell who is masked, and what the model predicts
 	Pace  int               `json:"pace"`  // train: milliseconds to rest after each epoch, so that it can be watched
@@ -81,7 +81,7 @@ func (c Cell) Cell() (record.Cell, error) {
 // than epoch.
 type Event struct {
 	ID   int    `json:"id"`
-	Kind string `json:"kind"` // opened, epoch, trained, tree, explained, unfolded, compared, stopped or failed
+	Kind string `json:"kind"` // opened, epoch, trained, advised, tree, explained, unfolded, compared, stopped or failed
 
 	Error string `json:"error,omitempty"` // failed: in words for a reader
 
@@ -99,6 +99,7 @@ type Event struct {
 	Tree           any       `json:"tree,omitempty"` // what the drawing of trees reads
 	Rows           []Compare `json:"rows,omitempty"` // compared
 
+	Advised   *Advised       `json:"advised,omitempty"` // advised, and so far: epoch
 	Explained *Explained     `json:"explained,omitempty"`
 	Sums      []*explain.Sum `json:"sums,omitempty"` // unfolded: the logits before what they are read from
 	// Names are those of the nodes in the sums, as the drawing of the tree has them.
@@ -169,7 +170,9 @@ type Session struct {
 
 // NewSession returns a session that computes on a backend. Close it after use.
 func NewSession(b *backend.Backend) *Session {
-	return &Session{backend: b, runner: train.NewRunner(b), now: time.Now, graphs: map[string]*datasets.Graph{},
+	r := train.NewRunner(b)
+	r.Programs = 2 // with and without masking
+	return &Session{backend: b, runner: r, now: time.Now, graphs: map[string]*datasets.Graph{},
 		cancel: map[int]context.CancelFunc{}}
 }
 
@@ -211,6 +214,8 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		return s.open(ctx, r)
 	case "train":
 		return s.train(ctx, r, send)
+	case "advise":
+		return s.advise(ctx, r, send)
 	case "tree":
 		return s.tree(ctx, r)
 	case "explain", "unfold":
@@ -225,8 +230,8 @@ func (s *Session) answer(ctx context.Context, r Request, send func(Event)) (Even
 		}
 		return Event{Kind: "stopped"}, nil
 	}
-	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, tree, explain, unfold, "+
-		"compare or stop", r.Kind)
+	return Event{}, fmt.Errorf("a request of kind %q: expected open, train, advise, tree, explain, "+
+		"unfold, compare or stop", r.Kind)
 }
 
 // inPages are the data sets that come with the program.
@@ -307,20 +312,12 @@ func (s *Session) tree(ctx context.Context, r Request) (Event, error) {
 }
 
 func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event, error) {
-	c, err := r.Cell.Cell()
+	c, g, err := s.trainable(ctx, r)
 	if err != nil {
 		return Event{}, err
 	}
 	if r.Seed == 0 {
 		return Event{}, errors.New("seed 0: expected 1 or more")
-	}
-	g, err := s.graph(ctx, c.Data)
-	if err != nil {
-		return Event{}, err
-	}
-	if g.NumClasses() < 2 || g.Features.Width == 0 {
-		return Event{}, fmt.Errorf("%s has %d features and %d classes: it can be looked at; training needs features, and "+
-			"at least two classes to tell apart", g.Name, g.Features.Width, g.NumClasses())
 	}
 	s.training.Lock()
 	defer s.training.Unlock()

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"nodemask/datasets"
 	"nodemask/internal/kernels"
@@ -15,6 +16,7 @@ import (
 type Options struct {
 	Mask              nmgnn.Mask        // zero: node masking is inactive
 	Regulariser       nmgnn.Regulariser // nil: none
+	Rates             []float64         // drop rates of the model that [Trainer.Switch] may change; others are compiled in
 	LearningRate      float64           // of Adam; 0: 0.01
 	WeightDecay       float64           // L2: added to the gradient of every weight and bias, not decoupled
 	MaxEpochs         int               // 0: 1000
@@ -51,6 +53,14 @@ func (o Options) Complete() (Options, error) {
 	return o, o.check()
 }
 
+// rates are the drop rates that are not compiled in.
+func (o Options) rates() []float64 {
+	if o.Regulariser == nil {
+		return o.Rates
+	}
+	return append(slices.Clone(o.Rates), o.Regulariser.DropRate())
+}
+
 func (o Options) check() error {
 	if err := o.Mask.KeepRate.Check(); err != nil {
 		return err
@@ -80,6 +90,7 @@ func (o Options) check() error {
 func OptionsOf(p hyper.Parameters, view *datasets.View) Options {
 	o := Options{
 		Regulariser:  nmgnn.RegulariserOf(p),
+		Rates:        []float64{nmgnn.DropoutOf(p), p.AttentionDropout},
 		Mask:         nmgnn.Mask{KeepRate: p.KeepRate, Rescale: p.Rescale},
 		LearningRate: p.LearningRate, WeightDecay: p.WeightDecay, NormalizeFeatures: p.NormalizeFeatures,
 		MaxEpochs: p.MaxEpochs, Patience: p.Patience, StopOn: p.StopOn,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,16 +13,26 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Runner runs trials one after the other on one backend. It keeps the program it compiled last for as long as trials
-// can share it ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask
-// at other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
+// Runner runs trials one after the other on one backend. It keeps the programs it compiled last for trials that can
+// share one ([Trainer.Switch]): trials of one experiment, with splits of their own too, and of experiments that mask or
+// drop at other rates, learn at another rate or stop otherwise. Only one goroutine may use it at a time.
 type Runner struct {
+	// Programs is how many are kept while there is memory for another one; 0: 1.
+	Programs int
+
 	backend *backend.Backend
 	program Experiment // what the trainer trained last
 	split   *datasets.Split
 	trainer *Trainer
 	// readings says that the trainer validates and tests with all kinds of arrivals.
 	readings bool
+	compiled []compiled // those that are kept, the trainer's last
+}
+
+// compiled is a trainer and what its program is for.
+type compiled struct {
+	of      program
+	trainer *Trainer
 }
 
 // NewRunner returns a runner. Close it after use.
@@ -44,27 +55,72 @@ func inParallel(ctx context.Context, b *backend.Backend, jobs int, work func(ctx
 // that it has, and so rounds them differently (seen for GAT, in the seventh digit): pinned, a trial has the same
 // numbers to the last digit whatever the number of jobs.
 func Pinned(ctx context.Context, b *backend.Backend, jobs int, work func(ctx context.Context, r *Runner) error) error {
-	jobs = max(jobs, 1)
-	open, err := b.ForJobs()
+	p, err := NewPool(b, jobs, 1)
 	if err != nil {
 		return err
 	}
+	defer p.Close()
+	return p.Run(ctx, work)
+}
+
+// Pool has a runner for each of several jobs, as [Pinned] has them, for work that comes piece by piece: programs are
+// kept from one to the next.
+type Pool struct {
+	jobs []chan func(*Runner, error)
+	wait sync.WaitGroup
+}
+
+// NewPool starts a number of jobs (0: 1), which wait for [Pool.Run]; each keeps so many programs. Close the pool after
+// use.
+func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
+	open, err := b.ForJobs()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{}
+	for job := range max(jobs, 1) {
+		todo := make(chan func(*Runner, error))
+		p.jobs = append(p.jobs, todo)
+		p.wait.Go(func() {
+			own, err := open(job) // keeps the goroutine to a core
+			r := &Runner{Programs: programs, backend: own}
+			for work := range todo {
+				work(r, err)
+			}
+			r.Close()
+			if err == nil && own != b {
+				own.Finalize()
+			}
+		})
+	}
+	return p, nil
+}
+
+// Run has each job call work once, all at the same time, and returns the first error, which cancels the others' context.
+// Nobody else may run or close the pool meanwhile.
+func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for job := range jobs {
+	for _, todo := range p.jobs {
 		group.Go(func() error {
-			own, err := open(job)
-			if err != nil {
-				return err
+			done := make(chan error)
+			todo <- func(r *Runner, err error) {
+				if err == nil {
+					err = work(ctx, r)
+				}
+				done <- err
 			}
-			if own != b {
-				defer own.Finalize()
-			}
-			r := NewRunner(own)
-			defer r.Close()
-			return work(ctx, r)
+			return <-done
 		})
 	}
 	return group.Wait()
+}
+
+// Close ends the jobs and frees their programs.
+func (p *Pool) Close() {
+	for _, todo := range p.jobs {
+		close(todo)
+	}
+	p.wait.Wait()
 }
 
 // Trial runs the trial of a seed. report, if not nil, is called after each epoch.
@@ -120,12 +176,25 @@ func (r *Runner) Predict() ([]int32, error) {
 	return all, nil
 }
 
-// Close frees the program.
-func (r *Runner) Close() {
-	if r.trainer != nil {
-		r.trainer.Close()
-		r.trainer = nil
+// Close frees the programs.
+func (r *Runner) Close() { r.keep(0) }
+
+// keep frees all programs but the last so many.
+func (r *Runner) keep(programs int) {
+	for len(r.compiled) > programs {
+		r.compiled[0].trainer.Close()
+		if r.compiled[0].trainer == r.trainer {
+			r.trainer = nil
+		}
+		r.compiled = r.compiled[1:]
 	}
+}
+
+// Has reports whether a trial of an experiment is likely to need no other program than those that are kept.
+func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
+
+func (r *Runner) find(p program) int {
+	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
 // prepare makes the trainer for a trial, unless the last one will do. With readings, it validates and tests with all
@@ -171,37 +240,60 @@ func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, vie
 	return split, []*datasets.View{view}, err
 }
 
-// turnTo makes the trainer for a view: the last one switches to it, if it can.
+// turnTo makes the trainer for a view: one that is there switches to it, if it can.
 func (r *Runner) turnTo(x Experiment, view *datasets.View, o Options, readings bool) error {
-	if r.trainer != nil && r.readings == readings && sameModel(r.program, x) {
-		err := r.trainer.Switch(view, o)
+	of := programOf(x, readings)
+	if i := r.find(of); i >= 0 {
+		c := r.compiled[i]
+		r.compiled = slices.Delete(r.compiled, i, i+1)
+		err := c.trainer.Switch(view, o)
 		if err == nil {
+			r.trainer, r.compiled = c.trainer, append(r.compiled, c)
 			return nil
 		}
+		c.trainer.Close()
+		if c.trainer == r.trainer {
+			r.trainer = nil
+		}
 		if !errors.Is(err, errOtherProgram) {
-			r.Close()
 			return err
 		}
 	}
-	r.Close()
-	if err := x.checkMemory(r.backend, 1); err != nil {
+	r.keep(max(r.Programs, 1) - 1)
+	err := x.checkMemory(r.backend, 1)
+	if err != nil && len(r.compiled) > 0 {
+		r.Close()
+		err = x.checkMemory(r.backend, 1)
+	}
+	if err != nil {
 		return err
 	}
 	trainer, err := New(r.backend, nmgnn.Build(x.Parameters, x.Graph.NumClasses()), x.Graph, view, o)
 	if err == nil {
-		r.trainer = trainer
+		r.trainer, r.compiled = trainer, append(r.compiled, compiled{of, trainer})
 	}
 	return err
 }
 
-// sameModel says whether two experiments train the same model on the same graph, whatever the split and the rest that
-// [Trainer.Switch] can change.
-func sameModel(a, b Experiment) bool {
-	for _, x := range []*Experiment{&a, &b} {
-		*x = Experiment{Graph: x.Graph, Parameters: x.Parameters}
-		p := &x.Parameters
-		p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
-		p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
+// program is what experiments have in common that share a program, but for the room that their splits need.
+type program struct {
+	Experiment
+	readings, masks       bool
+	drops, attention, own bool // there is such dropout, or a regulariser's rate
+}
+
+// programOf returns what an experiment's program depends on: nothing that [Trainer.Switch] can change.
+func programOf(x Experiment, readings bool) program {
+	p := x.Parameters
+	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0, attention: p.AttentionDropout > 0,
+		own: p.RegulariserRate > 0}
+	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
+	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
+	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
+	if readings { // of all kinds of arrivals
+		x.Arrivals = ""
 	}
-	return a == b
+	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Setting: x.Setting, Arrivals: x.Arrivals,
+		TrainPercent: x.TrainPercent, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent}
+	return of
 }

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +58,7 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 		"size":     func(x *Experiment) { x.TrainPercent = 30 },
 		"arrivals": func(x *Experiment) { x.Arrivals = datasets.NoValidation },
 		"setting":  func(x *Experiment) { x.Setting = datasets.Transductive },
-		"dropout":  func(x *Experiment) { x.Parameters.Dropout = 0.1 },
+		"dropout":  func(x *Experiment) { x.Parameters.Dropout = 0 },
 	} {
 		changed := x
 		change(&changed)
@@ -67,6 +69,88 @@ func TestTrialsThatShareAProgramHaveTheNumbersOfTrialsThatDoNot(t *testing.T) {
 		_, err = shared.Trial(t.Context(), x, 1, nil)
 		require.NoError(t, err)
 	}
+}
+
+func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	require.NoError(t, err)
+	p, err := hyper.Preset("standard")
+	require.NoError(t, err)
+	p.Hidden, p.MaxEpochs = 8, 5
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for _, name := range append(hyper.Regularisers(), "attention") {
+			if b.ID != "go" && name != hyper.DropGNNRegulariser && !gnntest.Torture() {
+				continue // XLA compiles each for a second
+			}
+			x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 20, Resplit: true, Smoothness: true}
+			x.Parameters.Regulariser, x.Parameters.RegulariserRate = name, 0.3
+			if name == "attention" {
+				x.Parameters.Model, x.Parameters.Heads, x.Parameters.AttentionDropout = "gat", 2, 0.3
+				x.Parameters.Regulariser, x.Parameters.RegulariserRate = "", 0
+			}
+			shared, alone := NewRunner(b), NewRunner(b)
+			_, err := shared.Trial(t.Context(), x, 1, nil)
+			require.NoError(t, err)
+			program := shared.trainer
+			x.Parameters.Dropout, x.Parameters.RegulariserRate = 0.4, x.Parameters.RegulariserRate*2
+			x.Parameters.AttentionDropout *= 2
+			got, err := shared.Trial(t.Context(), x, 1, nil)
+			require.NoError(t, err)
+			require.Same(t, program, shared.trainer, name)
+			want, err := alone.Trial(t.Context(), x, 1, nil)
+			require.NoError(t, err)
+			got.Seconds, want.Seconds = 0, 0
+			require.Equal(t, want, got, name)
+			shared.Close()
+			alone.Close()
+		}
+	})
+}
+
+func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
+	g, err := datasets.SBM(datasets.SBMOptions{Nodes: 150, Classes: 3})
+	require.NoError(t, err)
+	p, err := hyper.Preset("standard")
+	require.NoError(t, err)
+	p.Hidden, p.MaxEpochs = 8, 2
+	of := func(setting datasets.Setting, layers int) Experiment {
+		x := Experiment{Graph: g, Parameters: p, Setting: setting, Arrivals: datasets.AllEdges, TrainPercent: 20, Resplit: true}
+		x.Parameters.Layers = layers
+		return x
+	}
+	all := []Experiment{of(datasets.Inductive, 2), of(datasets.Transductive, 2), of(datasets.Inductive, 1)}
+	pool, err := NewPool(gnntest.Go(t), 1, 2)
+	require.NoError(t, err)
+	defer pool.Close()
+	var programs []*Trainer
+	run := func(x Experiment) *Trainer {
+		var used *Trainer
+		require.NoError(t, pool.Run(t.Context(), func(ctx context.Context, r *Runner) error {
+			_, err := r.Trial(ctx, x, 1, nil)
+			used = r.trainer
+			return err
+		}))
+		return used
+	}
+	has := func() (kept []bool) {
+		require.NoError(t, pool.Run(t.Context(), func(_ context.Context, r *Runner) error {
+			for _, x := range all {
+				kept = append(kept, r.Has(x))
+			}
+			return nil
+		}))
+		return kept
+	}
+	for _, x := range all[:2] {
+		programs = append(programs, run(x))
+	}
+	require.Equal(t, []bool{true, true, false}, has())
+	require.Same(t, programs[0], run(all[0]), "from one call to the next")
+	run(all[2])
+	require.Equal(t, []bool{true, false, true}, has(), "that which was used longest ago goes")
+	require.Same(t, programs[0], run(all[0]))
+	wrong := errors.New("wrong")
+	require.ErrorIs(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return wrong }), wrong)
 }
 
 // onData runs a test on a sparse and a dense data set, in both settings, on all backends. XLA takes some seconds to

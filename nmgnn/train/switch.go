@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"nodemask/datasets"
@@ -15,17 +16,19 @@ import (
 var errOtherProgram = errors.New("this needs another compiled program")
 
 // Switch turns to another view of the same graph and to other options, without compiling again: to another split of the
-// same sizes, keep rate, set of nodes to mask, learning rate, weight decay, stopping, features as they are or divided.
+// same sizes, keep rate, set of nodes to mask, rates of dropout and of the regulariser above 0, learning rate, weight
+// decay, stopping, features as they are or divided.
 // What the trainer computes then is what one made anew would compute. It returns [errOtherProgram] if the program has
-// no room for the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, a
-// regulariser, the setting, the numbers of nodes. After an error the trainer can only be closed.
+// no room for the split's edges ([Options].Room) or if something else was compiled in: whether there is a mask, which
+// regulariser, the setting, the numbers of nodes, or that two rates are one. After an error the trainer can only be
+// closed.
 func (t *Trainer) Switch(view *datasets.View, o Options) error {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Regulariser != t.options.Regulariser ||
-		o.Plan != t.options.Plan || len(o.Also) != len(t.options.Also) {
+	if o.Mask.KeepRate.Active() != t.options.Mask.KeepRate.Active() || o.Plan != t.options.Plan ||
+		reflect.TypeOf(o.Regulariser) != reflect.TypeOf(t.options.Regulariser) || len(o.Also) != len(t.options.Also) {
 		return errOtherProgram
 	}
 	for i, v := range append([]*datasets.View{view}, o.Also...) {
@@ -35,6 +38,10 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 			return errOtherProgram
 		}
 	}
+	if err := t.rates.Replace(o.rates()); err != nil {
+		return switched(err)
+	}
+	o.Rates, o.Regulariser = t.options.Rates, t.options.Regulariser // rates have the names that they were compiled with
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o
 	if otherFeatures {
@@ -66,6 +73,11 @@ func (t *Trainer) Switch(view *datasets.View, o Options) error {
 		err = replace(t.test.data, t.test.phase, view.Test)
 		t.test.phase, t.test.labels = view.Test, learn.Labels(t.graph, view.Test)
 	}
+	return switched(err)
+}
+
+// switched is what Switch returns for an error of putting something else in something's place.
+func switched(err error) error {
 	if errors.Is(err, kernels.ErrNoFit) {
 		return fmt.Errorf("%w: %w", errOtherProgram, err)
 	}

@@ -32,6 +32,7 @@ type Trainer struct {
 	classes  int
 
 	store       *model.Store
+	rates       *kernels.Rates // that were compiled are those of model and options
 	train, test phaseData
 	validations []phaseData // of the view, and of those in Options.Also whose validation graphs are others
 	validatedBy []int       // which of validations belongs to the view, and to each in Options.Also
@@ -97,6 +98,9 @@ func (t *Trainer) compile(g *datasets.Graph) error {
 		return err
 	}
 	var err error
+	if t.rates, err = kernels.NewRates(t.store, "/"+infer.DataScope+"/rates", t.options.rates()); err != nil {
+		return err
+	}
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
@@ -195,7 +199,7 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 	pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
 	if d, is := t.options.Regulariser.(nmgnn.DropGNN); is {
-		return d.Forward(t.model, pass, t.plan.Kernel)
+		return d.Forward(t.model, pass, t.plan.Kernel, t.rates)
 	}
 	return t.model.Forward(pass)
 }
@@ -205,7 +209,7 @@ func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded)
 // predicted for its scored nodes.
 func (t *Trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.Mask.KeepRate.Active(),
-		Regulariser:  t.options.Regulariser,
+		Regulariser: t.options.Regulariser, Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets}
 	if validate {
 		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {

@@ -21,6 +21,8 @@ type Options[R record.Run] struct {
 	// of the work is already a table, then all others. Programs are compiled once a batch.
 	Batch int
 	Jobs  int // trials side by side; 0: 1
+	// Pool has the jobs and keeps their programs for the next call; nil: the call has its own. It must be of as many jobs.
+	Pool *train.Pool
 	// Shard of Shards, counted from 0, runs only its share of the cells; 0 Shards: 1.
 	Shard, Shards int
 	// Open reads a data set, once for each that trials are missing on, before the first of them.
@@ -147,7 +149,12 @@ func missing[R record.Run](
 		missing: total - before,
 		state:   State[R]{Total: total, Before: before, Done: before, Running: make([]string, max(o.Jobs, 1))}}
 	w.queue.groups = all.groups
-	return all.run(o.Unopened, func() error { return train.Pinned(ctx, b, o.Jobs, w.job) })
+	return all.run(o.Unopened, func() error {
+		if o.Pool != nil {
+			return o.Pool.Run(ctx, w.job)
+		}
+		return train.Pinned(ctx, b, o.Jobs, w.job)
+	})
 }
 
 // job runs tasks until none is left.
@@ -156,7 +163,9 @@ func (w *work[R]) job(ctx context.Context, r *train.Runner) error {
 	job := w.jobs
 	w.jobs++
 	w.mutex.Unlock()
-	return w.queue.work(ctx, func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
+	has := func(c record.Cell) bool { return w.Pool != nil && r.Has(Experiment(c, w.graphs[c.Data])) }
+	return w.queue.work(ctx, has,
+		func(key string) (*record.Lease, error) { return w.store.Lease(key, w.backend.ID) },
 		func(t task) error { return w.run(ctx, r, job, t) })
 }
 

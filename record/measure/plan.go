@@ -76,12 +76,17 @@ func grouped(tasks []task) (groups [][]task) {
 }
 
 // programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is
-// an input of it, and so are splits, learning rate and weight decay.
+// an input of it, and so are splits, learning rate, weight decay, and the rates of what is dropped.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
 	if p.KeepRate.Active() {
 		p.KeepRate = 0.5 // whichever
+	}
+	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
+		if *rate > 0 {
+			*rate = 0.5
+		}
 	}
 	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
 		u.WeightDecay, u.NormalizeFeatures

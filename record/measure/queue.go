@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,24 +19,26 @@ type queue struct {
 // leasePause is how long to wait for what others have in hand.
 const leasePause = 200 * time.Millisecond
 
-// next takes a group off the queue; nil: none is left.
-func (q *queue) next() []task {
+// next takes a group off the queue, if it can one whose program the job has; nil: none is left.
+func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.groups) == 0 {
 		return nil
 	}
-	group := q.groups[0]
-	q.groups = q.groups[1:]
+	i := max(slices.IndexFunc(q.groups, func(group []task) bool { return has(group[0].cell) }), 0)
+	group := q.groups[i]
+	q.groups = slices.Delete(q.groups, i, i+1)
 	return group
 }
 
 // work calls run for tasks until none is left, each under the lease of its cell. Those that another job or process has
 // in hand are left for last, when it may have done them: run is to look. If it is killed instead, they are run here.
-func (q *queue) work(ctx context.Context, leaseOf func(key string) (*record.Lease, error), run func(task) error) error {
+// has tells for which cells the job has a program.
+func (q *queue) work(ctx context.Context, has func(record.Cell) bool, leaseOf func(key string) (*record.Lease, error), run func(task) error) error {
 	var later []task
 	for {
-		group := q.next()
+		group := q.next(has)
 		if group == nil {
 			if len(later) == 0 {
 				return nil

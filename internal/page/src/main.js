@@ -72,6 +72,7 @@ class Page {
       this.train(false)
     })
     find('#both').addEventListener('click', () => this.train(true))
+    find('#advise').addEventListener('click', () => this.advise())
     find('#stop').addEventListener('click', () => this.stop())
     find('#data').addEventListener('change', () => this.open())
     find('#files').addEventListener('change', event => this.read([...event.target.files]))
@@ -143,7 +144,7 @@ class Page {
   busy(on) {
     const {find} = this
     this.busyNow = on
-    for (const id of ['#go', '#both']) find(id).disabled = on
+    for (const id of ['#go', '#both', '#advise']) find(id).disabled = on
     find('#stop').disabled = !on
     find('#progress').hidden = !on
   }
@@ -245,6 +246,36 @@ class Page {
     } finally {
       for (const helper of this.helpers) helper.close()
       this.helpers = this.jobs = null
+      this.busy(false)
+    }
+  }
+
+  // advise asks whether masking helps what is chosen. An answer that is stopped is what was known by then.
+  async advise() {
+    const {find} = this
+    if (this.busyNow) return
+    const keep = Number(find('#keep').value)
+    this.busy(true)
+    this.jobs = new Set()
+    find('#advised').replaceChildren()
+    try {
+      if (this.opened !== find('#data').value && !(await this.open())) return
+      const job = this.engine.ask({kind: 'advise', cell: this.cell(keep < 1 ? keep : 0.5)}, {epoch: ({advised}) => this.status(`Comparing. ${advised.sentence}`)})
+      this.jobs.add(job)
+      const {kind, advised} = await job.done
+      this.status(kind === 'stopped' ? 'Stopped before there was anything to say.' : '')
+      if (advised) {
+        const [answer, rest, command] = ['p', 'p', 'code'].map(tag => document.createElement(tag))
+        answer.append(Object.assign(document.createElement('strong'), {textContent: advised.sentence}))
+        rest.append(advised.open)
+        rest.className = 'soft'
+        command.append(advised.command)
+        find('#advised').replaceChildren(answer, rest, command)
+      }
+    } catch (error) {
+      this.status(error.message, true)
+    } finally {
+      this.jobs = null
       this.busy(false)
     }
   }

@@ -25,6 +25,7 @@ type Step struct {
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
 	Regulariser  nmgnn.Regulariser // nil: none
+	Rates        *kernels.Rates    // drop rates that are not compiled in; nil: all are
 	LearningRate float64           // of Adam
 	Targets      *Targets          // nil: the weights stay
 	// After changes what a layer hands on, as in [nmgnn.Pass]; nil: nothing does.
@@ -37,7 +38,7 @@ type Step struct {
 // loss that was trained on, if the step has targets, and then what More returns.
 func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, delta, key, decay *Node) []*Node {
-		random := kernels.NewRandom(key, s.Data.Kernel())
+		random := kernels.NewRandom(key, s.Data.Kernel()).Reading(s.Rates)
 		pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(delta.Graph(), true), Random: random, After: s.After}
 		if s.Masks {

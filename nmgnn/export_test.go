@@ -1,0 +1,6 @@
+package nmgnn
+
+import . "github.com/gomlx/gomlx/core/graph"
+
+// Sent is what DropMessage multiplies entries with, for tests.
+func (n Neighbours) Sent(h, keep *Node) *Node { return n.sent(h, keep) }
