@@ -29,7 +29,8 @@ def answer(path):
     found = re.search(r"<!-- answer -->\n(.*?)<!-- end of answer -->", path.read_text(encoding="utf-8"), re.S)
     if not found:
         raise Fault(f"{path.name}: there is no part between <!-- answer --> and <!-- end of answer -->")
-    lines = [line.strip() for line in found.group(1).splitlines() if line.strip()]
+    text = re.sub(r"\n +", " ", found.group(1))  # a sentence may go on in the next lines
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     headline = next((re.sub(r"^\*\*|\*\*$", "", line) for line in lines if line.startswith("**")), "")
     sentences = [inline(line[2:]) for line in lines if line.startswith("- ")]
     rows = [[inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")
