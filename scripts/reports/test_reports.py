@@ -75,7 +75,7 @@ class Folder(unittest.TestCase):
         """A project with these findings and this advice, and pictures that refer to themselves."""
         project = self.folder / "project"
         for name, text in {
-            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains* < [here](there.md).\n- And there.\n\n"
+            "README.md": "# P\n\n<!-- answer -->\n**Yes, for GIN.**\n\n- It *gains*\n  < [here](there.md).\n- And there.\n\n"
                 "| model | Cora |\n| :--- | :--- |\n| GIN | **gains** |\n<!-- end of answer -->\n",
             "docs/REPRODUCTION.md": f"<!-- findings -->\n{findings}<!-- end of findings -->\n"
                 f"<!-- trials -->\n7 trials.\n<!-- end of trials -->\n<!-- advice -->\n{advice}<!-- end of advice -->\n",
