@@ -88,8 +88,8 @@ func WriteCrate(w io.Writer, results string) error {
 		{"@id": CrateFile, "@type": "CreativeWork", "about": refer("./")[0],
 			"conformsTo": refer("https://w3id.org/ro/crate/1.1")[0]},
 		{"@id": "./", "@type": "Dataset", "name": "Node masking, reproduced: trials, verdicts and report",
-			"description": "Every trial that was run to reproduce Node Masking (arXiv:2001.07524), the verdict on each claim of " +
-				"the paper, and the protocols that were fixed before.",
+			"description": "Every trial that was run to reproduce Node Masking (arXiv:2001.07524), the verdict on each claim " +
+				"of the paper, and the protocols that were fixed before.",
 			"datePublished": cited["date-released"], "license": refer("LICENSE")[0], "author": refer(authors)[0],
 			"citation": refer(paper)[0], "hasPart": refer(parts...), "mentions": refer(judging)[0]},
 		{"@id": judging, "@type": "CreateAction", "name": "nodemask report summary --format json",
