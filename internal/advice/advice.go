@@ -25,7 +25,7 @@ const (
 )
 
 // looks lists after how many fresh splits an arm is looked at. As the test is valid at any time, they are a matter of
-// cost alone: a program is compiled once a look.
+// cost alone: jobs wait for one another at each.
 func looks() []int { return []int{10, 20, 30, 45, 60, 80, 105, 140, 180} }
 
 // Models lists the models that are asked about by default.

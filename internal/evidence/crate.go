@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,16 +50,16 @@ func WriteCrate(w io.Writer, results string) error {
 	}
 	var parts []string
 	var files []entity
-	add := func(path, name, format string) error {
-		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
+	add := func(file, name, format string) error {
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s: not a file", path)
+			err = fmt.Errorf("%s: not a file", file)
 		}
 		if err != nil {
 			return fmt.Errorf("a crate lists it: %w", err)
 		}
-		parts = append(parts, path)
-		files = append(files, entity{"@id": path, "@type": "File", "name": name, "encodingFormat": format})
+		parts = append(parts, file)
+		files = append(files, entity{"@id": file, "@type": "File", "name": name, "encodingFormat": format})
 		return nil
 	}
 	for _, f := range crateFiles {
@@ -65,23 +67,19 @@ func WriteCrate(w io.Writer, results string) error {
 			return err
 		}
 	}
-	var trials []string
-	for _, pattern := range []string{"*.jsonl", "*/*.jsonl"} {
-		found, err := filepath.Glob(filepath.Join(root, folder, pattern))
-		if err != nil {
-			return err
-		}
-		trials = append(trials, found...)
-	}
-	slices.Sort(trials)
 	var records []string
-	for _, file := range trials {
-		path, err := filepath.Rel(root, file)
+	for _, pattern := range []string{"*.jsonl", "*/*.jsonl"} {
+		found, err := fs.Glob(os.DirFS(results), pattern)
 		if err != nil {
 			return err
 		}
-		records = append(records, filepath.ToSlash(path))
-		if err := add(filepath.ToSlash(path), "Trials, one a line", "application/jsonl"); err != nil {
+		for _, file := range found {
+			records = append(records, path.Join(folder, file))
+		}
+	}
+	slices.Sort(records)
+	for _, file := range records {
+		if err := add(file, "Trials, one a line", "application/jsonl"); err != nil {
 			return err
 		}
 	}
@@ -90,8 +88,8 @@ func WriteCrate(w io.Writer, results string) error {
 		{"@id": CrateFile, "@type": "CreativeWork", "about": refer("./")[0],
 			"conformsTo": refer("https://w3id.org/ro/crate/1.1")[0]},
 		{"@id": "./", "@type": "Dataset", "name": "Node masking, reproduced: trials, verdicts and report",
-			"description": "Every trial that was run to reproduce Node Masking (arXiv:2001.07524), the verdict on each claim of " +
-				"the paper, and the protocols that were fixed before.",
+			"description": "Every trial that was run to reproduce Node Masking (arXiv:2001.07524), the verdict on each claim " +
+				"of the paper, and the protocols that were fixed before.",
 			"datePublished": cited["date-released"], "license": refer("LICENSE")[0], "author": refer(authors)[0],
 			"citation": refer(paper)[0], "hasPart": refer(parts...), "mentions": refer(judging)[0]},
 		{"@id": judging, "@type": "CreateAction", "name": "nodemask report summary --format json",

@@ -105,8 +105,8 @@ var rooms = map[string][]string{
 		"record", "stats"},
 
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
-		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/evidence",
-		"internal/cited", "internal/multiverse", "paper", "plots", "record", "record/measure", "stats"},
+		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
+		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "plots", "record", "record/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",

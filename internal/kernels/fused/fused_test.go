@@ -129,14 +129,14 @@ func compute(t require.TestingT, b *backend.Backend, p pattern, f func(m fused.M
 type shape struct{ rows, columns, most, width, heads int }
 
 // cases cover each loop: widths with and without a rest beyond eight, each number of columns that has a loop of its
-// own, heads that share eight numbers each, or others; rows in one block and in many; a matrix that is read block by
-// block.
+// own, heads that share eight numbers each, have one each, or others; rows in one block and in many; a matrix that is
+// read block by block.
 var cases = []shape{
 	{1, 1, 1, 1, 1}, {5, 4, 3, 3, 1}, {9, 9, 9, 7, 7}, {20, 30, 6, 8, 1}, {20, 30, 6, 8, 8}, {7, 50, 40, 64, 8},
 	{7, 50, 40, 64, 1},
 	{6, 8, 5, 64, 4}, {6, 8, 5, 24, 3}, {6, 8, 5, 124, 1}, {6, 8, 5, 128, 16}, {6, 8, 5, 72, 9}, {6, 8, 5, 12, 2},
 	{6, 8, 5, 23, 1}, {6, 8, 5, 41, 1}, {6, 8, 5, 55, 1}, {6, 8, 5, 61, 1}, {6, 8, 5, 40, 5}, {6, 8, 5, 56, 7},
-	{6, 8, 5, 48, 2},
+	{6, 8, 5, 48, 2}, {7, 50, 40, 64, 64}, {6, 8, 5, 77, 77},
 	{3000, 2000, 9, 64, 8}, {3000, 2000, 9, 3, 1}, {40, 9000, 900, 64, 1}, {300, 9000, 500, 64, 8}, {40, 9000, 900, 41, 1},
 	{90, 9000, 900, 64, 1},
 }

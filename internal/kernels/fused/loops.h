@@ -61,7 +61,7 @@ INLINE void FN(store_some)(float *p, v8 x, int some) {
 
 // Adds the rows of h of entries i … to-1 to y, or sets y to their sum: n times eight columns from column c on, of the last eight only
 // some, if that is not 0. n is known where this is compiled in, so that sums stay in registers. Eight columns have one weight,
-// weights[entry·heads + head].
+// weights[entry·heads + head], or each its own.
 INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int n, int some, int add, float *y) {
 	v8 s[8];
 	int64_t share = a->width / a->heads;
@@ -86,6 +86,12 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;
 			COLUMNS s[k] += FN(all)(w[k]) * PART(h);
 		}
+	} else if (share == 1) {
+		for (; i < to; i++) {
+			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
+			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c;
+			COLUMNS s[k] += PART(w) * PART(h);
+		}
 	} else {
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
@@ -106,7 +112,7 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 // As many columns as there are left in one pass over the entries, up to 64.
 INLINE void FN(times_row)(const times_args *a, int64_t i, int64_t to, int add, float *y) {
 	int64_t share = a->width / a->heads;
-	if (share % 8 == 0 || a->heads == 1) {
+	if (share % 8 == 0 || share == 1 || a->heads == 1) {
 		for (int64_t c = 0; c < a->width; c += 64) {
 			int64_t left = a->width - c < 64 ? a->width - c : 64;
 			switch (left) {
