@@ -64,7 +64,6 @@ type process struct {
 	*exec.Cmd
 	out, diagnostics bytes.Buffer
 	cancel           context.CancelFunc
-	timeout          error
 }
 
 func (a *attack) start(arguments ...string) *process {
