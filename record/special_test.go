@@ -3,6 +3,7 @@
 package record
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,6 +32,12 @@ func TestPipesAndFoldersAreNoResultsWhateverTheyAreCalled(t *testing.T) {
 		}
 		if _, err := store.Has(NewCell("pubmed", "gin", datasets.Inductive, 10), 1, "go"); err == nil {
 			t.Error("trials are sought in a pipe")
+		}
+		if err := errors.Join(store.CheckEnds(), checkEnd(filepath.Join(folder, "x.jsonl"))); err != nil {
+			t.Error(err)
+		}
+		if err := checkEnd(filepath.Join(folder, "none.jsonl")); !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
 		}
 	}()
 	select {

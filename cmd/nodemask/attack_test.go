@@ -64,7 +64,6 @@ type process struct {
 	*exec.Cmd
 	out, diagnostics bytes.Buffer
 	cancel           context.CancelFunc
-	timeout          error
 }
 
 func (a *attack) start(arguments ...string) *process {
@@ -267,7 +266,8 @@ func TestHostileInputsEndInOneLineWithinBounds(t *testing.T) {
 	// What is sound.
 	g := smallGraph(t)
 	require.NoError(t, os.CopyFS(at("csv"), os.DirFS(g)))
-	for _, name := range []string{"undirected.graphml", "directed.json", "data.pt", "strides.pt", "dataset.pt", "half.pt"} {
+	for _, name := range []string{"undirected.graphml", "directed.json", "data.pt", "strides.pt", "dataset.pt",
+		"half.pt"} {
 		copied(filepath.Join(testdata, "formats", name), strings.TrimPrefix(filepath.Ext(name), "."), name)
 	}
 	for _, name := range []string{"plain.npz", "compressed.npz"} {

@@ -19,11 +19,12 @@ import (
 
 // evil are texts that have broken readers of text.
 var evil = []string{"", "-1", "0", "1", "2147483647", "2147483648", "4294967296", "9223372036854775807",
-	"-9223372036854775808", "1e308", "1e-320", "NaN", "inf", "null", "true", "{}", "[]", "[[[[[[[[", "\"", ",", "\x00", "\n",
-	"\xff\xfe", "\x1b[2J\x1b]0;x\x07", "\u202egnp.exe", "../../../etc/passwd", "xla:/x.so", "%s%n", "<script>", "a b",
-	strings.Repeat("9", 400), strings.Repeat("A", 70_000), strings.Repeat("[", 5000), strings.Repeat("é", 3000)}
+	"-9223372036854775808", "1e308", "1e-320", "NaN", "inf", "null", "true", "{}", "[]", "[[[[[[[[", "\"", ",", "\x00",
+	"\n", "\xff\xfe", "\x1b[2J\x1b]0;x\x07", "\u202egnp.exe", "../../../etc/passwd", "xla:/x.so", "%s%n", "<script>",
+	"a b", strings.Repeat("9", 400), strings.Repeat("A", 70_000), strings.Repeat("[", 5000), strings.Repeat("é", 3000)}
 
 var (
+	lineSum = regexp.MustCompile(`,"crc32c":"[0-9a-f]{8}"`)
 	numbers = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 	words   = regexp.MustCompile(`[A-Za-z_]+`)
 )
@@ -44,7 +45,11 @@ func mangled(r *rand.Rand, name string, content []byte) []byte {
 		if inside, is := mangledTensors(r, b); is && r.IntN(4) > 0 {
 			return inside
 		}
-	case ".csv", ".graphml", ".json", ".jsonl", ".txt", ".index":
+	case ".jsonl":
+		if r.IntN(3) > 0 {
+			return lineSum.ReplaceAll(mangledText(r, b), nil) // which old lines do not have
+		}
+	case ".csv", ".graphml", ".json", ".txt", ".index":
 		if r.IntN(5) > 0 {
 			return mangledText(r, b)
 		}
@@ -166,7 +171,8 @@ func mangledZip(r *rand.Rand, b []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), w.Close()
+	err = w.Close()
+	return out.Bytes(), err
 }
 
 func unpacked(b []byte) ([]byte, error) {
@@ -208,7 +214,5 @@ func mangledTensors(r *rand.Rand, b []byte) ([]byte, bool) {
 	header = headerSum.ReplaceAll(header, []byte("${1}"+strings.Repeat("0", 64)))
 	sum = sha256.Sum256(header)
 	header = headerSum.ReplaceAll(header, []byte("${1}"+hex.EncodeToString(sum[:])))
-	return slicesOf(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header, data), true
+	return bytes.Join([][]byte{binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header, data}, nil), true
 }
-
-func slicesOf(parts ...[]byte) []byte { return bytes.Join(parts, nil) }

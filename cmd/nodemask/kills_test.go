@@ -70,8 +70,8 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{attack: newAttack(t), dir: t.TempDir(), graph: smallGraph(t), easy: easyGraph(t)}
-	b.train = []string{"train", "--data", b.graph, "--backend", "go", "--train", "30", "--trials", "2", "--max-epochs", "30",
-		"--hidden", "16"}
+	b.train = []string{"train", "--data", b.graph, "--backend", "go", "--train", "30", "--trials", "2", "--max-epochs",
+		"30", "--hidden", "16"}
 	require.NoError(t, os.WriteFile(b.at("nodes.csv"), []byte("id,x,y\nnew,0.25,1\n"), 0o666))
 	require.NoError(t, os.WriteFile(b.at("edges.csv"), []byte("source,target\nnew,new\n"), 0o666))
 	return b
@@ -119,8 +119,8 @@ func (b *bench) content(file string) string {
 }
 
 func (b *bench) advising(folder string) []string {
-	return []string{"advise", "--data", b.easy, "--models", "gcn", "--setting", "transductive", "--budget", "20s", "--backend",
-		"go", "--results", folder}
+	return []string{"advise", "--data", b.easy, "--models", "gcn", "--setting", "transductive", "--budget", "20s",
+		"--backend", "go", "--results", folder}
 }
 
 func TestKillsAtRandomMomentsLeaveNothingHalfAndTheNextRunEnds(t *testing.T) {

@@ -140,6 +140,6 @@ func (m mutant) survives(folder, tests string, within time.Duration) (bool, erro
 	ctx, cancel := context.WithTimeout(context.Background(), 2*within)
 	defer cancel()
 	// What does not compile is noticed, too.
-	return exec.CommandContext(ctx, "go", "test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", within.String(),
-		"-run", tests, folder).Run() == nil, nil
+	return exec.CommandContext(ctx, "go", "test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout",
+		within.String(), "-run", tests, folder).Run() == nil, nil
 }
