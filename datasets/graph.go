@@ -45,8 +45,8 @@ func (g *Graph) NumNodes() int { return g.Edges.NumNodes() }
 // NumClasses returns the number of classes.
 func (g *Graph) NumClasses() int { return len(g.Classes) }
 
-// ContentHash returns a SHA-256, in hex, of what a model is trained on: nodes in their order, edges, features, labels and
-// the graph's own split. Names, sources and notes do not count.
+// ContentHash returns a SHA-256, in hex, of what a model is trained on: nodes in their order, edges, features, labels
+// and the graph's own split. Names, sources and notes do not count.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
 	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash takes all

@@ -194,8 +194,8 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// sent multiplies entries by what drops numbers of messages of h [nodes, width]: keep [entries, heads], each head for its
-// share of the width, nil for ones → [entries, width]; keep itself if none are dropped.
+// sent multiplies entries by what drops numbers of messages of h [nodes, width]: keep [entries, heads], each head for
+// its share of the width, nil for ones → [entries, width]; keep itself if none are dropped.
 func (n Neighbours) sent(h, keep *Node) *Node {
 	if !n.drops(n.messages) {
 		return keep

@@ -27,7 +27,8 @@ func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
 			picked := n.WeightedSum(alpha, scores, nil)
 			own := n.WithSelf()
 			withSelf := own.WeightedSum(own.Softmax(own.Sources(scores)), scores, nil)
-			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()), Gradient(ReduceAllSum(picked), scores)[0]}
+			return []*Node{picked, withSelf, n.Degree(scores.Graph()), own.Degree(scores.Graph()),
+				Gradient(ReduceAllSum(picked), scores)[0]}
 		}, [][]float32{{1000}, {1001}, {-2000}, {5}})
 		require.NoError(t, err)
 		// 0 hears 1001 and −2000: all weight on the first. 1 and 2 hear 0 alone. 3 hears nobody: zero.
@@ -58,7 +59,8 @@ func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike *Node) []*Node {
 			y, tied := near(nil).Max(h, nil), near(nil).Max(alike, nil)
-			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h, nil), tied, Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
+			return []*Node{y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], near(nil).WithSelf().Max(h, nil), tied,
+				Gradient(ReduceAllSum(Mul(factors, tied)), alike)[0]}
 		}, fiveRows, fiveFactors, [][]float32{{4}, {4}, {4}, {0}, {0}})
 		require.NoError(t, err)
 		// a hears b and c, b hears a and c, c hears a, b and d, d hears c, and e nobody: zero.
@@ -86,7 +88,8 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 			n, own := near(nil), near(nil).WithSelf()
 			y := n.WeightedSum(n.Weights(g, "number", number), h, nil)
 			again := near(nil).WeightedSum(near(nil).Weights(g, "number", number), identity(g, 5), nil)
-			assert.Equal(t, 8, asked, "once for each pair") // not require: who ends a test while a computation is built leaves it locked
+			assert.Equal(t, 8, asked,
+				"once for each pair") // not require: who ends a test while a computation is built leaves it locked
 			other := n.WeightedSum(n.Weights(g, "other", func(v, u int32) float32 { return 1 }), identity(g, 5), nil)
 			withSelf := own.WeightedSum(own.Weights(g, "number", number), identity(g, 5), nil)
 			assert.Equal(t, 8+13, asked)

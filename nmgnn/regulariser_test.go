@@ -38,7 +38,8 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 			column := Ones(g, shapeOf(n, 1))
 			scores := dropped.Sources(ZerosLike(column))
 			own := dropped.WithSelf()
-			return []*Node{dropped.Sum(one, nil), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one, nil), own.Sum(one, nil), own.Degree(g)}
+			return []*Node{dropped.Sum(one, nil), dropped.Degree(g), dropped.WeightedSum(dropped.Softmax(scores), one, nil),
+				own.Sum(one, nil), own.Degree(g)}
 		}, []uint32{3, 9})
 		require.NoError(t, err)
 		kept, degree := outputs[0].Value().([][]float32), outputs[1].Value().([][]float32)
@@ -88,7 +89,8 @@ func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
 			n := nmgnn.DropEdge{Rate: 0.5}.Apply(nmgnn.Pass{Near: near(r), Random: r}).Near
 			y := n.Max(h, nil)
 			sum := n.WeightedSum(n.Weights(g, "number", func(v, u int32) float32 { return float32(10*v + u) }), h, nil)
-			return []*Node{n.Sum(identity(g, 5), nil), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum, Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
+			return []*Node{n.Sum(identity(g, 5), nil), y, Gradient(ReduceAllSum(Mul(factors, y)), h)[0], sum,
+				Gradient(ReduceAllSum(Mul(factors, sum)), h)[0]}
 		}, []uint32{2, 1}, fiveRows, fiveFactors)
 		require.NoError(t, err)
 		// What this key leaves: b–c and c–d.
@@ -177,7 +179,8 @@ func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
 			results := []*Node{dropped.Sum(ones, nil), dropped.Mean(ones, nil),
 				dropped.PairAttention(Zeros(g, shapeOf(n, 2)), Zeros(g, shapeOf(n, 2)), 0.2, ones, nil, 0)}
 			// All are linear in h: ⟨factors, L·h⟩ = ⟨Lᵀ·factors, h⟩.
-			for _, y := range []*Node{dropped.Sum(h, nil), dropped.Mean(h, nil), dropped.WeightedSum(StopGradient(scores), h, nil)} {
+			for _, y := range []*Node{dropped.Sum(h, nil), dropped.Mean(h, nil), dropped.WeightedSum(StopGradient(scores), h,
+				nil)} {
 				product := ReduceAllSum(Mul(factors, y))
 				results = append(results, Sub(product, ReduceAllSum(Mul(Gradient(product, h)[0], h))))
 			}
@@ -216,7 +219,8 @@ func TestDropMessageDropsNumbersOfMessagesOneByOne(t *testing.T) {
 		if first == nil {
 			first = sum
 		}
-		gnntest.InDelta(t, slices.Concat(first...), slices.Concat(sum...), 1e-4, "the same numbers with every kernel and backend")
+		gnntest.InDelta(t, slices.Concat(first...), slices.Concat(sum...), 1e-4,
+			"the same numbers with every kernel and backend")
 	})
 }
 
@@ -253,7 +257,8 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key *Node) []*Node {
 			g := key.Graph()
 			pass := func() nmgnn.Pass {
-				return nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil), Features: data.Features(g, false)}
+				return nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: data.Neighbours(false, nil),
+					Features: data.Features(g, false)}
 			}
 			run := func(rate float64) *Node {
 				all := nmgnn.DropGNN{Rate: rate}.Forward(m, pass(), plan.Kernel, nil)
@@ -275,7 +280,8 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 					byHand, masks = Add(byHand, probabilities), Concatenate([]*Node{masks, p.Mask}, 1)
 				}
 			}
-			return []*Node{Exp(run(0)), Softmax(m.Forward(pass())[1]), Exp(run(0.4)), DivScalar(byHand, nmgnn.DropGNNRuns), masks}
+			return []*Node{Exp(run(0)), Softmax(m.Forward(pass())[1]), Exp(run(0.4)), DivScalar(byHand, nmgnn.DropGNNRuns),
+				masks}
 		}, []uint32{1, 2})
 		require.NoError(t, err)
 		values := func(i int) []float32 { return slices.Concat(outputs[i].Value().([][]float32)...) }

@@ -41,7 +41,8 @@ func TestAKeptSelfTermIsNeitherMaskedNorRescaled(t *testing.T) {
 			for _, x := range c.want {
 				want = append(want, x, -x)
 			}
-			gnntest.InDelta(t, want, gnntest.Flatten(programs[c.keep].step().layers[0]), 1e-6, "kept: %t, mask %v", c.keep, c.mask)
+			gnntest.InDelta(t, want, gnntest.Flatten(programs[c.keep].step().layers[0]), 1e-6, "kept: %t, mask %v", c.keep,
+				c.mask)
 		}
 	})
 }

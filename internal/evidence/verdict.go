@@ -189,8 +189,8 @@ func judge(r *record.Results, unit string, comparisons []comparison) Verdict {
 //
 //   - reproduced: the pooled effect is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: it is significantly above 0, otherwise.
-//   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and does not
-//     leave 0 out.
+//   - contradicted: it is significantly below 0, or its interval ends below half of the published pooled effect and
+//     does not leave 0 out.
 //   - inconclusive: otherwise.
 func grade(pooled stats.TTest, k, m, n int, published *float64) multiverse.Grade {
 	significant := pooled.P < 0.05

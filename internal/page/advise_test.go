@@ -21,9 +21,11 @@ func TestAPageSaysWhetherMaskingHelps(t *testing.T) {
 	}{
 		{nil, advice.Open, "0 of at most 30 splits: too few to tell."},
 		{[]float64{1}, advice.Open, "1 of at most 30 splits: too few to tell."},
-		{[]float64{3, 3.2, 2.8, 3.1, 2.9, 3, 3.1, 2.9}, advice.Helps, "Yes: masking helps GIN here, +3.0 points of macro F1 ("},
+		{[]float64{3, 3.2, 2.8, 3.1, 2.9, 3, 3.1, 2.9}, advice.Helps,
+			"Yes: masking helps GIN here, +3.0 points of macro F1 ("},
 		{[]float64{-3, -3.2, -2.8, -3.1, -2.9, -3, -3.1, -2.9}, advice.Hurts, "No: masking harms GIN here, −3.0 points"},
-		{[]float64{0.1, -0.1, 0.2, -0.2, 0.1, -0.1, 0.1, -0.1}, advice.NoMatter, "No: masking gains GIN less than a point here"},
+		{[]float64{0.1, -0.1, 0.2, -0.2, 0.1, -0.1, 0.1, -0.1}, advice.NoMatter,
+			"No: masking gains GIN less than a point here"},
 		{[]float64{-4, 6, -2, 3, 5, -5, 4, 1}, advice.Open, "Not settled: +1.0 points of macro F1 (−"},
 	} {
 		a := advised(cell, "cora", c.differences)

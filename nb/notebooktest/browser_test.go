@@ -178,21 +178,28 @@ func TestPagesInABrowser(t *testing.T) {
 			assert.Equal(t, 1, eval[int](t, ctx, `document.querySelectorAll('h1').length`), name)
 			assert.Empty(t, eval[[]string](t, ctx, `(() => { let last = 0; return [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
 				.filter(h => { const level = +h.tagName[1], far = level > last + 1; last = level; return far }).map(h => h.textContent) })()`), "headings that skip a level: %s", name)
-			assert.Empty(t, eval[[]string](t, ctx, `[...document.images].filter(i => !i.alt && i.getAttribute('role') !== 'presentation' || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
+			assert.Empty(t, eval[[]string](t, ctx,
+				`[...document.images].filter(i => !i.alt && i.getAttribute('role') !== 'presentation' || !i.complete || !i.naturalWidth).map(i => i.alt + ' ' + i.src.slice(0, 60))`), "pictures that are not shown or have no alt: %s", name)
 			assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width),
 				"wider than the window: %s", name)
-			assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
+			assert.Empty(t, eval[[]string](t, ctx,
+				`[...document.querySelectorAll('math')].filter(m => m.getBoundingClientRect().height < 5).map(m => m.getAttribute('alttext'))`), "formulas that are not shown: %s", name)
 			assert.Equal(t, "16px", eval[string](t, ctx, `getComputedStyle(document.body).fontSize`), name)
-			assert.False(t, eval[bool](t, ctx, `(c => c && c.getBoundingClientRect().height > 0 && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
-			cut := eval[[]string](t, ctx, `[...document.querySelectorAll('.html, .html > div, .scroll')].filter(b => b.scrollWidth > b.clientWidth + 1 && !(b.classList.contains('wide') && innerWidth < 800)).map(b => b.scrollWidth + ' px: ' + b.textContent.trim().slice(0, 60))`)
+			assert.False(t, eval[bool](t, ctx,
+				`(c => c && c.getBoundingClientRect().height > 0 && c.getBoundingClientRect().top < document.querySelector('h1').getBoundingClientRect().bottom)(document.querySelector('.contents')) && innerWidth < 1600`), "the contents come before the title: %s", name)
+			cut := eval[[]string](t, ctx,
+				`[...document.querySelectorAll('.html, .html > div, .scroll')].filter(b => b.scrollWidth > b.clientWidth + 1 && !(b.classList.contains('wide') && innerWidth < 800)).map(b => b.scrollWidth + ' px: ' + b.textContent.trim().slice(0, 60))`)
 			assert.Empty(t, cut, "tables or pictures that are cut off, or do not say that they scroll: %s", name)
 			assert.Empty(t, eval[[]string](t, ctx, `(() => { dispatchEvent(new Event('beforeprint')); const left = [...document.querySelectorAll('details.code:not([open])')].map(d => d.textContent);
 				dispatchEvent(new Event('afterprint')); return left })()`), "code that is not printed: %s", name)
-			assert.Empty(t, eval[[]string](t, ctx, `[...document.querySelectorAll('details.code[open]')].map(d => d.textContent)`), "code that is not folded: %s", name)
+			assert.Empty(t, eval[[]string](t, ctx,
+				`[...document.querySelectorAll('details.code[open]')].map(d => d.textContent)`), "code that is not folded: %s",
+				name)
 			// The same page in the other colours: what has no colour stays as it is.
 			for _, scheme := range []string{"light", "dark"} {
 				require.NoError(t, chromedp.Run(ctx, prefers(scheme)))
-				light := eval[bool](t, ctx, `(c => c[0] > 128)(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number))`)
+				light := eval[bool](t, ctx,
+					`(c => c[0] > 128)(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number))`)
 				assert.Equal(t, scheme == "light", light, name)
 				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width),
 					"wider than the window: %s, %s", name, scheme)

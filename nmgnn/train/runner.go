@@ -96,8 +96,8 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 	return p, nil
 }
 
-// Run has each job call work once, all at the same time, and returns the first error, which cancels the others' context.
-// Nobody else may run or close the pool meanwhile.
+// Run has each job call work once, all at the same time, and returns the first error, which cancels the others'
+// context. Nobody else may run or close the pool meanwhile.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, todo := range p.jobs {

@@ -82,7 +82,8 @@ func TestRatesThatShareAProgramHaveTheNumbersOfProgramsOfTheirOwn(t *testing.T) 
 			if b.ID != "go" && name != hyper.DropGNNRegulariser && !gnntest.Torture() {
 				continue // XLA compiles each for a second
 			}
-			x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 20, Resplit: true, Smoothness: true}
+			x := Experiment{Graph: g, Parameters: p, Setting: datasets.Inductive, TrainPercent: 20, Resplit: true,
+				Smoothness: true}
 			x.Parameters.Regulariser, x.Parameters.RegulariserRate = name, 0.3
 			if name == "attention" {
 				x.Parameters.Model, x.Parameters.Heads, x.Parameters.AttentionDropout = "gat", 2, 0.3
@@ -114,7 +115,8 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	require.NoError(t, err)
 	p.Hidden, p.MaxEpochs = 8, 2
 	of := func(setting datasets.Setting, layers int) Experiment {
-		x := Experiment{Graph: g, Parameters: p, Setting: setting, Arrivals: datasets.AllEdges, TrainPercent: 20, Resplit: true}
+		x := Experiment{Graph: g, Parameters: p, Setting: setting, Arrivals: datasets.AllEdges, TrainPercent: 20,
+			Resplit: true}
 		x.Parameters.Layers = layers
 		return x
 	}

@@ -194,7 +194,8 @@ func validationsOf(view *datasets.View, also []*datasets.View) (phases []dataset
 // withRoom is how many entries other splits may have where one has n, and all nodes have all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or gradients.
+// forward runs the model over a phase as it is outside training: without mask (but for DropGNN's), dropout or
+// gradients.
 func (t *Trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(infer.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
