@@ -178,6 +178,8 @@ class Front:
         self.report = file("docs/REPRODUCTION.md", "the report")
         self.files = [
             file("docs/REPRODUCTION.md", "Report"), file("docs/CLAIMS.md", "Claims"),
+            file("docs/claims.json", "Claims as data"), file("ro-crate-metadata.json", "RO-Crate"),
+            file("docs/AUTHORS.md", "To the authors"),
             file("paper/PROTOCOL.md", "Protocol"), file("docs/PERFORMANCE.md", "Performance"),
             file("ARCHITECTURE.md", "Architecture"), file("environment.md", "Requirements"),
         ]

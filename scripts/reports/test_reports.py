@@ -87,7 +87,8 @@ class Folder(unittest.TestCase):
         }.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text(text, encoding="utf-8")
-        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md",
+        for name in ("docs/CLAIMS.md", "docs/COMMANDS.md", "docs/PERFORMANCE.md", "docs/claims.json",
+            "ro-crate-metadata.json", "docs/AUTHORS.md", "paper/PROTOCOL.md",
             "ARCHITECTURE.md", "environment.md"):
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             (project / name).write_text("", encoding="utf-8")
@@ -268,7 +269,8 @@ class Sidebar(Folder):
         (project / "x.go").write_text("package x")
         (project / "notebooks").mkdir(exist_ok=True)
         (project / "notebooks/0.ipynb").write_text("")
-        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
+        for name in ("docs/CLAIMS.md", "docs/PERFORMANCE.md", "docs/claims.json", "ro-crate-metadata.json",
+            "docs/AUTHORS.md", "paper/PROTOCOL.md", "ARCHITECTURE.md", "environment.md"):
             (project / name).write_text("# T\n")
         out = project / "reports"
         out.mkdir(exist_ok=True)
