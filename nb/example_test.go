@@ -56,8 +56,7 @@ func ExampleReading() {
 	// Output:
 	// **GAT on sbm:nodes=90, transductive.** attention dropout: 0.6; self: kept; masked: all; stop: macro F1.
 	//
-	// *GAT on sbm:nodes=90, transductive: not all readings have two splits yet. 0 of 240 training runs are recorded;
-	// `nodemask multiverse --data sbm:nodes=90 --model gat` runs the others.*
+	// *GAT on sbm:nodes=90, transductive: not all readings have two splits yet. 0 of 240 training runs are recorded; `nodemask multiverse --data sbm:nodes=90 --model gat` runs the others.*
 }
 
 func ExampleDescribe() {

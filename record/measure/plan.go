@@ -52,10 +52,10 @@ func plan[R record.Run](
 }
 
 // shardOf spreads cells over shards by what they are called, so that it does not matter which artifacts are asked for.
-// Cells that share a program stay together.
+// Cells that share a program stay together, unless they drop at other rates: shares would be uneven.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(programOf(c)))
+	_, _ = h.Write([]byte(programWithRates(c)))
 	return int(h.Sum64() % uint64(shards))
 }
 
@@ -78,15 +78,21 @@ func grouped(tasks []task) (groups [][]task) {
 // programOf is the same for cells that may share a compiled program ([train.Trainer.Switch]): if there is a mask, it is
 // an input of it, and so are splits, learning rate, weight decay, and the rates of what is dropped.
 func programOf(c record.Cell) string {
+	p := &c.Parameters
+	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
+		if *rate > 0 {
+			*rate = 0.5 // whichever
+		}
+	}
+	return programWithRates(c)
+}
+
+// programWithRates is [programOf] but for the rates of what is dropped.
+func programWithRates(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
 	if p.KeepRate.Active() {
 		p.KeepRate = 0.5 // whichever
-	}
-	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
-		if *rate > 0 {
-			*rate = 0.5
-		}
 	}
 	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
 		u.WeightDecay, u.NormalizeFeatures
