@@ -14,6 +14,7 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nb"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
@@ -99,7 +100,11 @@ func norms(x train.Experiment, r *train.Result) (trained, tested []float64, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	network, b := r.Saved(x).Network(), Backend()
+	network := r.Saved(x).Network()
+	b, err := backend.Open("go") // XLA would compile a second for each of two programs that run once
+	if err != nil {
+		return nil, nil, err
+	}
 	represent := func(phase datasets.Phase, o infer.Options) ([]float64, error) {
 		all, err := network.Represent(b, phase.Edges, x.Graph.Features.Select(phase.Nodes), o)
 		if err != nil {
