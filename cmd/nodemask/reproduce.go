@@ -295,7 +295,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 		return err
 	}
 	fmt.Fprintln(out, strings.TrimSpace(`
-The paper does not say which edges nodes bring along when they arrive after training, so both readings are shown; at
-this size its inductive figures lie below both. 'nodemask train --help' lists what else can be chosen.`))
+Sentences of the paper disagree about the edges that nodes bring along when they arrive after training, so both readings
+are shown. 'nodemask train --help' lists what else can be chosen.`))
 	return nil
 }

@@ -214,7 +214,7 @@ func (e *Evidence) Answer() (Answer, error) {
 		if agreement.Cells > 0 {
 			text := fmt.Sprintf("%.1f points on %s", agreement.RMS, DataTitle(data))
 			if len(models) < len(cited.Models()) {
-				text += ", where " + and(models) + " alone has been run"
+				text += ", for " + and(models) + " alone"
 			}
 			apart = append(apart, text)
 		}

@@ -25,7 +25,7 @@ stop() {
 step() {
     local what=$1 log
     shift
-    log=$(mktemp "$scratch/log.XXXXXX")
+    log=$scratch/${what//[^a-zA-Z]/-}
     "$@" >"$log" 2>&1 && return
     local reason
     # 'go run' ends what failed with a line of its own.
@@ -98,7 +98,8 @@ python_and_first_page() {
 }
 
 # in_background leaves the processors to what fetches, so that the first page does not wait for compilers.
-in_background() { renice -n 10 -p "$BASHPID" >/dev/null 2>&1 || true; }
+# The process that sh has as its parent is the part's own: bash 3.2, as on macOS, has no BASHPID.
+in_background() { renice -n 10 -p "$(exec sh -c 'echo "$PPID"')" >/dev/null 2>&1 || true; }
 
 # sizes lists how large the tools are: truncated ones are rebuilt.
 sizes() {
@@ -120,7 +121,7 @@ build_tools() {
     { echo "$@" "$GOFLAGS" && cat tools/lab/go.mod tools/lab/go.sum && go version; } >"$scratch/$name"
     { cat "$scratch/$name" && sizes "$@"; } | cmp -s - "$lab/$name-installed" && return
     mkdir "$scratch/$name-built"
-    CGO_ENABLED=0 GOWORK=off step "$name cannot be built" \
+    CGO_ENABLED=0 GOWORK=off step "${1##*/} cannot be built" \
         go -C tools/lab build -ldflags=-w -o "$scratch/$name-built/" "${@#*:}"
 }
 

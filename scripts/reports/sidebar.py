@@ -112,7 +112,7 @@ class Site:
             out.append("<ul>")
             for target, title in links:
                 current = ' aria-current="page"' if target == name else ""
-                parts = "".join(f'<li><a href="#{html.escape(urllib.parse.quote(id))}">{text}</a></li>' 
+                parts = "".join(f'<li><a href="#{html.escape(urllib.parse.quote(id))}">{text}</a></li>'
                     for level, id, text in contents
                     if level == 2) if current else ""
                 out.append(
