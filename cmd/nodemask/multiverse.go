@@ -59,12 +59,12 @@ where it stopped, and several may share a folder.`,
 	flags := c.Flags()
 	flags.StringVar(&f.part, "part", "readings", "cited: the reading that the paper cites; departures from it; stated: "+
 		"what it leaves open varies; scale: normalisation and rescaling; tables: the cited reading at the other sizes of "+
-		"the paper's tables; readings: all that the text allows; depth: keep rates of GIN with 2 to 16 layers; tuned: the "+
-		"same budget for every arm")
+		"the paper's tables; balanced: the same configurations for every arm; readings: all that the text allows; depth: "+
+		"keep rates of GIN with 2 to 16 layers; tuned: the same budget for every arm")
 	flags.StringVar(&f.data, "data", "cora", "data set; on pubmed, readings are those that are calibrated on Cora; all: "+
 		"every one of the parts of PROTOCOL-2.md and of --part tuned")
 	flags.StringVar(&f.model, "model", "gin", "gin, gat or sgat; all, of the parts of PROTOCOL-2.md and of --part tuned, "+
-		"which has "+strings.Join(multiverse.TunedModels(), ", "))
+		"which has gcn and sage too")
 	flags.IntSliceVar(&f.sizes, "sizes", multiverse.Sizes(),
 		"sizes of the train set, in percent; 20,33,75 of the part tables")
 	flags.IntVar(&f.splits, "splits", multiverse.Splits,
@@ -103,15 +103,16 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 		}
 	}
 	ofReadings := f.part == "readings"
+	hasReadings := ofReadings || ofCited && f.part != string(cited.Balanced)
 	switch {
 	case !ofCited && !ofReadings && !slices.Contains(otherParts, f.part):
 		return misusef("--part %s: expected %s, readings, depth or tuned", f.part,
 			strings.ReplaceAll(strings.Trim(fmt.Sprint(cited.Parts()), "[]"), " ", ", "))
 	case f.data == "all" && (!ofCited && f.part != "tuned" || f.again > 0):
 		return misusef("--data all: expected one data set; only the parts of PROTOCOL-2.md and of --part tuned take all")
-	case !ofCited && !ofReadings && f.list:
+	case !hasReadings && f.list:
 		return misusef("--list: --part %s has no readings to list", f.part)
-	case !ofCited && !ofReadings && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
+	case !hasReadings && (c.Flags().Changed("sizes") || c.Flags().Changed("splits")):
 		return misusef("--part %s: its sizes and splits are the protocol's: leave --sizes and --splits out", f.part)
 	case f.splits < 1 || f.splits > mostSplits:
 		return misusef("--splits %d: expected 1 to %d", f.splits, mostSplits)
@@ -135,10 +136,12 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	switch {
 	case f.again > 0:
 		return r.runAgain()
+	case f.part == string(cited.Balanced):
+		return r.runTuned(cited.Tuned())
 	case ofCited:
 		return r.runCited()
 	case f.part == "tuned":
-		return r.runTuned()
+		return r.runTuned(multiverse.Drawn())
 	}
 	axes, err := multiverse.AxesOf(f.model)
 	switch {

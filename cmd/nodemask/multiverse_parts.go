@@ -187,9 +187,13 @@ func (r multiverseRun) stepwise(part string, ask func() (multiverse.Batch, error
 	return false, nil
 }
 
-// runTuned gives every arm its budget, and compares what each has found on fresh splits.
-func (r multiverseRun) runTuned() error {
-	models, err := oneOrAll("model", r.model, multiverse.TunedModels())
+// runTuned tunes every arm of a comparison, and compares what each has found on fresh splits.
+func (r multiverseRun) runTuned(design multiverse.Design) error {
+	var known []string
+	for _, m := range design.Models {
+		known = append(known, m.Name)
+	}
+	models, err := oneOrAll("model", r.model, slices.Compact(known))
 	if err != nil {
 		return err
 	}
@@ -197,41 +201,39 @@ func (r multiverseRun) runTuned() error {
 	if r.data != "all" {
 		data = []string{r.data}
 	}
-	questions := multiverse.TunedQuestions(data, models)
+	design = design.Of(data, models)
+	questions := design.Questions()
 	var all []multiverse.Tuned
 	var next multiverse.Batch
-	// What comes next is tuning first, for all questions at once.
+	var stage string
+	// One model comes after the other, tuning first.
 	ask := func() (multiverse.Batch, error) {
-		all, next = nil, multiverse.Batch{}
+		all, next, stage = nil, multiverse.Batch{}, ""
 		results := r.results()
 		for _, q := range questions {
-			t, err := results.Tuned(q)
+			t, err := results.Tuned(design, q)
 			if err != nil {
 				return next, err
 			}
 			all = append(all, t)
-			switch {
-			case len(t.Next.Cells) == 0:
-			case next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0]:
-				next = t.Next
-			case t.Next.Seeds[0] == next.Seeds[0]:
+			if len(t.Next.Cells) == 0 || next.Seeds != nil && !strings.HasPrefix(stage, tunedName(q.Model)+":") {
+				continue
+			}
+			if next.Seeds == nil || t.Next.Seeds[0] < next.Seeds[0] {
+				next, stage = t.Next, fmt.Sprint(tunedName(q.Model), ":", t.Next.Seeds[0])
+			} else if t.Next.Seeds[0] == next.Seeds[0] {
 				next.Cells = append(next.Cells, t.Next.Cells...)
 			}
 		}
 		return next, nil
 	}
-	done, err := r.stepwise("tuned", ask, func() string {
-		if len(next.Cells) == 0 {
-			return ""
-		}
-		return fmt.Sprint(next.Seeds[0])
-	})
+	done, err := r.stepwise(r.part, ask, func() string { return stage })
 	if done || err != nil {
 		return err
 	}
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, t := range all {
-		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, t.Model, t.Setting, t.TrainPercent)
+		fmt.Fprintf(w, "%s, %s, %s, %d%%\n", t.Data, tunedName(t.Model), t.Setting, t.TrainPercent)
 		for _, arm := range t.Arms {
 			switch {
 			case arm.Chosen == nil:
@@ -252,22 +254,30 @@ func (r multiverseRun) runTuned() error {
 			fmt.Fprintf(w, "; %s\n", arm.Words())
 		}
 	}
-	if err := printPooled(w, all, models); err != nil {
+	if err := printPooled(w, all, design); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
+// tunedName is a model of a tuned comparison, as the flag has it, and its body.
+func tunedName(m multiverse.TunedModel) string {
+	if m.Body == "" {
+		return m.Name
+	}
+	return m.Name + " with " + m.Body
+}
+
 // printPooled says of each model, and of all together, how the arms do from one another over all cells that have run.
-func printPooled(w io.Writer, all []multiverse.Tuned, models []string) error {
-	var groups [][]string
-	for _, model := range models {
-		groups = append(groups, []string{model})
+func printPooled(w io.Writer, all []multiverse.Tuned, design multiverse.Design) error {
+	var groups [][]multiverse.TunedModel
+	for _, model := range design.Models {
+		groups = append(groups, []multiverse.TunedModel{model})
 	}
-	if len(models) > 1 {
-		groups = append(groups, models)
+	if len(design.Models) > 1 {
+		groups = append(groups, design.Models)
 	}
-	arms := multiverse.TunedArms()
+	arms := design.Arms
 	for _, group := range groups {
 		said := false
 		for i, arm := range arms {
@@ -280,7 +290,11 @@ func printPooled(w io.Writer, all []multiverse.Tuned, models []string) error {
 					continue
 				}
 				if !said {
-					fmt.Fprintf(w, "%s, over the %d cells above that have every arm\n", strings.Join(group, ", "), cells)
+					var names []string
+					for _, model := range group {
+						names = append(names, tunedName(model))
+					}
+					fmt.Fprintf(w, "%s, over the %d cells above that have every arm\n", strings.Join(names, ", "), cells)
 					said = true
 				}
 				fmt.Fprintf(w, "    %s: %+.2f points (95 %% interval %+.2f to %+.2f) from %s\n",

@@ -91,7 +91,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--batch 0":                      {"--batch", "0"},
 		"--sizes: 100: expected 1 to 99": {"--sizes", "10,100"},
 		"--shard 3/2: expected i/n":      {"--shard", "3/2"},
-		"--part width: expected cited, departures, stated, scale, tables, readings, depth or tuned": {"--part", "width"},
+		"--part width: expected cited, departures, stated, scale, tables, balanced, readings, depth or tuned": {"--part", "width"},
 		"--data all: expected one data set": {"--data", "all"},
 		"has no trials of gin on cora":      {"--again", "1"},
 		"has no trials of gcn on pubmed": {"--again", "1", "--part",
@@ -119,6 +119,10 @@ func TestTheTunedComparisonIsSummedUpOverAllDataSets(t *testing.T) {
 	require.Zero(t, code, errs)
 	require.Equal(t, 60, strings.Count(out, "    plain: not tuned yet\n"))
 	require.NotContains(t, out, "over the")
+	code, out, errs = nodemask(t, "multiverse", "--part", "balanced", "--model", "gin", "--results", t.TempDir(), "--summary")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "cora, gin with one linear layer, inductive, 10%\n    plain: not tuned yet\n")
+	require.Equal(t, 8, strings.Count(out, "    masked, p tuned: not tuned yet\n"))
 
 	e := evidence.Open("../../results")
 	code, out, errs = nodemask(t, "multiverse", "--part", "tuned", "--data", "all", "--model", "all", "--results",

@@ -121,10 +121,13 @@ const (
 	Scale Part = "scale"
 	// Tables is what the paper's tables have besides: the cited reading and the fair comparison, at the other sizes.
 	Tables Part = "tables"
+	// Balanced is the tuned comparison in which all arms have the same sixteen configurations, crossed with a rate of
+	// their own ([Tuned]); it asks no question about readings.
+	Balanced Part = "balanced"
 )
 
 // Parts lists them.
-func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables} }
+func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced} }
 
 // Splits returns how many splits the part has: all, or the first ten.
 func (p Part) Splits() int {

@@ -51,7 +51,8 @@ type Artifact struct {
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
 
-	// Tuned is the protocol's tuned comparison: rows come with the evidence, since what is compared is chosen there.
+	// Tuned is one of the protocols' tuned comparisons: rows come with the evidence, since what is compared is chosen
+	// there.
 	Tuned bool
 
 	Claims []Claim
@@ -114,7 +115,7 @@ func Artifacts() []Artifact {
 			"cora"), figLoss("fig-loss-pubmed", "pubmed"),
 		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), datasets.Settings()), tableGAT("table-gat-citeseer",
 			"citeseer"),
-		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(), tableReddit(),
+		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableBalanced(), tableTuned(), tableReddit(),
 	}
 	for i := range all {
 		all[i].Claims = claimsOf(all[i])

@@ -76,7 +76,7 @@ func claimsOf(a Artifact) []Claim {
 		return []Claim{claimOfScores(a.ID)}
 	case "table-regularisers":
 		return claimsOfRegularisers(a.ID)
-	case tunedID:
+	case tunedID, balancedID:
 		return claimsOfTuned(a.ID)
 	case "table-models":
 		return claimsOfModels(a.ID)

@@ -28,9 +28,11 @@ type Evidence struct {
 	results  *multiverse.Results                           // of readings
 	tables   []*multiverse.Results                         // those that tables show: the first that have a cell count
 	all      *multiverse.Results                           // of the first protocol
-	cited    *multiverse.Results                           // of the second protocol
-	tuned    func() []multiverse.Tuned
+	allCited *multiverse.Results                           // of the second protocol
+	cited    *multiverse.Results                           // of its readings
 	err      error
+
+	comparisons map[string]tunedComparison // by the table's ID
 }
 
 // question names what readings are asked about.
@@ -56,13 +58,13 @@ func Open(folder string) *Evidence {
 	part := func(name, protocol string) *multiverse.Results {
 		return multiverse.LazyResults(record.OpenTrajectories(filepath.Join(folder, name), protocol).ByCell(nil), e.fail)
 	}
-	e.all, e.cited = part(MultiverseFolder, paper.ProtocolHash()), part(CitedFolder, paper.CitedProtocolHash())
+	e.all, e.allCited = part(MultiverseFolder, paper.ProtocolHash()), part(CitedFolder, paper.CitedProtocolHash())
 	e.prepare()
 	shown := func(name, protocol string) *multiverse.Results {
 		store := record.OpenTrajectories(filepath.Join(folder, name), protocol)
 		return multiverse.LazyResults(store.ByCell(func(key string) bool { return readOff().trained[key] }), e.fail)
 	}
-	e.tables = []*multiverse.Results{shown(CitedFolder, paper.CitedProtocolHash()),
+	e.tables = []*multiverse.Results{cited.OfReadings(shown(CitedFolder, paper.CitedProtocolHash())),
 		shown(MultiverseFolder, paper.ProtocolHash()).OfReadings()}
 	return e
 }
@@ -95,7 +97,7 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 		return some, nil
 	}}
 	var err error
-	if e.cited, err = multiverse.NewResults(of[paper.CitedProtocolHash()]); err != nil {
+	if e.allCited, err = multiverse.NewResults(of[paper.CitedProtocolHash()]); err != nil {
 		return nil, err
 	}
 	if e.all, err = multiverse.NewResults(of[paper.ProtocolHash()]); err != nil {
@@ -108,18 +110,15 @@ func NewEvidence(records []record.Record, trajectories []record.Trajectory) (*Ev
 // prepare sets what is read and judged later.
 func (e *Evidence) prepare() {
 	e.readings, e.fits, e.verdicts = map[question]*Readings{}, map[string]*multiverse.Calibration{}, map[string]Verdict{}
-	e.results = e.all.OfReadings() // depth and the tuned comparison have splits and models of their own
+	e.comparisons = map[string]tunedComparison{}
+	// Depth and the tuned comparisons have splits and models of their own.
+	e.results, e.cited = e.all.OfReadings(), cited.OfReadings(e.allCited)
 	e.tables = []*multiverse.Results{e.cited, e.results}
 	e.Records = record.LazyResults(func(p record.Pair) []record.Record {
 		records, err := e.load(p)
 		e.fail(err)
 		return records
 	}, e.readOff)
-	e.tuned = sync.OnceValue(func() []multiverse.Tuned {
-		all, err := tuned(e.all)
-		e.fail(err)
-		return all
-	})
 }
 
 // readOff returns what trajectories have of a cell of the tables with a split for each trial.

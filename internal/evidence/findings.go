@@ -2,11 +2,11 @@ package evidence
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"nodemask/internal/multiverse"
-	"nodemask/nmgnn/hyper"
 	"nodemask/stats"
 )
 
@@ -31,41 +31,43 @@ func Findings(artifacts []Artifact, e *Evidence) []Finding {
 	found = append(found, Finding{fmt.Sprintf("Predicting new nodes from the cache with masking against GIN without "+
 		"either: on Cora %s; on PubMed %s.", graded("table-scale-cora/exceeds"), graded("table-scale-pubmed/exceeds")),
 		"nodemask report summary"})
-	if text := tunedGains(e, func(model string) Verdict { return verdict[tunedID+"/"+model].Verdict }); text != "" {
+	for _, id := range []string{balancedID, tunedID} {
+		text := tunedGains(e, id, func(claim string) Verdict { return verdict[claim].Verdict })
+		if text == "" {
+			continue
+		}
 		for _, other := range tunedOthers() {
 			text += fmt.Sprintf("; against %s tuned alike, over all models, %s", other.name,
-				effectOr(verdict[tunedID+"/"+other.id].Verdict))
+				effectOr(verdict[id+"/"+other.id].Verdict))
 		}
-		found = append(found, Finding{text + ".", "nodemask multiverse --part tuned --data all --model all --summary"})
+		found = append(found, Finding{text + ".", e.tuned(id).command("--model all --summary")})
 	}
 	return found
 }
 
-// tunedGains says what masking changes in each model of the tuned comparison, and on which data: once, if it is the
-// same for all.
-func tunedGains(e *Evidence, verdict func(model string) Verdict) string {
-	var models, on []string
-	for _, model := range multiverse.TunedModels() {
-		if verdict(model).Effect != nil {
-			models, on = append(models, model), append(on, e.tunedOn(model))
+// tunedGains says what masking changes in each model of a tuned comparison, and on which data: once, if it is the same
+// for all.
+func tunedGains(e *Evidence, id string, verdict func(claim string) Verdict) string {
+	c := e.tuned(id)
+	var gains, on []string
+	for i, model := range c.Models {
+		if v := verdict(claimsOfTuned(id)[i].ID); v.Effect != nil {
+			gains, on = append(gains, model.Title()+" "+effectOr(v)), append(on, c.on(model))
 		}
 	}
-	if len(models) == 0 {
+	if len(gains) == 0 {
 		return ""
 	}
-	same := len(slices.Compact(slices.Clone(on))) == 1
 	text := fmt.Sprintf("Tuned with the same budget, p among the rest, masking against none, on %d of %d cells",
-		len(e.tuned()), len(multiverse.TunedQuestions(nil, nil)))
-	if same {
-		text += " (" + on[0] + ")"
+		len(c.cells), len(c.Questions()))
+	if id == balancedID {
+		text = strings.Replace(text, "budget", "configurations", 1)
 	}
-	var gains []string
-	for i, model := range models {
-		gain := hyper.Title(model) + " " + effectOr(verdict(model))
-		if !same {
-			gain += " (" + on[i] + ")"
-		}
-		gains = append(gains, gain)
+	if len(slices.Compact(slices.Clone(on))) == 1 {
+		return text + " (" + on[0] + "): " + strings.Join(gains, ", ")
+	}
+	for i := range gains {
+		gains[i] += " (" + on[i] + ")"
 	}
 	return text + ": " + strings.Join(gains, ", ")
 }
@@ -79,37 +81,52 @@ func effectOr(v Verdict) string {
 		unsigned(v.Effect.High, 2))
 }
 
-// Advice returns what follows for who uses masking: a sentence for each model of which a cell of the tuned comparison
-// has been run. It says what masking gains where p is tuned by validation F1, and every other arm with the same budget.
+// Advice returns what follows for who uses masking: a sentence for each model and body of which a cell of a tuned
+// comparison has been run; of a model that the balanced one has, from that alone. It says what masking gains where p is
+// tuned by validation F1, and every other arm alike.
 func Advice(e *Evidence) []Finding {
 	var all []Finding
-	for _, model := range multiverse.TunedModels() {
-		against := func(arm string) Verdict {
-			return claimOfTuned("", "", multiverse.ArmMaskedTuned, arm, model).Judge(e)
+	advised := map[string]bool{}
+	for _, id := range []string{balancedID, tunedID} {
+		c := e.tuned(id)
+		before := maps.Clone(advised)
+		for _, model := range c.Models {
+			if text := e.advice(id, model); text != "" && !before[model.Name] {
+				advised[model.Name] = true
+				all = append(all, Finding{text, c.command("--summary --model " + model.Name)})
+			}
 		}
-		v := against(multiverse.ArmPlain)
-		if v.Effect == nil {
-			continue
-		}
-		cells := fmt.Sprintf("%d cells", v.Of)
-		if v.Of == 1 {
-			cells = "1 cell"
-		}
-		body := ""
-		if model == "gin" {
-			body = " (with one linear layer, not normalised)"
-		}
-		text := fmt.Sprintf("%s%s: %s: %s points over %s (%s), significantly more in %d, less in %d", hyper.Title(model),
-			body, tunedAdvice(*v.Effect), effectOr(v), cells, e.tunedOn(model), v.Holds, v.Against)
-		for _, other := range tunedOthers() {
-			text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
-		}
-		if p, times := e.tunedKeepRate(model); times > 0 {
-			text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
-		}
-		all = append(all, Finding{text + ".", "nodemask multiverse --part tuned --data all --summary --model " + model})
 	}
 	return all
+}
+
+// advice says what follows from a comparison for a model; "" if none of its cells has been run.
+func (e *Evidence) advice(id string, model multiverse.TunedModel) string {
+	c := e.tuned(id)
+	against := func(arm string) Verdict {
+		return claimOfTuned(id, "", "", multiverse.ArmMaskedTuned, arm, model).Judge(e)
+	}
+	v := against(multiverse.ArmPlain)
+	if v.Effect == nil {
+		return ""
+	}
+	cells := fmt.Sprintf("%d cells", v.Of)
+	if v.Of == 1 {
+		cells = "1 cell"
+	}
+	name := model.Title()
+	if id == tunedID && model.Name == "gin" {
+		name += " with one linear layer, not normalised"
+	}
+	text := fmt.Sprintf("%s: %s: %s points over %s (%s), significantly more in %d, less in %d", name,
+		tunedAdvice(*v.Effect), effectOr(v), cells, c.on(model), v.Holds, v.Against)
+	for _, other := range tunedOthers() {
+		text += fmt.Sprintf("; against %s tuned alike %s", other.name, effectOr(against(other.arm)))
+	}
+	if p, times := c.keepRate(model); times > 0 {
+		text += fmt.Sprintf("; validation F1 chose p = %s most often (%d of %d)", p, times, v.Of)
+	}
+	return text + "."
 }
 
 // tunedAdvice is what follows from the pooled effect of masking with p tuned.

@@ -1,11 +1,13 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
@@ -13,8 +15,46 @@ import (
 	"nodemask/stats"
 )
 
-// tunedID is the ID of the table of the protocol's tuned comparison.
-const tunedID = "table-tuned"
+// The IDs of the tables of the protocols' tuned comparisons: the first draws configurations, the second has the same
+// for all arms.
+const (
+	tunedID    = "table-tuned"
+	balancedID = "table-balanced"
+)
+
+// tunedComparison is one of them, with its cells that every arm has run.
+type tunedComparison struct {
+	multiverse.Design
+	cells        []multiverse.Tuned
+	part, folder string
+}
+
+// command returns what shows the comparison.
+func (c tunedComparison) command(arguments string) string {
+	return "nodemask multiverse --part " + c.part + " --data all " + arguments
+}
+
+// tuned returns a comparison by its table.
+func (e *Evidence) tuned(id string) tunedComparison {
+	c, known := e.comparisons[id]
+	if known {
+		return c
+	}
+	results := e.all
+	c = tunedComparison{Design: multiverse.Drawn(), part: "tuned", folder: MultiverseFolder}
+	if id == balancedID {
+		c, results = tunedComparison{Design: cited.Tuned(), part: string(cited.Balanced), folder: CitedFolder}, e.allCited
+	}
+	for _, q := range c.Questions() {
+		t, err := results.Tuned(c.Design, q)
+		e.fail(err)
+		if err == nil && !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
+			c.cells = append(c.cells, t)
+		}
+	}
+	e.comparisons[id] = c
+	return c
+}
 
 // tunedOther is an arm that masking is compared with beside the plain one.
 type tunedOther struct{ id, arm, name string }
@@ -23,10 +63,10 @@ func tunedOthers() []tunedOther {
 	return []tunedOther{{"dropedge", multiverse.ArmDropEdge, "DropEdge"}, {"dropout", multiverse.ArmDropout, "dropout"}}
 }
 
-// tunedOn lists the data sets on which a cell of the tuned comparison of a model has been run.
-func (e *Evidence) tunedOn(model string) string {
+// on lists the data sets on which a cell of a model has been run.
+func (c tunedComparison) on(model multiverse.TunedModel) string {
 	var on []string
-	for _, t := range e.tuned() {
+	for _, t := range c.cells {
 		if title := DataTitle(t.Data); t.Model == model && !slices.Contains(on, title) {
 			on = append(on, title)
 		}
@@ -34,14 +74,13 @@ func (e *Evidence) tunedOn(model string) string {
 	return strings.Join(on, ", ")
 }
 
-// tunedKeepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how
-// often.
-func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
+// keepRate is the keep rate that validation F1 chose most often for a model, the largest of several, and how often.
+func (c tunedComparison) keepRate(model multiverse.TunedModel) (p string, times int) {
 	chosen := map[string]int{}
-	for _, t := range e.tuned() {
+	for _, t := range c.cells {
 		for _, arm := range t.Arms {
 			if t.Model == model && arm.Name == multiverse.ArmMaskedTuned {
-				chosen[arm.Chosen["keep"]]++
+				chosen[cmp.Or(arm.Chosen["keep"], "1")]++
 			}
 		}
 	}
@@ -55,17 +94,26 @@ func (e *Evidence) tunedKeepRate(model string) (p string, times int) {
 
 func tableTuned() Artifact {
 	return Artifact{ID: tunedID, Title: "The same budget of tuning for every arm",
-		Labels: []string{"model", "data, setting, train"}, Columns: multiverse.TunedArms(), Tuned: true,
+		Labels: []string{"model", "data, setting, train"}, Columns: multiverse.Drawn().Arms, Tuned: true,
 		About: "For each arm the best of twelve configurations by validation F1 on three splits, run once on twenty fresh " +
 			"ones. Bold: significantly above the plain model."}
 }
 
-// tunedTable shows what of the tuned comparison has been run.
+func tableBalanced() Artifact {
+	return Artifact{ID: balancedID, Title: "The same configurations for every arm",
+		Labels: []string{"model", "data, setting, train"}, Columns: cited.Tuned().Arms, Tuned: true,
+		About: "For each arm the best by validation F1 on three splits of the same sixteen configurations, and of these " +
+			"crossed with its own rate, run once on twenty fresh ones; no attention dropout. Bold: significantly above the " +
+			"plain model."}
+}
+
+// tunedTable shows what of a tuned comparison has been run.
 func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, a.Columns),
 		TextColumns: len(a.Labels), Sections: true}
-	for _, q := range e.tuned() {
-		row := []plots.Field{{Text: hyper.Title(q.Model)}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
+	c := e.tuned(a.ID)
+	for _, q := range c.cells {
+		row := []plots.Field{{Text: q.Model.Title()}, {Text: fmt.Sprintf("%s, %s, %d %%", DataTitle(q.Data), q.Setting,
 			q.TrainPercent)}}
 		for _, arm := range q.Arms {
 			field := plots.Field{Text: stats.Summarize(arm.F1).Text(2), Note: arm.Words()}
@@ -81,62 +129,58 @@ func (e *Evidence) tunedTable(a Artifact) (plots.Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if n := len(multiverse.TunedQuestions(nil, nil)); len(e.tuned()) < n {
-		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(e.tuned()), n)
+	if n := len(c.Questions()); len(c.cells) < n {
+		t.Caption += fmt.Sprintf(" Run so far: %d of %d rows.", len(c.cells), n)
 	}
 	return t, nil
 }
 
-// tuned are the cells of the tuned comparison that every arm has run.
-func tuned(results *multiverse.Results) ([]multiverse.Tuned, error) {
-	var all []multiverse.Tuned
-	for _, q := range multiverse.TunedQuestions(nil, nil) {
-		t, err := results.Tuned(q)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(t.Arms, func(arm multiverse.TunedArm) bool { return arm.F1 == nil }) {
-			all = append(all, t)
-		}
-	}
-	return all, nil
-}
-
 func claimsOfTuned(id string) []Claim {
+	models, budget := multiverse.Drawn().Models, "With the same budget of tuning"
+	if id == balancedID {
+		models, budget = cited.Tuned().Models, "With the same configurations for every arm"
+	}
 	var claims []Claim
-	for _, model := range multiverse.TunedModels() {
-		claims = append(claims, claimOfTuned(id+"/"+model, fmt.Sprintf("With the same budget of tuning, %s + NM beats %[1]s.",
-			hyper.Title(model)), multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
+	for _, model := range models {
+		name, text := model.Name, fmt.Sprintf("%s, %s + NM beats %[2]s", budget, hyper.Title(model.Name))
+		if model.Body != "" {
+			name += "-" + strings.ReplaceAll(model.Body, " ", "-")
+			text += ", both with " + model.Body
+		}
+		claims = append(claims, claimOfTuned(id, name, text+".", multiverse.ArmMaskedTuned, multiverse.ArmPlain, model))
 	}
 	for _, other := range tunedOthers() {
-		claims = append(claims, claimOfTuned(id+"/"+other.id, fmt.Sprintf("With the same budget of tuning, node masking "+
-			"beats %s, over all models.", other.name), multiverse.ArmMaskedTuned, other.arm, multiverse.TunedModels()...))
+		claims = append(claims, claimOfTuned(id, other.id, fmt.Sprintf("%s, node masking beats %s, over all models.", budget,
+			other.name), multiverse.ArmMaskedTuned, other.arm, models...))
 	}
 	return claims
 }
 
-// claimOfTuned compares two arms of the tuned comparison of models, over all of its cells that have been run.
-func claimOfTuned(id, text, arm, against string, models ...string) Claim {
-	return Claim{ID: id, Subject: aboutBeyond, Ours: true, Text: text,
+// claimOfTuned compares two arms of models in a tuned comparison, over all of its cells that have been run.
+func claimOfTuned(table, name, text, arm, against string, models ...multiverse.TunedModel) Claim {
+	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text,
 		Rule: "Over the cells of the tuned comparison that have been run, on twenty fresh splits, as differences are.",
 		Judge: func(e *Evidence) Verdict {
 			var all []comparison
 			var files []string
-			for _, q := range e.tuned() {
+			c := e.tuned(table)
+			for _, q := range c.cells {
 				if !slices.Contains(models, q.Model) {
 					continue
 				}
-				files = append(files, trialsFile(MultiverseFolder, q.Data, q.Model))
-				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", hyper.Title(q.Model), DataTitle(q.Data),
+				files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
+				all = append(all, comparison{name: fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data),
 					q.Setting, q.TrainPercent), differences: func(*record.Results) []record.Difference {
 					return tunedDifferences(q, arm, against)
 				}})
 			}
 			if len(all) == 0 {
-				return notRun("no cell of the tuned comparison has all arms")
+				v := notRun("no cell of the tuned comparison has all arms")
+				v.command = c.command("--model all")
+				return v
 			}
 			v := judge(e.Records, points, all)
-			v.command, v.files = "nodemask multiverse --part tuned --data all --model all", files
+			v.command, v.files = c.command("--model all"), files
 			return v
 		}}
 }

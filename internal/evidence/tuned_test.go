@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
@@ -15,20 +16,23 @@ import (
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
-func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell,
+func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 func(c record.Cell,
 	seed uint64) float64) []record.Trajectory {
 	t.Helper()
 	var all []record.Trajectory
 	for range 3 {
 		results, err := multiverse.NewResults(all)
 		require.NoError(t, err)
-		answer, err := results.Tuned(q)
+		answer, err := results.Tuned(d, q)
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one := record.Trajectory{Data: q.Data, Model: q.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
+				one := record.Trajectory{Data: q.Data, Model: q.Model.Name, Setting: c.Setting, TrainPercent: c.TrainPercent,
 					Choices: c.TrainedChoices(),
 					Seed:    seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+				if d.Budget == 0 {
+					one.Protocol = paper.CitedProtocolHash()
+				}
 				for range hyper.StopOns() {
 					scores := make([]float64, record.NumArrivals(c.Setting))
 					for i := range scores {
@@ -44,8 +48,8 @@ func answered(t *testing.T, q multiverse.TunedQuestion, f1 func(c record.Cell,
 }
 
 func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
-	q := multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive, TrainPercent: 10}
-	all := answered(t, q, func(c record.Cell, seed uint64) float64 {
+	q := multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10}
+	all := answered(t, multiverse.Drawn(), q, func(c record.Cell, seed uint64) float64 {
 		score := 70 + wobble(int(seed%10))
 		if c.Parameters.KeepRate == 0.9 {
 			score += 2 + 0.1*wobble(int(seed*3%10)) // the best of the keep rates
@@ -57,7 +61,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	})
 	e, err := NewEvidence(nil, all)
 	require.NoError(t, err)
-	require.Len(t, e.tuned(), 1)
+	require.Len(t, e.tuned(tunedID).cells, 1)
 	found, err := Find("table-tuned")
 	require.NoError(t, err)
 	table, err := e.Table(found[0], TableOptions{})
@@ -94,8 +98,41 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	// Without the last trial of an arm nothing is compared.
 	e, err = NewEvidence(nil, all[:len(all)-1])
 	require.NoError(t, err)
-	require.Empty(t, e.tuned())
+	require.Empty(t, e.tuned(tunedID).cells)
 	require.Empty(t, Advice(e))
+}
+
+func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
+	f1 := func(c record.Cell, seed uint64) float64 {
+		score := 70 + wobble(int(seed%10))
+		if c.Parameters.KeepRate == 0.9 && c.Parameters.Rescale {
+			score += 2 + 0.1*wobble(int(seed*3%10))
+		}
+		return score
+	}
+	var all []record.Trajectory
+	for _, model := range cited.Tuned().Models[:2] {
+		all = append(all, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora", Model: model,
+			Setting: datasets.Inductive, TrainPercent: 10}, f1)...)
+	}
+	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
+		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
+	e, err := NewEvidence(nil, all)
+	require.NoError(t, err)
+	advice := Advice(e)
+	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
+	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
+	assert.Contains(t, advice[1].Text, "GIN with one linear layer: worth a try: +2.00 [")
+	assert.Contains(t, advice[1].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
+	assert.Equal(t, "nodemask multiverse --part balanced --data all --summary --model gin", advice[0].Command)
+	assert.Equal(t, multiverse.Reproduced, claim(t, "table-balanced/gin-one-linear-layer").Judge(e).Grade)
+	assert.Equal(t, multiverse.NotRun, claim(t, "table-balanced/gat").Judge(e).Grade)
+	assert.Equal(t, multiverse.NotRun, claim(t, "table-gin-cora/gain-inductive").Judge(e).Grade, "tuning is no reading")
+
+	table, err := e.Table(tableBalanced(), TableOptions{})
+	require.NoError(t, err)
+	require.Len(t, table.Rows, 2)
+	assert.Contains(t, table.Caption, "Run so far: 2 of 48 rows.")
 }
 
 func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
@@ -106,13 +143,13 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			}
 			return 70 + wobble(int(seed%10))
 		}
-		all := answered(t, multiverse.TunedQuestion{Data: "cora", Model: "gcn", Setting: datasets.Transductive,
+		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora", Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive,
 			TrainPercent: 10}, masksAndGains)
-		all = append(all, answered(t, multiverse.TunedQuestion{Data: data, Model: "sage", Setting: datasets.Transductive,
+		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
 			TrainPercent: 10}, masksAndGains)...)
 		e, err := NewEvidence(nil, all)
 		require.NoError(t, err)
-		return tunedGains(e, func(model string) Verdict { return claim(t, "table-tuned/"+model).Judge(e) })
+		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
 	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
 	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
@@ -120,7 +157,7 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 
 	e, err := NewEvidence(nil, nil)
 	require.NoError(t, err)
-	assert.Empty(t, tunedGains(e, func(string) Verdict { return Verdict{} }))
+	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }
 
 func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
@@ -131,9 +168,10 @@ func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
 
 func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
 	e := committed(t)
+	c := e.tuned(tunedID)
 	for _, other := range tunedOthers() {
 		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := multiverse.Pooled(e.tuned(), multiverse.TunedModels(), multiverse.ArmMaskedTuned, other.arm)
+		effect, cells, err := multiverse.Pooled(c.cells, c.Models, multiverse.ArmMaskedTuned, other.arm)
 		require.NoError(t, err)
 		require.Equal(t, v.Of, cells)
 		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)

@@ -364,17 +364,15 @@ func TestDepthChoosesABodyWithoutMaskingAndThenComparesKeepRates(t *testing.T) {
 }
 
 func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.T) {
-	for _, model := range TunedModels() {
-		for _, arm := range TunedArms() {
-			drawn, err := configurations(model, arm)
-			require.NoError(t, err)
+	d := Drawn()
+	for _, model := range d.Models {
+		for _, arm := range d.Arms {
+			drawn := d.configurations(model.Name, arm)
 			require.Len(t, drawn, 12, "%s, %s", model, arm)
-			again, err := configurations(model, arm)
-			require.NoError(t, err)
-			require.Equal(t, drawn, again)
+			require.Equal(t, drawn, d.configurations(model.Name, arm))
 			keys := map[string]bool{}
 			for _, values := range drawn {
-				c, err := TunedQuestion{"cora", model, datasets.Inductive, 10}.cell(values)
+				c, err := d.cell(TunedQuestion{"cora", model, datasets.Inductive, 10}, values)
 				require.NoError(t, err)
 				keys[c.Key()] = true
 				require.Equal(t, arm == ArmMasked || arm == ArmMaskedTuned, c.Parameters.KeepRate.Active())
@@ -383,15 +381,13 @@ func TestEveryTunedArmHasTheSameBudgetAndIsComparedOnceOnFreshSplits(t *testing.
 			require.Len(t, keys, 12, "all different")
 		}
 	}
-	_, err := configurations("gin", "luck")
-	require.ErrorContains(t, err, `no arm "luck"`)
 
-	q := TunedQuestion{"cora", "gin", datasets.Transductive, 50}
+	q := TunedQuestion{"cora", TunedModel{Name: "gin"}, datasets.Transductive, 50}
 	var all []record.Trajectory
 	for step := range 3 {
 		r, err := NewResults(all)
 		require.NoError(t, err)
-		tuned, err := r.Tuned(q)
+		tuned, err := r.Tuned(d, q)
 		require.NoError(t, err)
 		require.Len(t, tuned.Arms, 5)
 		switch step {

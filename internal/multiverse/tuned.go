@@ -14,18 +14,13 @@ import (
 	"nodemask/stats"
 )
 
-// The rule of the protocol's tuned comparison. Everything is read where stopping follows macro F1, new nodes with all
-// their edges.
+// How often a configuration is tried, and on how many splits what was chosen is compared.
 const (
-	tunedBudget     = 12
-	tunedFirstTry   = 200 // splits that configurations are chosen on
-	tunedTries      = 3
-	tunedFirstFresh = 300 // splits that the chosen ones are compared on
-	tunedFresh      = 20
-	tunedStop       = hyper.StopOnF1
+	tunedTries = 3
+	tunedFresh = 20
 )
 
-// The arms of the tuned comparison.
+// The arms of the tuned comparisons.
 const (
 	ArmPlain       = "plain"
 	ArmMasked      = "masked, p = 0.5"
@@ -34,39 +29,113 @@ const (
 	ArmDropout     = "dropout, tuned"
 )
 
-// TunedArms lists the arms of the tuned comparison, the baseline first.
-func TunedArms() []string {
-	return []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout}
+// Grid are values of record axes, by name, that a configuration has one each of.
+type Grid map[string][]string
+
+// With returns the grid with other values of some axes.
+func (g Grid) With(other Grid) Grid {
+	g = maps.Clone(g)
+	maps.Copy(g, other)
+	return g
 }
 
-// TunedModels lists the models of the tuned comparison.
-func TunedModels() []string { return []string{"gin", "gat", "sgat", "gcn", "sage"} }
+// all lists the grid's configurations.
+func (g Grid) all() []map[string]string {
+	all := []map[string]string{{}}
+	for _, name := range slices.Sorted(maps.Keys(g)) {
+		var more []map[string]string
+		for _, c := range all {
+			for _, value := range g[name] {
+				next := maps.Clone(c)
+				next[name] = value
+				more = append(more, next)
+			}
+		}
+		all = more
+	}
+	return all
+}
 
-// TunedData lists the data sets of the tuned comparison.
-func TunedData() []string { return []string{"cora", "citeseer", "pubmed"} }
+// Design is the rule of a tuned comparison: what each arm may choose, on which splits, and how trials are read.
+type Design struct {
+	Models   []TunedModel
+	Data     []string
+	Arms     []string // the baseline first
+	Stop     hyper.StopOn
+	Arrivals datasets.Arrivals
+	FirstTry uint64 // the splits that configurations are chosen on begin here,
+	Fresh    uint64 // and here those that the chosen ones are compared on
+	Budget   int    // configurations drawn for each arm without looking; 0: all that there are
 
-// TunedSizes returns the sizes of the train set of the tuned comparison, in percent.
+	// Grids returns what an arm may choose.
+	Grids func(model, arm string) []Grid
+	// Base returns the cell that choices are made in, with masking and without it.
+	Base func(q TunedQuestion, masked bool) (record.Cell, error)
+}
+
+// TunedModel is a model of a tuned comparison. One of another body than the design's usual one names it.
+type TunedModel struct{ Name, Body string }
+
+// Title returns the model's name and body for people.
+func (m TunedModel) Title() string {
+	if m.Body == "" {
+		return hyper.Title(m.Name)
+	}
+	return hyper.Title(m.Name) + " with " + m.Body
+}
+
+// Drawn is the tuned comparison of PROTOCOL.md: twelve configurations drawn for each arm.
+func Drawn() Design {
+	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
+		Arms: []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
+		Stop: hyper.StopOnF1, Arrivals: datasets.AllEdges, FirstTry: 200, Fresh: 300, Budget: 12,
+		Base: func(q TunedQuestion, _ bool) (record.Cell, error) {
+			return record.NewCell(q.Data, q.Model.Name, q.Setting, q.TrainPercent), nil
+		}}
+	for _, name := range []string{"gin", "gat", "sgat", "gcn", "sage"} {
+		d.Models = append(d.Models, TunedModel{Name: name})
+	}
+	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
+	d.Grids = func(model, arm string) []Grid {
+		g := Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"}, "dropout": {"0", "0.5"},
+			"keep": {"1"}}
+		switch arm {
+		case ArmMasked:
+			g["keep"] = []string{fmt.Sprint(KeepRate)}
+		case ArmMaskedTuned:
+			g["keep"] = rates
+		case ArmDropEdge:
+			for _, rate := range rates {
+				g["regulariser"] = append(g["regulariser"], "dropedge:"+rate)
+			}
+		case ArmDropout:
+			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
+		}
+		if model == "gat" || model == "sgat" {
+			// Leaving attention dropout out may be all that masking does there: every arm may.
+			g["attention-dropout"] = []string{"0", "0.6"}
+		}
+		return []Grid{g}
+	}
+	return d
+}
+
+// TunedSizes returns the sizes of the train set of the tuned comparisons, in percent.
 func TunedSizes() []int { return []int{10, 50} }
 
-// TunedQuestion is one cell of the tuned comparison.
+// TunedQuestion is one cell of a tuned comparison.
 type TunedQuestion struct {
-	Data, Model  string
+	Data         string
+	Model        TunedModel
 	Setting      datasets.Setting
 	TrainPercent int
 }
 
-// TunedQuestions lists the cells of the tuned comparison of models on data sets, by model, data set, setting and size;
-// nil: all.
-func TunedQuestions(data, models []string) []TunedQuestion {
-	if data == nil {
-		data = TunedData()
-	}
-	if models == nil {
-		models = TunedModels()
-	}
+// Questions lists the cells of the comparison, by model, data set, setting and size.
+func (d Design) Questions() []TunedQuestion {
 	var all []TunedQuestion
-	for _, model := range models {
-		for _, on := range data {
+	for _, model := range d.Models {
+		for _, on := range d.Data {
 			for _, setting := range datasets.Settings() {
 				for _, size := range TunedSizes() {
 					all = append(all, TunedQuestion{Data: on, Model: model, Setting: setting, TrainPercent: size})
@@ -77,51 +146,41 @@ func TunedQuestions(data, models []string) []TunedQuestion {
 	return all
 }
 
-// configurations draws an arm's configurations without looking: values of record axes, by name.
-func configurations(model, arm string) ([]map[string]string, error) {
-	grid := map[string][]string{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},
-		"dropout": {"0", "0.5"}, "keep": {"1"}}
-	rates := []string{"0.1", "0.3", "0.5", "0.7", "0.9"}
-	switch arm {
-	case ArmPlain:
-	case ArmMasked:
-		grid["keep"] = []string{fmt.Sprint(KeepRate)}
-	case ArmMaskedTuned:
-		grid["keep"] = rates
-	case ArmDropEdge:
-		for _, rate := range rates {
-			grid["regulariser"] = append(grid["regulariser"], "dropedge:"+rate)
-		}
-	case ArmDropout:
-		grid["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
-	default:
-		return nil, fmt.Errorf("no arm %q: expected one of %q", arm, TunedArms())
+// Of returns the design for some models, by name, and data sets alone; nil: all.
+func (d Design) Of(data, models []string) Design {
+	if data != nil {
+		d.Data = data
 	}
-	if model == "gat" || model == "sgat" {
-		// Leaving attention dropout out may be all that masking does there: every arm may.
-		grid["attention-dropout"] = []string{"0", "0.6"}
+	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool {
+		return models != nil && !slices.Contains(models, m.Name)
+	})
+	return d
+}
+
+// configurations returns what an arm may choose, or as many of it as the budget has, drawn without looking: values of
+// record axes, by name.
+func (d Design) configurations(model, arm string) []map[string]string {
+	var all []map[string]string
+	for _, g := range d.Grids(model, arm) {
+		all = append(all, g.all()...)
 	}
-	all := []map[string]string{{}}
-	for _, name := range slices.Sorted(maps.Keys(grid)) {
-		var more []map[string]string
-		for _, c := range all {
-			for _, value := range grid[name] {
-				next := maps.Clone(c)
-				next[name] = value
-				more = append(more, next)
-			}
-		}
-		all = more
+	if d.Budget == 0 {
+		return all
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(model + " " + arm))
 	r := rand.New(rand.NewPCG(1, h.Sum64()))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:min(tunedBudget, len(all))], nil
+	return all[:min(d.Budget, len(all))]
 }
 
-func (q TunedQuestion) cell(values map[string]string) (record.Cell, error) {
-	c, err := record.NewCell(q.Data, q.Model, q.Setting, q.TrainPercent).Choose(values)
+func (d Design) cell(q TunedQuestion, values map[string]string) (record.Cell, error) {
+	keep, is := values["keep"]
+	c, err := d.Base(q, is && keep != "1")
+	if err != nil {
+		return c, err
+	}
+	c, err = c.Choose(values)
 	return c.Trained(), err
 }
 
@@ -144,7 +203,7 @@ func (a TunedArm) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Tuned is a cell of the tuned comparison, as far as it is known.
+// Tuned is a cell of a tuned comparison, as far as it is known.
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
@@ -153,32 +212,31 @@ type Tuned struct {
 }
 
 // Tuned says what every arm has chosen and how it does, and what is to be trained next.
-func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
+func (r *Results) Tuned(d Design, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q}
-	stop := slices.Index(hyper.StopOns(), tunedStop)
-	tries, fresh := Seeds(tunedFirstTry, tunedTries), Seeds(tunedFirstFresh, tunedFresh)
+	stop, arrival := slices.Index(hyper.StopOns(), d.Stop), 0
+	if q.Setting == datasets.Inductive {
+		arrival = slices.Index(datasets.AllArrivals(), d.Arrivals)
+	}
+	tries, fresh := Seeds(d.FirstTry, tunedTries), Seeds(d.Fresh, tunedFresh)
 	var tuning, comparing []record.Cell
-	there, err := r.part(record.Pair{Data: q.Data, Model: q.Model})
+	there, err := r.part(record.Pair{Data: q.Data, Model: q.Model.Name})
 	if err != nil {
 		return t, err
 	}
-	for _, name := range TunedArms() {
+	for _, name := range d.Arms {
 		arm := TunedArm{Name: name}
-		all, err := configurations(q.Model, name)
-		if err != nil {
-			return t, err
-		}
 		var best record.Cell
 		complete := true
-		for _, values := range all {
-			c, err := q.cell(values)
+		for _, values := range d.configurations(q.Model.Name, name) {
+			c, err := d.cell(q, values)
 			if err != nil {
 				return t, err
 			}
 			total, n := 0.0, 0
 			for _, seed := range tries {
 				if one, is := there[c.Key()][seed]; is {
-					total += one.ValidationF1[stop][0] / tunedTries
+					total += one.ValidationF1[stop][arrival] / tunedTries
 					n++
 				}
 			}
@@ -196,7 +254,7 @@ func (r *Results) Tuned(q TunedQuestion) (Tuned, error) {
 		}
 		for _, seed := range fresh {
 			if one, is := there[best.Key()][seed]; is {
-				arm.F1 = append(arm.F1, one.F1[stop][0])
+				arm.F1 = append(arm.F1, one.F1[stop][arrival])
 			}
 		}
 		if len(arm.F1) < tunedFresh {
@@ -231,10 +289,10 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	return differences
 }
 
-// Pooled compares two arms of models over those cells of the tuned comparison in which every arm has run: the mean over
+// Pooled compares two arms of models over those cells of a tuned comparison in which every arm has run: the mean over
 // the cells of their differences in macro F1, in points, with its interval over fresh splits, and how many cells there
 // are. Without one the effect is the zero value.
-func Pooled(all []Tuned, models []string, arm, against string) (effect stats.TTest, cells int, err error) {
+func Pooled(all []Tuned, models []TunedModel, arm, against string) (effect stats.TTest, cells int, err error) {
 	var differences [][]float64
 	for _, t := range all {
 		if d := t.Differences(arm, against); d != nil && slices.Contains(models, t.Model) {

@@ -1,0 +1,57 @@
+package cited
+
+import (
+	"nodemask/datasets"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+)
+
+// OneLayer is GIN's other body in the balanced comparison.
+const OneLayer = "one linear layer"
+
+// Tuned is the rule of the part [Balanced]. What the protocol does not say there is the cited reading's, and no arm has
+// attention dropout, so that arms differ in their own rate alone.
+func Tuned() multiverse.Design {
+	return multiverse.Design{
+		Models: []multiverse.TunedModel{{Name: "gin"}, {Name: "gin", Body: OneLayer}, {Name: "gat"}, {Name: "sgat"}},
+		Data:   Data(),
+		Arms:   []string{multiverse.ArmPlain, multiverse.ArmMaskedTuned, multiverse.ArmDropEdge, multiverse.ArmDropout},
+		Stop:   hyper.StopOnEither, Arrivals: datasets.TrainEdges, FirstTry: 600, Fresh: 610,
+		Grids: func(_, arm string) []multiverse.Grid {
+			plain := multiverse.Grid{"lr": {"0.005", "0.01"}, "decay": {"0", "0.0005"}, "hidden": {"32", "64"},
+				"dropout": {"0", "0.5"}}
+			switch arm {
+			case multiverse.ArmMaskedTuned:
+				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"keep": {"0.3", "0.5", "0.7", "0.9"},
+					"rescale": {"false", "true"}})}
+			case multiverse.ArmDropEdge:
+				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"regulariser": {"dropedge:0.1", "dropedge:0.3",
+					"dropedge:0.5", "dropedge:0.7"}})}
+			case multiverse.ArmDropout:
+				return []multiverse.Grid{plain, plain.With(multiverse.Grid{"dropout": {"0.2", "0.4", "0.6", "0.8"}})}
+			}
+			return []multiverse.Grid{plain}
+		},
+		Base: func(q multiverse.TunedQuestion, masked bool) (record.Cell, error) {
+			axes, err := Axes(q.Model.Name)
+			if err != nil {
+				return record.Cell{}, err
+			}
+			reading := Choice{Fair: true}.reading(axes, q.Setting)
+			if q.Model.Body == OneLayer {
+				reading[index(axes, axisBody)] = 2
+			}
+			arm := multiverse.Plain
+			if masked {
+				arm = multiverse.Masked
+			}
+			return reading.Cell(axes, arm, q.Data, q.Model.Name, q.Setting, q.TrainPercent)
+		},
+	}
+}
+
+// OfReadings returns those of the results whose splits readings are compared on: the balanced comparison has its own.
+func OfReadings(r *multiverse.Results) *multiverse.Results {
+	return r.Where(func(t record.Trajectory) bool { return t.Seed >= FirstSplit && t.Seed < FirstSplit+Splits })
+}

@@ -1,0 +1,67 @@
+package cited_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
+	"nodemask/internal/cited"
+	"nodemask/internal/multiverse"
+	"nodemask/nmgnn/hyper"
+	"nodemask/record"
+)
+
+func TestEveryBalancedArmHasTheSameConfigurationsAndItsOwnRate(t *testing.T) {
+	d := cited.Tuned()
+	require.Len(t, d.Questions(), 4*3*2*2)
+	own := map[string]int{multiverse.ArmPlain: 0, multiverse.ArmMaskedTuned: 8 * 16, multiverse.ArmDropEdge: 4 * 16,
+		multiverse.ArmDropout: 4 * 8}
+	for _, model := range d.Models {
+		q := multiverse.TunedQuestion{Data: "cora", Model: model, Setting: datasets.Inductive, TrainPercent: 10}
+		none, err := multiverse.NewResults(nil)
+		require.NoError(t, err)
+		tuned, err := none.Tuned(d, q)
+		require.NoError(t, err)
+		require.Len(t, tuned.Arms, len(own))
+		require.Equal(t, []uint64{600, 601, 602}, tuned.Next.Seeds)
+		found := map[string]int{}
+		for _, c := range tuned.Next.Cells {
+			p := c.Parameters
+			arm := multiverse.ArmPlain
+			switch {
+			case p.KeepRate.Active():
+				arm = multiverse.ArmMaskedTuned
+			case p.Regulariser == hyper.DropEdgeRegulariser:
+				arm = multiverse.ArmDropEdge
+			case p.Dropout != 0 && p.Dropout != 0.5:
+				arm = multiverse.ArmDropout
+			}
+			found[arm]++
+			require.Zero(t, p.AttentionDropout)
+			if model.Name != "gin" {
+				continue
+			}
+			want := hyper.NormBoth
+			if model.Body == cited.OneLayer {
+				want = hyper.NormNone
+			}
+			require.Equal(t, want, p.Norm, "%s", c.Key())
+			require.Equal(t, hyper.DropoutOnScores, p.DropoutOn)
+		}
+		own[multiverse.ArmPlain] = 16
+		require.Equal(t, own, found)
+	}
+}
+
+func TestSplitsOfTheBalancedComparisonAreNoReadings(t *testing.T) {
+	r := trained(t, cited.Cited, "gin", cited.Splits, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
+	more := trained(t, cited.Cited, "gin", 120, func(record.Cell, datasets.Arrivals, int) float64 { return 70 })
+	q, err := cited.Question(cited.Cited, "cora", "gin", datasets.Inductive)
+	require.NoError(t, err)
+	want, err := r.Effects(q)
+	require.NoError(t, err)
+	found, err := cited.OfReadings(more).Effects(q)
+	require.NoError(t, err)
+	require.Equal(t, want.Splits, found.Splits)
+}
