@@ -411,3 +411,27 @@ func TestELUIsExpMinusOneBelowZero(t *testing.T) {
 		}
 	})
 }
+
+func TestScoreGradientsAreZeroInPadding(t *testing.T) {
+	const room, heads = 64, 2
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		store := model.NewStore()
+		defer store.Finalize()
+		m := fromRows(3, []int32{0, 2}, nil, []int32{1})
+		p := newProduct(t, store, m, kernels.Options{Kernel: kernels.FusedKernel, Gradients: true, Slots: room})
+		place := places(t, p)
+		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, e *Node) []*Node {
+			// What lies in memory that is used again is not zero.
+			soiled := ReduceAllSum(Exp(AddScalar(e, 1)))
+			h = Add(h, MulScalar(StopGradient(soiled), 1e-9))
+			y := p.Attend(kernels.Attention{Values: h, Scores: e, Gradients: true})
+			return Gradient(ReduceAllSum(Mul(y, y)), e, h)
+		}, tensor(whole(rand.New(rand.NewPCG(1, 2)), 3, 4), 4), tensor(zeros(room, heads), heads))
+		require.NoError(t, err)
+		for slot, gradient := range rowsOf(outputs[0]) {
+			if place[slot] < 0 {
+				require.Equal(t, []float64{0, 0}, gradient, "slot %d", slot)
+			}
+		}
+	})
+}
