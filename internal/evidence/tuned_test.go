@@ -12,7 +12,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/stats"
 )
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
@@ -156,10 +155,31 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }
 
-func TestAdviceFollowsTheIntervalOfTheTunedEffect(t *testing.T) {
-	assert.Equal(t, "worth a try", tunedAdvice(stats.TTest{MeanDifference: 1, Low: 0.1, High: 1.9}))
-	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: 1, Low: -0.1, High: 2.1}))
-	assert.Equal(t, "expect no gain", tunedAdvice(stats.TTest{MeanDifference: -1, Low: -1.9, High: -0.1}))
+func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
+	for want, gain := range map[string][3]float64{ // of masking, of DropEdge, of dropout
+		"GCN: worth a try: +2.00 [":                                {2, 1, 1},
+		"GCN: better than nothing, but try dropout first: +2.00 [": {2, 1, 3},
+		"GCN: expect no gain: 0.00 [":                              {0, 0, 0},
+		"GCN: expect no gain: −1.00 [":                             {-1, 1, 0},
+	} {
+		all := answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
+			Model: multiverse.TunedModel{Name: "gcn"}, Setting: datasets.Transductive, TrainPercent: 10},
+			func(c record.Cell, seed uint64) float64 {
+				f1, p := 70+wobble(int(seed%10)), c.Parameters
+				switch {
+				case p.KeepRate.Active():
+					f1 += gain[0] + wobble(int(seed*3%10))
+				case p.Regulariser == hyper.DropEdgeRegulariser:
+					f1 += gain[1]
+				case p.Dropout != 0 && p.Dropout != 0.5:
+					f1 += gain[2]
+				}
+				return f1
+			})
+		e, err := NewEvidence(all)
+		require.NoError(t, err)
+		assert.Contains(t, Advice(e)[0].Text, want)
+	}
 }
 
 func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
