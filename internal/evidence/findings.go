@@ -76,8 +76,7 @@ func effectOr(v Verdict) string {
 	if v.Effect == nil {
 		return string(v.Grade)
 	}
-	return fmt.Sprintf("%s [%s, %s]", signed(v.Effect.MeanDifference, 2), unsigned(v.Effect.Low, 2),
-		unsigned(v.Effect.High, 2))
+	return intervalText(*v.Effect, 2)
 }
 
 // Advice returns what follows for who uses masking: a sentence for each model and body of which a cell of a tuned

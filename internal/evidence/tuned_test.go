@@ -54,8 +54,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 		}
 		return score
 	})
-	e, err := NewEvidence(all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	require.Len(t, e.tuned(tunedID).cells, 1)
 	found, err := Find("table-tuned")
 	require.NoError(t, err)
@@ -91,8 +90,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
 
 	// Without the last trial of an arm nothing is compared.
-	e, err = NewEvidence(all[:len(all)-1])
-	require.NoError(t, err)
+	e = newEvidence(t, all[:len(all)-1])
 	require.Empty(t, e.tuned(tunedID).cells)
 	require.Empty(t, Advice(e))
 }
@@ -112,8 +110,7 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 	}
 	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
 		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
-	e, err := NewEvidence(all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	advice := Advice(e)
 	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
 	assert.Contains(t, advice[0].Text, "GIN: worth a try: +2.00 [")
@@ -142,16 +139,14 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			TrainPercent: 10}, masksAndGains)
 		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
 			TrainPercent: 10}, masksAndGains)...)
-		e, err := NewEvidence(all)
-		require.NoError(t, err)
+		e := newEvidence(t, all)
 		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
 	assert.Regexp(t, `on 2 of 60 cells \(Cora\): GCN \+2\.00 \[[^]]*\], GraphSAGE \+2\.00 \[[^]]*\]$`, gains("cora"))
 	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
 		gains("citeseer"))
 
-	e, err := NewEvidence(nil)
-	require.NoError(t, err)
+	e := newEvidence(t, nil)
 	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }
 
@@ -176,8 +171,7 @@ func TestAdviceFollowsTheIntervalOfTheTunedEffectAndOfOtherArms(t *testing.T) {
 				}
 				return f1
 			})
-		e, err := NewEvidence(all)
-		require.NoError(t, err)
+		e := newEvidence(t, all)
 		assert.Contains(t, Advice(e)[0].Text, want)
 	}
 }
