@@ -36,9 +36,9 @@ const (
 //	m_r(s)   = Σ_j s_j·d_rj / splits
 //	p-value  = |{s : statistic(s) at least as extreme as statistic(1, …, 1)}| / |{s}|
 //
-// s goes through all 2^splits patterns, so the p-values are exact. The observed pattern counts: no p-value is 0, and with
-// few splits none is small: 2/2^splits is the least of the median's, 1/2^splits of the shares'. Medians are compared to
-// within 1e-9 of the largest difference, so that patterns that tie on paper tie in floating point too.
+// s goes through all 2^splits patterns, so the p-values are exact. The observed pattern counts: no p-value is 0, and
+// with few splits none is small: 2/2^splits is the least of the median's, 1/2^splits of the shares'. Medians are
+// compared to within 1e-9 of the largest difference, so that patterns that tie on paper tie in floating point too.
 //
 // It is an error if there are no readings, fewer than 2 splits or more than 13, if readings differ in splits, or if a
 // difference is not finite or so large that its square is not.

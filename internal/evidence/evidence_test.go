@@ -62,7 +62,8 @@ func newEvidence(t *testing.T, records []record.Record) *Evidence {
 	for _, r := range records {
 		of[r.Protocol] = append(of[r.Protocol], r)
 	}
-	e := &Evidence{cited: record.NewResults(of[paper.CitedProtocolHash()]), all: record.NewResults(of[paper.ProtocolHash()]),
+	e := &Evidence{cited: record.NewResults(of[paper.CitedProtocolHash()]),
+		all: record.NewResults(of[paper.ProtocolHash()]),
 		load: func(pairs ...record.Pair) ([]record.Record, error) {
 			return slices.DeleteFunc(slices.Clone(of[""]), func(r record.Record) bool {
 				return len(pairs) > 0 && !slices.Contains(pairs, r.CellOf().Pair())
