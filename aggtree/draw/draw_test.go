@@ -348,7 +348,7 @@ func TestTheTreesOfTheFiguresAreAsTheirCaptionsSay(t *testing.T) {
 	}
 	var fault *aggtree.Fault
 	require.ErrorAs(t, valid(invalidFigure().panels[1].tree, nil), &fault)
-	assert.Equal(t, aggtree.NotSmallest, fault.Kind)
+	assert.Equal(t, "not the smallest", fault.Kind)
 	for i, masked := range []string{"", "d", "a", "af"} {
 		mask := make([]bool, 6)
 		for v := range mask {
