@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
@@ -51,24 +52,20 @@ func Choices() []Choice {
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	text := ""
+	var parts []string
 	for _, part := range []struct {
 		chosen bool
 		words  string
 	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
 		"no attention dropout"}} {
-		if !part.chosen {
-			continue
+		if part.chosen {
+			parts = append(parts, part.words)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += part.words
 	}
-	if text == "" {
+	if len(parts) == 0 {
 		return "the cited reading"
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
