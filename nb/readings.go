@@ -318,8 +318,8 @@ func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.T
 				f1 = append(f1, scores[seed])
 			}
 			published := "–"
-			if value, found := evidence.PublishedPlain(model)(setting, size); found {
-				published = fmt.Sprintf("%.2f", value)
+			if value := evidence.Published("cora", model, setting, size, false); value != nil {
+				published = fmt.Sprintf("%.2f", *value)
 			}
 			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
 		}

@@ -178,8 +178,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Published returns a published gain in points.
-type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
+// Published returns a published gain in points; nil: there is none.
+type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
 // Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
 // both have, and how many those are; answers that lack splits do not count.
@@ -193,8 +193,8 @@ func Agree(answers []Answer, published Published) (rms float64, cells int, err e
 			return 0, 0, err
 		}
 		for _, g := range gains {
-			if want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); found {
-				rms += (g.Mean - want) * (g.Mean - want)
+			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
+				rms += (g.Mean - *want) * (g.Mean - *want)
 				cells++
 			}
 		}

@@ -105,24 +105,11 @@ func gains(data, model string, settings []datasets.Setting, sizes []int,
 
 // publishedGain is what masking gains in the paper's tables; nil: they do not have it.
 func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
-	if model == "gin" {
-		plain, found := GINScore(data, s, size, false)
-		with, both := GINScore(data, s, size, true)
-		if found && both {
-			return publish(with - plain)
-		}
+	plain, with := Published(data, model, s, size, false), Published(data, model, s, size, true)
+	if plain == nil || with == nil {
+		return nil
 	}
-	for _, p := range AttentionScores() {
-		if data == "cora" && p.Setting == s && p.TrainPercent == size {
-			switch model {
-			case "gat":
-				return publish(p.GATMasked - p.GAT)
-			case "sgat":
-				return publish(p.SGATMasked - p.SGAT)
-			}
-		}
-	}
-	return nil
+	return publish(*with - *plain)
 }
 
 // publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.
