@@ -289,7 +289,7 @@ func (s *Store) Verify() (trials int, err error) {
 		}
 		return nil
 	})
-	return len(first), errors.Join(named(wrong), err, s.CheckEnds())
+	return len(first), errors.Join(named(wrong), err, s.checkEnds())
 }
 
 // contradiction says that a record differs from an earlier one of its trial.
