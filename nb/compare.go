@@ -96,24 +96,17 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 
 // seriesOf are the means of a cell's recorded trials over the size of the train set.
 func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
-	line := plots.Series{Name: Label(cell)}
+	curve := evidence.Curve{Name: Label(cell)}
 	for _, size := range evidence.Sizes() {
 		cell.TrainPercent = size
-		values := recorded.Values(cell, metric)
-		s := stats.Summarize(values)
-		if s.N == 0 {
-			continue
-		}
-		low, high := s.Mean, s.Mean
-		// of two, it would be wider than the chart
-		if _, l, h, err := stats.ConfidenceInterval95(values); err == nil && s.N > 2 {
-			low, high = l, h
-		}
-		line.X, line.Y = append(line.X, float64(size)), append(line.Y, s.Mean)
-		line.Low, line.High = append(line.Low, low), append(line.High, high)
-		line.Cells = append(line.Cells, evidence.Chosen(cell))
+		curve.Points = append(curve.Points, evidence.Point{X: float64(size), Entry: evidence.Entry{Cell: cell,
+			Metric: metric}})
 	}
-	return line
+	charts := evidence.Artifact{Curves: []evidence.Curve{curve}}.Charts(recorded)
+	if len(charts) == 0 {
+		return plots.Series{}
+	}
+	return charts[0].Series[0]
 }
 
 func meanOf(r *record.Results, c record.Cell) string {
