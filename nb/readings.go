@@ -58,7 +58,7 @@ func EveryReading(data, model string, setting datasets.Setting) {
 	everyReading(recordedReadings(), data, model, setting)
 }
 
-func everyReading(results *multiverse.Results, data, model string, setting datasets.Setting) {
+func everyReading(results *record.Results, data, model string, setting datasets.Setting) {
 	e := effectsOf(results, data, model, setting)
 	if len(e.Effects) == 0 {
 		Markdown(incomplete(results, data, model, setting))
@@ -70,25 +70,25 @@ func everyReading(results *multiverse.Results, data, model string, setting datas
 }
 
 // recordedReadings returns the training runs of readings that came with the project: what 'nodemask multiverse' writes.
-func recordedReadings() *multiverse.Results {
+func recordedReadings() *record.Results {
 	return readingsIn(filepath.Join(Must1(checkout.Root()), "results", evidence.MultiverseFolder))
 }
 
-func readingsIn(folder string) *multiverse.Results {
-	return multiverse.LazyResults(record.OpenTrajectories(folder, "").ByCell(nil), Must).OfReadings()
+func readingsIn(folder string) *record.Results {
+	return record.OpenStore(folder).Results(nil, Must)
 }
 
-func effectsOf(r *multiverse.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
-	return Must1(r.Effects(Must1(evidence.Ask(r, data, model, setting))))
+func effectsOf(r *record.Results, data, model string, setting datasets.Setting) *multiverse.Effects {
+	return Must1(Must1(evidence.Ask(r, data, model, setting)).Effects(r))
 }
 
 // calibrationOf is on Cora, whatever the data set: the protocol calibrates there.
-func calibrationOf(r *multiverse.Results, model string) *multiverse.Calibration {
+func calibrationOf(r *record.Results, model string) *multiverse.Calibration {
 	return Must1(evidence.Calibrate(r, model))
 }
 
 // incomplete says what is missing before readings can be compared; without a setting, in both.
-func incomplete(r *multiverse.Results, data, model string, setting datasets.Setting) string {
+func incomplete(r *record.Results, data, model string, setting datasets.Setting) string {
 	settings, where := datasets.Settings(), ""
 	if setting != "" {
 		settings, where = []datasets.Setting{setting}, ", "+string(setting)
@@ -175,7 +175,7 @@ func WhatMatters(data, model string) {
 	whatMatters(recordedReadings(), data, model)
 }
 
-func whatMatters(results *multiverse.Results, data, model string) {
+func whatMatters(results *record.Results, data, model string) {
 	t := plots.Table{ID: fmt.Sprintf("matters-%s-%s", data, model),
 		Title: fmt.Sprintf("What explains how effects differ between readings: %s on %s, percent of the variance",
 			hyper.Title(model), evidence.DataTitle(data)),
@@ -228,7 +228,7 @@ func Calibration(model string) {
 	showCalibration(recordedReadings(), model)
 }
 
-func showCalibration(results *multiverse.Results, model string) {
+func showCalibration(results *record.Results, model string) {
 	c := calibrationOf(results, model)
 	if len(c.Fits) == 0 {
 		Markdown(incomplete(results, "cora", model, ""))
@@ -298,7 +298,7 @@ func fitsOf(model string, c *multiverse.Calibration) plots.Table {
 }
 
 // plainOf sets the nearest reading's scores without masking beside the published ones.
-func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plots.Table {
+func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.Table {
 	fit, calibrated := c.Best()
 	which := "The best calibrated reading"
 	if !calibrated {
@@ -309,7 +309,7 @@ func plainOf(r *multiverse.Results, model string, c *multiverse.Calibration) plo
 	for _, setting := range datasets.Settings() {
 		q := Must1(multiverse.Ask("cora", model, setting))
 		for _, size := range q.Sizes {
-			scores := Must1(r.F1(q, fit.Reading, multiverse.Plain, size))
+			scores := Must1(q.F1(r, fit.Reading, multiverse.Plain, size))
 			var f1 []float64
 			for _, seed := range c.Splits {
 				f1 = append(f1, scores[seed])

@@ -105,10 +105,10 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	}
 	w := c.ErrOrStderr()
 	say := progressOf(w)
-	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options[record.Record]{
+	return goesOn(measure.Missing(c.Context(), b, record.OpenStore(f.folder), cells, measure.Options{
 		Seeds: train.Seeds(1, f.trials), Jobs: f.jobs, Shard: shard, Shards: shards,
 		Open: f.open, Unopened: sayUnopened(w), Also: evidence.CellsOf(evidence.Artifacts()),
-		Progress: func(s measure.State[record.Record]) {
+		Progress: func(s measure.State) {
 			if s.Last != nil {
 				say(s.Done, s.Total, s.Left, fmt.Sprintf("%s, seed %d, macro F1 %.2f; running: %s",
 					s.Last.Cell, s.Last.Seed, s.Last.MacroF1, strings.Join(s.Running, " ")))
@@ -140,12 +140,8 @@ func (f *reproduceFlags) open(ctx context.Context, data string) (*datasets.Graph
 	return f.runFlags.open(ctx, data)
 }
 
-// runAgain runs the trials of records again. What differs more than another processor explains is an error.
-func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
-	most, err := f.most()
-	if err != nil {
-		return err
-	}
+// runAgain runs the trials of a file's records again.
+func (f *reproduceFlags) runAgain(c *cobra.Command) error {
 	in := c.InOrStdin()
 	if f.again != "-" {
 		file, err := openFile(f.again)
@@ -157,77 +153,100 @@ func (f *reproduceFlags) runAgain(c *cobra.Command) (err error) {
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
+	count := 0
+	return f.rerun(c, f.open, func() (old record.Record, place string, err error) {
+		if !lines.Scan() {
+			switch {
+			case lines.Err() != nil:
+				return old, "", fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
+			case count == 0:
+				return old, "", misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them",
+					f.again)
+			}
+			return old, "", io.EOF
+		}
+		count++
+		place = fmt.Sprintf("%s: line %d", f.again, count)
+		if old, err = record.ParseRecord(lines.Bytes()); err != nil {
+			return old, place, misusef("%s: %w", place, err)
+		}
+		return old, place, nil
+	})
+}
+
+// rerun runs the trials of records again, on their backends, and says how each came out. next returns each record and
+// its place, then io.EOF. What differs more than another processor explains is an error in the end, as is what could
+// not be run.
+func (f *runFlags) rerun(c *cobra.Command, open measure.Opener,
+	next func() (old record.Record, place string, err error)) error {
+	most, err := f.most()
+	if err != nil {
+		return err
+	}
 	count, far, left := 0, 0, 0
 	backends := openOnce(c.ErrOrStderr())
 	unopened := map[string]bool{} // data sets
 	var last *datasets.Graph      // of the record before
 	lastName := ""
-	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
-		if last == nil || data != lastName {
-			if g, err = f.open(ctx, data); err != nil {
-				return nil, err
-			}
-			last, lastName = g, data
+	for {
+		old, place, err := next()
+		switch {
+		case err == io.EOF && far+left > 0:
+			return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
 		}
-		return last, nil
-	}
-	tooLarge := func(err error) error {
-		return fmt.Errorf("%s: line %d: %w: --memory allows more", f.again, count, err)
-	}
-	for lines.Scan() {
 		count++
-		old, err := record.ParseRecord(lines.Bytes())
-		if err != nil {
-			return misusef("%s: line %d: %w", f.again, count, err)
-		}
 		if err := measure.CheckData(old.Data, most); err != nil {
-			return tooLarge(err)
+			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		b, err := backends(old.Backend)
 		if err != nil {
 			return err
 		}
-		if !unopened[old.Data] {
-			_, err := open(c.Context(), old.Data)
-			if errors.Is(err, context.Canceled) || errors.As(err, new(misuse)) {
+		if !unopened[old.Data] && (last == nil || old.Data != lastName) {
+			g, err := open(c.Context(), old.Data)
+			switch {
+			case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
 				return err
-			} else if err != nil {
+			case err != nil:
 				sayLeft(c.ErrOrStderr(), err)
 				unopened[old.Data] = true
+			default:
+				last, lastName = g, old.Data
 			}
 		}
 		if unopened[old.Data] {
 			left++
 			continue
 		}
-		again, differences, err := measure.Again(c.Context(), b, open, old, most)
+		now, differences, err := measure.Again(c.Context(), b, func(context.Context, string) (*datasets.Graph, error) {
+			return last, nil
+		}, old, most)
 		if errors.Is(err, train.ErrTooLarge) {
-			return tooLarge(err)
+			return fmt.Errorf("%s: %w: --memory allows more", place, err)
 		}
 		if err != nil {
 			return err
 		}
 		said := "the same to the last digit"
-		elsewhere := old.Device != again.Device || old.Version != again.Version || old.Kernels != again.Kernels
+		elsewhere := old.Device != now.Device || old.Version != now.Version || old.Kernels != now.Kernels
 		switch differ := strings.Join(differences, "; "); {
 		case len(differences) == 0:
-		case elsewhere && measure.Near(old, again):
+		case elsewhere && measure.Near(old, now):
 			said = fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ)
 		default:
 			far++
 			said = "DIFFERS: " + differ
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
+		seed := "seed"
+		if old.Readings != nil {
+			seed = "split"
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s, %s %d: %s\n", old.Cell, seed, old.Seed, said)
 	}
-	switch {
-	case lines.Err() != nil:
-		return fmt.Errorf("%s: line %d: %w", f.again, count+1, lines.Err())
-	case count == 0:
-		return misusef("%s: no record: expected a line of JSON for each, as 'nodemask results show' prints them", f.again)
-	case far > 0 || left > 0:
-		return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
-	}
-	return nil
 }
 
 func newDemoCommand() *cobra.Command {

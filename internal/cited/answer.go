@@ -89,7 +89,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 
 // Answers returns what masking does to all models on all data sets in both settings, in the order of Models, Data and
 // settings. Its p-values are corrected over all of them; those that lack splits count as 1.
-func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
+func Answers(r *record.Results, choice Choice) ([]Answer, error) {
 	var all []Answer
 	var p []float64
 	for _, model := range Models() {
@@ -118,9 +118,9 @@ func Answers(r *multiverse.Results, choice Choice) ([]Answer, error) {
 }
 
 // Ask returns what masking does to one model on one data set in a setting, or what another contrast is there, with a
-// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Results.Effects], and of a model that
+// p-value that nothing corrects, and no verdict. Errors are those of [multiverse.Question.Effects], and of a model that
 // the paper does not have.
-func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, choice Choice,
+func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast multiverse.Contrast) (Answer, error) {
 	q, err := Question(Cited, data, model, setting)
 	if err != nil {
@@ -130,10 +130,10 @@ func Ask(r *multiverse.Results, data, model string, setting datasets.Setting, ch
 	return ask(r, q, choice.reading(q.Axes, setting))
 }
 
-func ask(r *multiverse.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
+func ask(r *record.Results, q multiverse.Question, reading multiverse.Reading) (Answer, error) {
 	q.Only = []multiverse.Reading{reading}
 	a := Answer{Question: q, Reading: reading, P: 1, Verdict: NotRun}
-	effects, err := r.Effects(q)
+	effects, err := q.Effects(r)
 	if err != nil {
 		return a, err
 	}
@@ -237,7 +237,7 @@ type Robustness struct {
 
 // Robust returns what masking does, or what another contrast is, in all stated readings of a model on a data set in a
 // setting, and in the other choices that the protocol gives side by side. Readings that lack splits do not count.
-func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
+func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast multiverse.Contrast) (Robustness, error) {
 	var all Robustness
 	q, err := Question(Stated, data, model, setting)
@@ -277,10 +277,9 @@ func Robust(r *multiverse.Results, data, model string, setting datasets.Setting,
 	return all, nil
 }
 
-// Each returns what masking does in each reading of a part's question, in its order, on those of the part's splits that
-// the reading has; corrected by nothing, and without verdicts.
-func Each(r *multiverse.Results, part Part, q multiverse.Question) ([]Answer, error) {
-	r = r.Where(func(t record.Trajectory) bool { return t.Seed < FirstSplit+uint64(part.Splits()) })
+// Each returns what masking does in each reading of a question, in its order, on those of its splits that the reading
+// has; corrected by nothing, and without verdicts.
+func Each(r *record.Results, q multiverse.Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings() {
 		a, err := ask(r, q, reading)

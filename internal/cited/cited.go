@@ -141,7 +141,8 @@ func (p Part) Splits() int {
 // returns an error for a model that the paper does not have.
 func Question(part Part, data, model string, setting datasets.Setting) (multiverse.Question, error) {
 	axes, err := Axes(model)
-	q := multiverse.Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: multiverse.Sizes()}
+	q := multiverse.Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: multiverse.Sizes(),
+		Seeds: multiverse.Seeds(FirstSplit, part.Splits())}
 	if err != nil {
 		return q, err
 	}

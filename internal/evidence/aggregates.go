@@ -33,7 +33,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 			if err != nil {
 				return c, err
 			}
-			answers, err := cited.Each(e.cited, cited.Scale, q)
+			answers, err := cited.Each(e.cited, q)
 			if err != nil {
 				return c, err
 			}

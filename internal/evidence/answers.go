@@ -124,7 +124,7 @@ func (e *Evidence) departure(from cited.Answer, step string) (cited.Answer, erro
 	if err != nil {
 		return cited.Answer{}, err
 	}
-	all, err := cited.Each(e.cited, cited.Departures, q)
+	all, err := cited.Each(e.cited, q)
 	for _, a := range all {
 		if cited.Departure(a.Axes, a.Reading) == step {
 			return a, err
@@ -436,7 +436,7 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 			if err != nil {
 				return t, err
 			}
-			answers, err := cited.Each(e.cited, part, q)
+			answers, err := cited.Each(e.cited, q)
 			if err != nil {
 				return t, err
 			}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
+	"nodemask/record"
 )
 
 // CitedFolder is where the trajectories of the second protocol are, in a folder of results.
@@ -31,13 +32,13 @@ const calibratedOn = "cora"
 
 // Calibrate compares a model's readings without masking with the paper's columns, on Cora, by the protocol's rule.
 // Without results for at least two splits there are no fits.
-func Calibrate(results *multiverse.Results, model string) (*multiverse.Calibration, error) {
-	return results.Calibrate(calibratedOn, model, PublishedPlain(model), model == "gin")
+func Calibrate(results *record.Results, model string) (*multiverse.Calibration, error) {
+	return multiverse.Calibrate(results, calibratedOn, model, PublishedPlain(model), model == "gin")
 }
 
 // Ask returns the protocol's question of a model on a data set in a setting: all readings, on PubMed the calibrated
 // ones. It returns an error for a model that has no readings.
-func Ask(results *multiverse.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
+func Ask(results *record.Results, data, model string, setting datasets.Setting) (multiverse.Question, error) {
 	if data != "pubmed" {
 		return askAmong(nil, data, model, setting)
 	}

@@ -255,20 +255,12 @@ func figDepth() Artifact {
 			"validation F1; stopping follows macro F1."}
 	for _, setting := range datasets.Settings() {
 		for _, layers := range multiverse.Depths() {
-			curve := overKeepRates(fmt.Sprintf("%d layers", layers), depthCell(setting, layers), record.Cell.Masked)
+			curve := overKeepRates(fmt.Sprintf("%d layers", layers), multiverse.DepthCell("cora", setting, layers), record.Cell.Masked)
 			curve.Panel = string(setting)
 			a.Curves = append(a.Curves, curve)
 		}
 	}
 	return a
-}
-
-// depthCell is a network of the protocol's part on depth, without masking. What its body and readout are was found
-// there.
-func depthCell(setting datasets.Setting, layers int) record.Cell {
-	return resplit(record.NewCell("cora", "gin", setting, 10)).With(func(p *hyper.Parameters) {
-		p.Layers, p.MLPLayers, p.Norm, p.Readout, p.StopOn = layers, 2, hyper.NormInside, hyper.ReadoutAll, hyper.StopOnF1
-	})
 }
 
 func figLoss(id, data string) Artifact {

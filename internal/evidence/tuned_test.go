@@ -17,21 +17,17 @@ import (
 
 // answered runs the tuned comparison of a cell with scores that f1 gives.
 func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 func(c record.Cell,
-	seed uint64) float64) []record.Trajectory {
+	seed uint64) float64) []record.Record {
 	t.Helper()
-	var all []record.Trajectory
+	var all []record.Record
 	for range 3 {
-		results, err := multiverse.NewResults(all)
-		require.NoError(t, err)
-		answer, err := results.Tuned(d, q)
+		answer, err := d.Tuned(record.NewResults(all), q)
 		require.NoError(t, err)
 		for _, c := range answer.Next.Cells {
 			for _, seed := range answer.Next.Seeds {
-				one := record.Trajectory{Data: q.Data, Model: q.Model.Name, Setting: c.Setting, TrainPercent: c.TrainPercent,
-					Choices: c.TrainedChoices(),
-					Seed:    seed, Split: "5eed", BestEpochs: epochs(c.Setting), Backend: "go", Protocol: paper.ProtocolHash()}
+				one, protocol := record.Readings{BestEpochs: epochs(c.Setting)}, paper.ProtocolHash()
 				if d.Budget == 0 {
-					one.Protocol = paper.CitedProtocolHash()
+					protocol = paper.CitedProtocolHash()
 				}
 				for range hyper.StopOns() {
 					scores := make([]float64, record.NumArrivals(c.Setting))
@@ -40,7 +36,7 @@ func answered(t *testing.T, d multiverse.Design, q multiverse.TunedQuestion, f1 
 					}
 					one.F1, one.ValidationF1 = append(one.F1, scores), append(one.ValidationF1, scores)
 				}
-				all = append(all, one)
+				all = append(all, under(protocol, c.Read(seed, "5eed", one)))
 			}
 		}
 	}
@@ -59,7 +55,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 		}
 		return score
 	})
-	e, err := NewEvidence(nil, all)
+	e, err := NewEvidence(all)
 	require.NoError(t, err)
 	require.Len(t, e.tuned(tunedID).cells, 1)
 	found, err := Find("table-tuned")
@@ -96,7 +92,7 @@ func TestTheTunedComparisonIsShownAndJudgedWhereEveryArmHasRun(t *testing.T) {
 	assert.Contains(t, advice[0].Text, "validation F1 chose p = 0.9 most often (1 of 1).")
 
 	// Without the last trial of an arm nothing is compared.
-	e, err = NewEvidence(nil, all[:len(all)-1])
+	e, err = NewEvidence(all[:len(all)-1])
 	require.NoError(t, err)
 	require.Empty(t, e.tuned(tunedID).cells)
 	require.Empty(t, Advice(e))
@@ -110,14 +106,14 @@ func TestBalancedAdviceReplacesThatOfDrawnConfigurations(t *testing.T) {
 		}
 		return score
 	}
-	var all []record.Trajectory
+	var all []record.Record
 	for _, model := range cited.Tuned().Models[:2] {
 		all = append(all, answered(t, cited.Tuned(), multiverse.TunedQuestion{Data: "cora", Model: model,
 			Setting: datasets.Inductive, TrainPercent: 10}, f1)...)
 	}
 	all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: "cora",
 		Model: multiverse.TunedModel{Name: "gin"}, Setting: datasets.Transductive, TrainPercent: 10}, f1)...)
-	e, err := NewEvidence(nil, all)
+	e, err := NewEvidence(all)
 	require.NoError(t, err)
 	advice := Advice(e)
 	require.Len(t, advice, 2, "a line for each body, none for the drawn comparison of GIN")
@@ -147,7 +143,7 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 			TrainPercent: 10}, masksAndGains)
 		all = append(all, answered(t, multiverse.Drawn(), multiverse.TunedQuestion{Data: data, Model: multiverse.TunedModel{Name: "sage"}, Setting: datasets.Transductive,
 			TrainPercent: 10}, masksAndGains)...)
-		e, err := NewEvidence(nil, all)
+		e, err := NewEvidence(all)
 		require.NoError(t, err)
 		return tunedGains(e, tunedID, func(id string) Verdict { return claim(t, id).Judge(e) })
 	}
@@ -155,7 +151,7 @@ func TestWhatTuningGainsNamesItsDataOnceIfTheyAreTheSame(t *testing.T) {
 	assert.Regexp(t, `on 2 of 60 cells: GCN \+2\.00 \[[^]]*\] \(Cora\), GraphSAGE \+2\.00 \[[^]]*\] \(CiteSeer\)$`,
 		gains("citeseer"))
 
-	e, err := NewEvidence(nil, nil)
+	e, err := NewEvidence(nil)
 	require.NoError(t, err)
 	assert.Empty(t, tunedGains(e, tunedID, func(string) Verdict { return Verdict{} }))
 }

@@ -16,7 +16,7 @@ import (
 
 func evidenceOf(t *testing.T, records []record.Record) *Evidence {
 	t.Helper()
-	e, err := NewEvidence(records, nil)
+	e, err := NewEvidence(records)
 	require.NoError(t, err)
 	return e
 }

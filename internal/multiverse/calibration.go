@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/record"
 )
 
 // Fit says how near the plain arm of a reading comes to the paper's plain columns.
@@ -39,27 +40,23 @@ const MostCacheCost = 3.0
 
 // Calibrate compares the arm without masking with the published plain columns, by the protocol's rule. With cache, the
 // cost of caching counts too. Without results for at least two splits there are no fits.
-func (r *Results) Calibrate(data, model string, published Published, cache bool) (*Calibration, error) {
+func Calibrate(r *record.Results, data, model string, published Published, cache bool) (*Calibration, error) {
 	inductive, err := Ask(data, model, datasets.Inductive)
 	if err != nil {
 		return nil, err
 	}
 	transductive := inductive
 	transductive.Setting = datasets.Transductive
-	of := map[datasets.Setting]*keys{datasets.Inductive: inductive.keys(), datasets.Transductive: transductive.keys()}
-	seeds, err := r.splits(of[datasets.Inductive], Plain)
+	settings := []*lookup{inductive.look(r), transductive.look(r)}
+	seeds, err := settings[0].splits(Plain)
 	if err != nil {
 		return nil, err
 	}
-	others, err := r.splits(of[datasets.Transductive], Plain)
+	others, err := settings[1].splits(Plain)
 	if err != nil {
 		return nil, err
 	}
 	seeds = slices.DeleteFunc(seeds, func(seed uint64) bool { return !slices.Contains(others, seed) })
-	all, err := r.part(inductive.pair())
-	if err != nil {
-		return nil, err
-	}
 	c := &Calibration{Limit: firstLimit, Splits: seeds}
 	if len(seeds) < 2 {
 		return c, nil
@@ -70,19 +67,19 @@ func (r *Results) Calibrate(data, model string, published Published, cache bool)
 		}
 		fit := Fit{Reading: reading}
 		total := 0.0
-		for _, q := range []Question{inductive, transductive} {
+		for _, q := range settings {
 			sum, n := 0.0, 0
 			for _, size := range q.Sizes {
-				k, err := of[q.Setting].of(reading, Plain, size)
+				trials, at, err := q.of(reading, Plain, size)
 				if err != nil {
 					return nil, err
 				}
 				var f1, cost float64
 				for _, seed := range seeds {
-					t := all[k.cell][seed]
-					f1 += t.F1[k.stop][k.arrivals] / float64(len(seeds))
+					t := trials[seed]
+					f1 += t.F1[at.stop][at.arrivals] / float64(len(seeds))
 					if q.Setting == datasets.Inductive {
-						cost += (t.F1[k.stop][k.arrivals] - t.Cached[k.stop][k.arrivals]) / float64(len(seeds))
+						cost += (t.F1[at.stop][at.arrivals] - t.Cached[at.stop][at.arrivals]) / float64(len(seeds))
 					}
 				}
 				fit.CacheCost += cost / float64(len(q.Sizes))

@@ -28,13 +28,13 @@ func ExampleMissing() {
 	store := record.OpenStore(folder)
 	cell := record.NewCell("sbm", "gin", datasets.Transductive, 20).
 		With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
-	options := measure.Options[record.Record]{Seeds: []uint64{1, 2},
+	options := measure.Options{Seeds: []uint64{1, 2},
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			return datasets.Open(ctx, "sbm:nodes=60,classes=2", datasets.OpenOptions{})
 		}}
 	for range 2 {
 		ran := 0
-		options.Progress = func(s measure.State[record.Record]) {
+		options.Progress = func(s measure.State) {
 			if s.Last != nil {
 				ran++
 			}

@@ -33,8 +33,8 @@ func tiny() []record.Cell {
 	return []record.Cell{plain, plain.Masked(0.5), history}
 }
 
-func tinyOptions(opened *atomic.Int32) Options[record.Record] {
-	return Options[record.Record]{Seeds: train.Seeds(1, 3), Jobs: 2,
+func tinyOptions(opened *atomic.Int32) Options {
+	return Options{Seeds: train.Seeds(1, 3), Jobs: 2,
 		Now: func() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) },
 		Open: func(ctx context.Context, data string) (*datasets.Graph, error) {
 			opened.Add(1)
@@ -52,8 +52,8 @@ func TestWhatIsMissingIsRunAndOnlyThat(t *testing.T) {
 	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := tinyOptions(&opened)
-	var states []State[record.Record]
-	o.Progress = func(s State[record.Record]) {
+	var states []State
+	o.Progress = func(s State) {
 		if s.Last != nil {
 			states = append(states, s)
 		}
@@ -120,7 +120,7 @@ func TestAnInterruptedRunKeepsWhatIsFinished(t *testing.T) {
 	o := tinyOptions(&opened)
 	o.Jobs = 1
 	ctx, cancel := context.WithCancel(t.Context())
-	o.Progress = func(s State[record.Record]) {
+	o.Progress = func(s State) {
 		if s.Done == 2 {
 			cancel()
 		}
@@ -253,7 +253,7 @@ func TestTrialsMeasureAlongWhatOthersWantOfThem(t *testing.T) {
 	o.Also = nil
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 	o.Also = []record.Cell{cached}
-	o.Progress = func(s State[record.Record]) { require.Nil(t, s.Last, "a trial was run") }
+	o.Progress = func(s State) { require.Nil(t, s.Last, "a trial was run") }
 	require.NoError(t, Missing(t.Context(), openGo(t), store, []record.Cell{cell}, o))
 }
 

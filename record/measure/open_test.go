@@ -42,8 +42,8 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	o := tinyOptions(&opened)
 	o.Open = openSome(&opened)
 	var said *UnopenedError
-	var last State[record.Record]
-	o.Progress = func(s State[record.Record]) {
+	var last State
+	o.Progress = func(s State) {
 		require.NotNil(t, said, "said before the first trial")
 		last = s
 	}
@@ -58,23 +58,6 @@ func TestDataThatCannotBeOpenedAreSaidBeforeTheFirstTrialAndAllElseRuns(t *testi
 	records, err := store.Load()
 	require.NoError(t, err)
 	require.Len(t, records, 9)
-
-	// And so for trajectories.
-	trajectories := record.OpenTrajectories(t.TempDir(), "")
-	to := trajectoryOptions(&opened)
-	to.Open, to.Unopened, said = o.Open, o.Unopened, nil
-	var state State[record.Trajectory]
-	to.Progress = func(s State[record.Trajectory]) {
-		require.NotNil(t, said)
-		state = s
-	}
-	err = MissingTrajectories(t.Context(), b, trajectories, append(elsewhere(), trajectoryCells()...), to)
-	require.EqualError(t, err, "cannot run 9 trials on far: not on this machine")
-	require.Equal(t, 12, state.Done)
-	require.Equal(t, 12, state.Total)
-	all, err := trajectories.Load()
-	require.NoError(t, err)
-	require.Len(t, all, 12)
 }
 
 func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold(t *testing.T) {
@@ -88,7 +71,7 @@ func TestDataThatCannotBeOpenedAreAnErrorAtOnceIfNothingElseIsLeftOrNobodyIsTold
 		"cannot run 1 trial on far: not on this machine")
 
 	o.Unopened, o.Seeds = nil, train.Seeds(1, 2)
-	o.Progress = func(State[record.Record]) { t.Error("a trial was run") }
+	o.Progress = func(State) { t.Error("a trial was run") }
 	require.ErrorIs(t, Missing(t.Context(), b, store, append(elsewhere(), tiny()...), o), errFar)
 
 	refused := errors.New("not without it")

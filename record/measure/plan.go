@@ -15,8 +15,8 @@ type task struct {
 
 // plan lists what is missing, and how many trials there are in all: batch by batch of the seeds, those that share a
 // program together, for one job to do.
-func plan[R record.Run](
-	cells []record.Cell, o Options[R], has func(record.Cell, uint64) (bool, error),
+func plan(
+	cells []record.Cell, o Options, has func(record.Cell, uint64) (bool, error),
 ) (groups [][]task, total int, err error) {
 	var batches [][]uint64
 	switch {

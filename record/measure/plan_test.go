@@ -28,7 +28,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 	seen := map[string]int{}
 	programs := map[string]int{}
 	for shard := range 5 {
-		o := Options[record.Record]{Seeds: train.Seeds(1, 1), Shard: shard, Shards: 5}
+		o := Options{Seeds: train.Seeds(1, 1), Shard: shard, Shards: 5}
 		tasks, total := planned(t, cells, nil, "go", o)
 		require.NotEmpty(t, tasks)
 		require.Equal(t, len(tasks), total)
@@ -48,7 +48,7 @@ func TestShardsHaveEveryCellOnce(t *testing.T) {
 
 // planned is the plan of a store that has some records: its tasks in order, and how many trials there are in all.
 func planned(
-	t *testing.T, cells []record.Cell, have []record.Record, backend string, o Options[record.Record],
+	t *testing.T, cells []record.Cell, have []record.Record, backend string, o Options,
 ) (tasks []task, total int) {
 	groups, total, err := plan(cells, o, func(c record.Cell, seed uint64) (bool, error) {
 		return slices.ContainsFunc(have, func(r record.Record) bool {
@@ -70,12 +70,12 @@ func TestTrialsThatLackWhatIsNeededRunAgain(t *testing.T) {
 	cached := plain
 	cached.Cached = true
 	have := []record.Record{recorded(plain, 1), recorded(plain, 2)}
-	tasks, total := planned(t, []record.Cell{plain}, have, "go", Options[record.Record]{Seeds: train.Seeds(1, 2)})
+	tasks, total := planned(t, []record.Cell{plain}, have, "go", Options{Seeds: train.Seeds(1, 2)})
 	require.Empty(t, tasks)
 	require.Equal(t, 2, total)
-	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options[record.Record]{Seeds: train.Seeds(1, 2)})
+	tasks, _ = planned(t, []record.Cell{cached}, have, "go", Options{Seeds: train.Seeds(1, 2)})
 	require.Equal(t, []task{{cached, []uint64{1}}, {cached, []uint64{2}}}, tasks)
-	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options[record.Record]{Seeds: train.Seeds(1, 1)})
+	tasks, _ = planned(t, []record.Cell{plain}, have, "xla:cpu", Options{Seeds: train.Seeds(1, 1)})
 	require.Len(t, tasks, 1, "another backend's trials are not this one's")
 }
 
@@ -96,7 +96,7 @@ func TestTrialsMayBeginAtAnySeed(t *testing.T) {
 		r.Data, r.Setting, r.TrainPercent = cell.Data, cell.Setting, cell.TrainPercent
 		have[i] = r
 	}
-	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options[record.Record]{Seeds: train.Seeds(100, 3)})
+	tasks, total := planned(t, []record.Cell{cell}, have, "go", Options{Seeds: train.Seeds(100, 3)})
 	require.Equal(t, 3, total)
 	require.Len(t, tasks, 2, "the first trial by itself")
 	require.Equal(t, []uint64{100}, tasks[0].seeds)

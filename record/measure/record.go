@@ -1,8 +1,10 @@
 package measure
 
 import (
+	"context"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
@@ -58,16 +60,41 @@ func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Resu
 	trial.Data, trial.Cell = c.Data, c.Key()
 	trial.Source = filepath.Base(trial.Source) // not where a folder lies on this machine
 	if c.History {
-		keepHistory(&trial, r.History)
+		round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+		for _, e := range r.History {
+			trial.TrainLosses = append(trial.TrainLosses, round(e.TrainLoss))
+			trial.ValidationLosses = append(trial.ValidationLosses, round(e.ValidationLoss))
+		}
 	}
 	return trial
 }
 
-// keepHistory adds the losses of every epoch to a record.
-func keepHistory(c *record.Record, history []train.Epoch) {
-	round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-	for _, e := range history {
-		c.TrainLosses = append(c.TrainLosses, round(e.TrainLoss))
-		c.ValidationLosses = append(c.ValidationLosses, round(e.ValidationLoss))
+// readings runs a trial of a cell and reads it in every way.
+func readings(ctx context.Context, r *train.Runner, b *backend.Backend, c record.Cell, x train.Experiment,
+	seed uint64) (record.Record, error) {
+	ran, err := r.Readings(ctx, x, seed)
+	if err != nil {
+		return record.Record{}, err
 	}
+	stops := len(hyper.StopOns())
+	all := record.Readings{F1: make([][]float64, stops), ValidationF1: make([][]float64, stops),
+		BestEpochs: make([][]int, stops)}
+	if c.Setting == datasets.Inductive {
+		all.Cached = make([][]float64, stops)
+	}
+	percent := func(x float64) float64 { return math.Round(1e5*x) / 1e3 }
+	for _, reading := range ran.Readings {
+		i := slices.Index(hyper.StopOns(), reading.StopOn)
+		if reading.Cached {
+			all.Cached[i] = append(all.Cached[i], percent(reading.Test.MacroF1))
+			continue
+		}
+		all.F1[i] = append(all.F1[i], percent(reading.Test.MacroF1))
+		all.ValidationF1[i] = append(all.ValidationF1[i], percent(reading.Validation.MacroF1))
+		all.BestEpochs[i] = append(all.BestEpochs[i], reading.BestEpoch)
+	}
+	trial := c.Read(seed, ran.SplitHash, all)
+	trial.Epochs, trial.Seconds, trial.Backend, trial.Version = ran.Epochs, math.Round(ran.Seconds*1000)/1000, b.ID,
+		record.Version()
+	return trial, nil
 }

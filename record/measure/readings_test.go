@@ -21,22 +21,22 @@ func trajectoryCells() []record.Cell {
 	slow := plain.Masked(0.5).With(func(p *hyper.Parameters) { p.LearningRate = 0.005 })
 	other := record.NewCell("sbm", "gin", datasets.Transductive, 20).With(quick)
 	other.Parameters.StopOn = hyper.StopOnF1 // read off, so the same as without
-	return []record.Cell{plain, plain.Masked(0.5), slow, other,
-		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss })}
+	return []record.Cell{plain.Trained(), plain.Masked(0.5).Trained(), slow.Trained(), other.Trained(),
+		other.With(func(p *hyper.Parameters) { p.StopOn = hyper.StopOnLoss }).Trained()}
 }
 
-func trajectoryOptions(opened *atomic.Int32) Options[record.Trajectory] {
-	return Options[record.Trajectory]{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
+func trajectoryOptions(opened *atomic.Int32) Options {
+	return Options{Seeds: train.Seeds(100, 3), Batch: 2, Jobs: 2, Open: tinyOptions(opened).Open,
 		Protocol: "rules"}
 }
 
 func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
-	b, store := openGo(t), record.OpenTrajectories(t.TempDir(), "")
+	b, store := openGo(t), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
-	var last State[record.Trajectory]
-	o.Progress = func(s State[record.Trajectory]) { last = s }
-	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	var last State
+	o.Progress = func(s State) { last = s }
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
 	require.Equal(t, 12, last.Done, "4 trainings, 3 splits")
 	require.Equal(t, 12, last.Total)
 	require.EqualValues(t, 1, opened.Load())
@@ -49,7 +49,7 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 		if splits[trajectory.Seed] == nil {
 			splits[trajectory.Seed] = map[string]bool{}
 		}
-		splits[trajectory.Seed][trajectory.Split] = true
+		splits[trajectory.Seed][trajectory.SplitHash] = true
 	}
 	require.Len(t, splits, 3)
 	for _, hashes := range splits {
@@ -57,52 +57,52 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	}
 
 	// All there: nothing runs. One split more: one trial each.
-	last = State[record.Trajectory]{}
-	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	last = State{}
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
 	require.Zero(t, last.Done)
 	o.Seeds = train.Seeds(100, 4)
-	require.NoError(t, MissingTrajectories(t.Context(), b, store, trajectoryCells(), o))
+	require.NoError(t, Missing(t.Context(), b, store, trajectoryCells(), o))
 	require.Equal(t, 16, last.Done)
 	require.Equal(t, 12, last.Before)
 
-	again, differences, err := TrajectoryAgain(t.Context(), b, o.Open, all[0], 1<<40)
+	again, differences, err := Again(t.Context(), b, o.Open, all[0], 1<<40)
 	require.NoError(t, err)
 	require.Empty(t, differences)
-	require.Equal(t, all[0].F1, again.F1)
-	all[0].F1[0][0]++
-	_, differences, err = TrajectoryAgain(t.Context(), b, o.Open, all[0], 1<<40)
+	require.Equal(t, all[0].Readings, again.Readings)
+	all[0].Readings.F1[0][0]++
+	_, differences, err = Again(t.Context(), b, o.Open, all[0], 1<<40)
 	require.NoError(t, err)
 	require.Len(t, differences, 1)
 	require.Contains(t, differences[0], "macro F1: ")
 }
 
 func TestInterruptedTrajectoriesGoOnWhereTheyStoppedAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), record.OpenTrajectories(t.TempDir(), ""), record.OpenTrajectories(t.TempDir(), "")
+	b, whole, parts := openGo(t), record.OpenStore(t.TempDir()), record.OpenStore(t.TempDir())
 	var opened atomic.Int32
 	o := trajectoryOptions(&opened)
-	require.NoError(t, MissingTrajectories(t.Context(), b, whole, trajectoryCells(), o))
+	require.NoError(t, Missing(t.Context(), b, whole, trajectoryCells(), o))
 	ctx, cancel := context.WithCancel(t.Context())
 	interrupted := o
 	interrupted.Jobs = 1
-	interrupted.Progress = func(s State[record.Trajectory]) {
+	interrupted.Progress = func(s State) {
 		if s.Done == 5 {
 			cancel()
 		}
 	}
-	require.ErrorIs(t, MissingTrajectories(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
+	require.ErrorIs(t, Missing(ctx, b, parts, trajectoryCells(), interrupted), context.Canceled)
 	some, err := parts.Load()
 	require.NoError(t, err)
 	require.Len(t, some, 5)
 	o.Shards = 3
 	for o.Shard = range o.Shards {
-		require.NoError(t, MissingTrajectories(t.Context(), b, parts, trajectoryCells(), o))
+		require.NoError(t, Missing(t.Context(), b, parts, trajectoryCells(), o))
 	}
 	require.Len(t, trajectoriesOf(t, parts), 12)
 	require.ElementsMatch(t, trajectoriesOf(t, whole), trajectoriesOf(t, parts))
 }
 
 // trajectoriesOf are all trajectories of a store without what differs from run to run.
-func trajectoriesOf(t *testing.T, store *record.Store[record.Trajectory]) []record.Trajectory {
+func trajectoriesOf(t *testing.T, store *record.Store) []record.Record {
 	all, err := store.Load()
 	require.NoError(t, err)
 	for i := range all {

@@ -14,12 +14,9 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// someTrajectory is a trajectory that could have been measured.
-func someTrajectory(c Cell, seed uint64) Trajectory {
-	c = c.Trained()
-	t := Trajectory{Data: c.Data, Model: c.Parameters.Model, Setting: c.Setting, TrainPercent: c.TrainPercent,
-		Choices: c.TrainedChoices(),
-		Seed:    seed, Split: "0123", Epochs: 60, Backend: "go", Version: "nodemask", Protocol: "abc"}
+// someTrajectory is a record with readings that could have been measured.
+func someTrajectory(c Cell, seed uint64) Record {
+	t := Readings{}
 	for range hyper.StopOns() {
 		scores := []float64{80.125, 81, 82}[:NumArrivals(c.Setting)]
 		t.F1, t.ValidationF1, t.BestEpochs = append(t.F1, scores), append(t.ValidationF1, scores),
@@ -28,7 +25,9 @@ func someTrajectory(c Cell, seed uint64) Trajectory {
 			t.Cached = append(t.Cached, scores)
 		}
 	}
-	return t
+	r := c.Read(seed, "0123", t)
+	r.Epochs, r.Backend, r.Version, r.Protocol = 60, "go", "nodemask", "abc"
+	return r
 }
 
 func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
@@ -46,13 +45,13 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 		require.True(t, trained.Resplit)
 		require.Empty(t, trained.Arrivals)
 		require.Equal(t, hyper.StopOnLoss, trained.Parameters.StopOn)
-		line, err := json.Marshal(someTrajectory(c, 7))
+		line, err := someTrajectory(c, 7).Line()
 		require.NoError(t, err)
-		read, err := parseTrajectory(line)
+		read, err := ParseRecord(line)
 		require.NoError(t, err)
-		back, err := read.Cell()
-		require.NoError(t, err)
+		back := read.CellOf()
 		require.Equal(t, trained.Key(), back.Key())
+		require.Equal(t, trained.Key(), read.Cell)
 		back.Parameters.KeepRate, trained.Parameters.KeepRate = 0, 0 // 1 or the zero value that stands for it
 		require.Equal(t, trained, back)
 	})
@@ -61,10 +60,9 @@ func TestATrajectoryNamesTheTrainingThatItWas(t *testing.T) {
 func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.T) {
 	cell := NewCell("cora", "gin", datasets.Inductive, 10).Masked(0.5)
 	one := someTrajectory(cell, 101)
-	one.F1[1] = []float64{70, 71, 72}
-	one.Cached[1] = []float64{60, 61, 62}
-	records, err := one.Records()
-	require.NoError(t, err)
+	one.Readings.F1[1] = []float64{70, 71, 72}
+	one.Readings.Cached[1] = []float64{60, 61, 62}
+	records := one.Records()
 	require.Len(t, records, 12)
 	cell.Resplit, cell.Parameters.StopOn, cell.Arrivals = true, hyper.StopOnF1, datasets.TrainEdges
 	results := NewResults(records)
@@ -77,52 +75,52 @@ func TestATrajectoryIsReadAsOneRecordForEachWayOfStoppingAndArriving(t *testing.
 	require.Equal(t, cell.Key(), trial.CellOf().Key())
 	require.Equal(t, uint64(101), trial.Seed)
 	require.Equal(t, 2, trial.BestEpoch)
+	require.Equal(t, []Record{trial}, NewResults([]Record{one}).ReadOff(cell))
+	require.Empty(t, NewResults([]Record{one}).Trials(cell), "a record with readings is not one of a cell that has none")
 
-	records, err = someTrajectory(NewCell("cora", "gin", datasets.Transductive, 10), 101).Records()
-	require.NoError(t, err)
-	require.Len(t, records, 4)
+	require.Len(t, someTrajectory(NewCell("cora", "gin", datasets.Transductive, 10), 101).Records(), 4)
 }
 
 func TestTrajectoriesThatCannotBeAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*Trajectory){
-		`no model "gim"`:            func(t *Trajectory) { t.Model = "gim" },
-		"expected names of axes":    func(t *Trajectory) { t.Choices = map[string]string{"luck": "1"} },
-		"layers: ":                  func(t *Trajectory) { t.Choices = map[string]string{"layers": "many"} },
-		"without data, split, seed": func(t *Trajectory) { t.Split = "" },
-		"seed or protocol":          func(t *Trajectory) { t.Protocol = "" },
-		"100% to train on":          func(t *Trajectory) { t.TrainPercent = 100 },
-		`backend "xla:/evil.so"`:    func(t *Trajectory) { t.Backend = "xla:/evil.so" },
-		"3 ways of stopping":        func(t *Trajectory) { t.F1 = t.F1[:3] },
-		"2 kinds of arrivals":       func(t *Trajectory) { t.Cached[3] = t.Cached[3][:2] },
-		"a score of 101":            func(t *Trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
-		`setting "deductive"`:       func(t *Trajectory) { t.Setting = "deductive" },
-		"transductive trajectory":   func(t *Trajectory) { t.Setting = datasets.Transductive },
-		"epochs for 3 ways":         func(t *Trajectory) { t.BestEpochs = t.BestEpochs[1:] },
-		"epochs for 1 kinds":        func(t *Trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
-		"scores for 0 ways":         func(t *Trajectory) { t.Cached = nil },
-		"-5 epochs: expected":       func(t *Trajectory) { t.Epochs = -5 },
-		"best epoch 61 of 60":       func(t *Trajectory) { t.BestEpochs[1] = []int{1, 61, 3} },
-		"-1 seconds: expected":      func(t *Trajectory) { t.Seconds = -1 },
-		"no early stopping on":      func(t *Trajectory) { t.Choices = map[string]string{"stop": "luck"} },
+	for want, change := range map[string]func(*trajectory){
+		`no model "gim"`:            func(t *trajectory) { t.Model = "gim" },
+		"expected names of axes":    func(t *trajectory) { t.Choices = map[string]string{"luck": "1"} },
+		"layers: ":                  func(t *trajectory) { t.Choices = map[string]string{"layers": "many"} },
+		"without data, split, seed": func(t *trajectory) { t.Split = "" },
+		"seed or protocol":          func(t *trajectory) { t.Protocol = "" },
+		"100% to train on":          func(t *trajectory) { t.TrainPercent = 100 },
+		`backend "xla:/evil.so"`:    func(t *trajectory) { t.Backend = "xla:/evil.so" },
+		"3 ways of stopping":        func(t *trajectory) { t.F1 = t.F1[:3] },
+		"2 kinds of arrivals":       func(t *trajectory) { t.Cached[3] = t.Cached[3][:2] },
+		"a score of 101":            func(t *trajectory) { t.ValidationF1[0] = []float64{1, 101, 2} },
+		`setting "deductive"`:       func(t *trajectory) { t.Setting = "deductive" },
+		"transductive trajectory":   func(t *trajectory) { t.Setting = datasets.Transductive },
+		"epochs for 3 ways":         func(t *trajectory) { t.BestEpochs = t.BestEpochs[1:] },
+		"epochs for 1 kinds":        func(t *trajectory) { t.BestEpochs[2] = t.BestEpochs[2][:1] },
+		"scores for 0 ways":         func(t *trajectory) { t.Cached = nil },
+		"-5 epochs: expected":       func(t *trajectory) { t.Epochs = -5 },
+		"best epoch 61 of 60":       func(t *trajectory) { t.BestEpochs[1] = []int{1, 61, 3} },
+		"-1 seconds: expected":      func(t *trajectory) { t.Seconds = -1 },
+		"no early stopping on":      func(t *trajectory) { t.Choices = map[string]string{"stop": "luck"} },
 	} {
-		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7)
+		bad := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).trajectory()
 		change(&bad)
 		line, err := json.Marshal(bad)
 		require.NoError(t, err)
-		_, err = parseTrajectory(line)
+		_, err = ParseRecord(line)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := parseTrajectory([]byte(`{"luck":1}`))
+	_, err := ParseRecord([]byte(`{"f1":1}`))
 	require.ErrorContains(t, err, "not a trajectory")
-	good, err := json.Marshal(someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7))
+	good, err := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 7).Line()
 	require.NoError(t, err)
-	_, err = parseTrajectory(append(good, "{}"...))
+	_, err = ParseRecord(append(good, "{}"...))
 	require.ErrorContains(t, err, "expected one per line")
 }
 
 func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "of [results]")
-	store := OpenTrajectories(folder, "")
+	store := OpenStore(folder)
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
 	require.NoError(t, store.Add(someTrajectory(c, 1)))
@@ -135,52 +133,48 @@ func TestTrajectoriesAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 2, "the last line has no end")
 	require.NoError(t, store.Add(someTrajectory(c, 2)))
-	has := func(s *Store[Trajectory], c Cell, seed uint64) bool {
+	has := func(s *Store, c Cell, seed uint64) bool {
 		is, err := s.Has(c.Trained(), seed, "go")
 		require.NoError(t, err)
 		return is
 	}
 	require.True(t, has(store, c, 2))
 	require.False(t, has(store, c, 3))
-	require.NoError(t, OpenTrajectories(folder, "").Add(someTrajectory(c, 3)))
+	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 3)))
 	require.True(t, has(store, c, 3), "what another process adds is seen")
 	require.True(t, has(store, c.Masked(0.5), 1))
 	require.False(t, has(store, NewCell("cora", "gat", datasets.Inductive, 10), 1))
 
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 10)+"\n"), 0o666))
 	_, err = store.Load()
-	require.ErrorContains(t, err, path+": line 1: not a trajectory")
+	require.ErrorContains(t, err, path+": line 1: not a record")
 }
 
 func FuzzParseTrajectory(f *testing.F) {
-	line, err := json.Marshal(someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
+	line, err := someTrajectory(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7).Line()
 	require.NoError(f, err)
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		read, err := parseTrajectory(line)
+		read, err := ParseRecord(line)
 		if err != nil {
 			return
 		}
-		id, err := read.ID()
+		again, err := read.Line()
 		require.NoError(t, err)
-		again, err := json.Marshal(read)
+		back, err := ParseRecord(again)
 		require.NoError(t, err)
-		back, err := parseTrajectory(again)
-		require.NoError(t, err)
-		other, err := back.ID()
-		require.NoError(t, err)
-		require.Equal(t, id, other)
+		require.Equal(t, read.ID(), back.ID())
 	})
 }
 
 func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
-	require.NoError(t, OpenTrajectories(folder, "").Add(someTrajectory(c, 1)))
+	require.NoError(t, OpenStore(folder).Add(someTrajectory(c, 1)))
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text[:len(text)-1], 0o666))
-	store := OpenTrajectories(folder, "")
+	store := OpenStore(folder)
 	for range 2 { // whoever asked before reads on behind what it has seen
 		for seed := range uint64(2) {
 			has, err := store.Has(c.Trained(), seed+1, "go")
@@ -199,23 +193,20 @@ func TestATrajectoryThatLacksOnlyItsEndIsKept(t *testing.T) {
 
 func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
 	folder := t.TempDir()
-	store, c := OpenTrajectories(folder, ""), NewCell("cora", "gin", datasets.Inductive, 10)
+	store, c := OpenStore(folder), NewCell("cora", "gin", datasets.Inductive, 10)
 	wanted := c.Masked(0.5).Trained().Key()
 	for seed := range uint64(3) {
 		require.NoError(t, store.Add(someTrajectory(c, seed+1)))
 		require.NoError(t, store.Add(someTrajectory(c.Masked(0.5), seed+1)))
 	}
-	read := func() (map[string][]Trajectory, error) {
-		return store.ByCell(func(key string) bool { return key == wanted })(Pair{"cora", "gin"})
+	read := func() ([]Record, error) {
+		return store.LoadOnly(func(key string) bool { return key == wanted }, Pair{"cora", "gin"})
 	}
 	got, err := read()
 	require.NoError(t, err)
-	require.Equal(t, map[string][]Trajectory{wanted: {someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
-		someTrajectory(c.Masked(0.5), 3)}}, got)
-	all, err := store.ByCell(nil)(Pair{"cora", "gin"})
-	require.NoError(t, err)
-	require.Len(t, all, 2)
-	none, err := store.ByCell(nil)(Pair{"cora", "gat"})
+	require.Equal(t, []Record{someTrajectory(c.Masked(0.5), 1), someTrajectory(c.Masked(0.5), 2),
+		someTrajectory(c.Masked(0.5), 3)}, got)
+	none, err := store.Load(Pair{"cora", "gat"})
 	require.NoError(t, err)
 	require.Empty(t, none)
 
@@ -230,4 +221,14 @@ func TestCellsAreReadWithoutOthersWhoseSumsAreCheckedAllTheSame(t *testing.T) {
 		_, err = read()
 		require.ErrorContains(t, err, "was changed after it was written")
 	}
+}
+
+func TestTrialsOnOtherFilesOfTheDataAreNotComparedWithTheseOnes(t *testing.T) {
+	one := someTrajectory(NewCell("cora", "gin", datasets.Inductive, 10), 100)
+	other := someTrajectory(NewCell("cora", "gin", datasets.Transductive, 25), 100)
+	other.SplitHash = "b"
+	require.NoError(t, NewResults([]Record{one, other}).Err(), "another size has another split")
+	other.TrainPercent = 10
+	require.EqualError(t, NewResults([]Record{one, other}).Err(), `cora, 10 %, seed 100 has the splits "0123" and "b": `+
+		`some trials were run on other files of cora, which order its nodes otherwise; keep them in a folder of their own`)
 }
