@@ -182,7 +182,7 @@ func (l *Lane) stop() {
 	if l.process == nil {
 		return
 	}
-	l.in.Close()
+	_ = l.in.Close() // which ends the process
 	_ = syscall.Kill(-l.process.Process.Pid, syscall.SIGKILL)
 	_ = l.process.Wait()  // it was killed: there is no other way for it to end
 	for range l.answers { // until the reader, whose pipe is closed now, is done
