@@ -41,7 +41,6 @@ type Answer struct {
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
 	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
-	Rescaled   bool // what is kept is divided by p: silent
 	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
 }
 
@@ -56,7 +55,7 @@ func (c Choice) String() string {
 	for _, part := range []struct {
 		chosen bool
 		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
+	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Fair,
 		"no attention dropout"}} {
 		if part.chosen {
 			parts = append(parts, part.words)
@@ -74,7 +73,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 	for _, choice := range []struct {
 		axis   string
 		chosen bool
-	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisRescale, c.Rescaled}, {axisAttention, c.Fair}} {
+	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisAttention, c.Fair}} {
 		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = 1
 		}

@@ -127,7 +127,6 @@ func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 		{AllEdges: true}:                   {-5, 3},
 		{SelfMasked: true}:                 {1, 1},
 		{AllEdges: true, SelfMasked: true}: {-7, 1},
-		{Rescaled: true}:                   {2.5, 2.5},
 		{Fair: true}:                       {-1, -1},
 	} {
 		all, err := cited.Answers(r, choice)
