@@ -84,27 +84,27 @@ func (b Bars) SVG() ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	page := sheet{id: b.ID, title: b.Title, description: b.description(), colours: []int{0}, width: b.Width}
-	if page.width == 0 {
-		page.width = defaultBarsWidth
+	page := Sheet{ID: b.ID, Title: b.Title, Description: b.description(), Colours: []int{0}, Width: b.Width}
+	if page.Width == 0 {
+		page.Width = defaultBarsWidth
 	}
 	names, most, labels, numbers := make([][]string, len(b.Rows)), 0.0, 0.0, 0.0
 	top := page.top() + margin/2
 	bottom := top
 	for i, bar := range b.Rows {
-		names[i] = wrap(bar.Label, tickSize, page.width/3)
+		names[i] = wrap(bar.Label, tickSize, page.Width/3)
 		labels, numbers = max(labels, widest(names[i], tickSize)), max(numbers, textWidth(bar.number(), tickSize))
 		most = max(most, slices.Max(bar.values()))
 		bottom += bar.height(names[i])
 	}
-	left, right := margin+labels+yTickLabel, page.width-margin-numbers-yTickLabel
+	left, right := margin+labels+yTickLabel, page.Width-margin-numbers-yTickLabel
 	x := newAxis(0, most, max((right-left)/stepX, 2), false)
 	if most == 0 {
 		x = newAxis(0, 1, 2, false)
 	}
 	x.min, x.start, x.end = 0, left, right
-	xLabel := wrap(b.label(), labelSize, page.width-2*margin)
-	page.height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
+	xLabel := wrap(b.label(), labelSize, page.Width-2*margin)
+	page.Height = bottom + xTickLabel + xLabelGap + float64(len(xLabel)-1)*labelLine + labelDescent + margin
 
 	d := page.open()
 	x.drawBelow(d, bottom)
@@ -128,7 +128,7 @@ func (b Bars) SVG() ([]byte, error) {
 		}
 		d.label(point{behind + yTickLabel/2, centre}, "", []string{bar.number()})
 	}
-	d.path(fill(0), bars.String())
+	d.path(Fill(0), bars.String())
 	d.path(`stroke="`+ink+`" stroke-width="2"`, marks.String())
 	d.path(axisLine, polyline(point{left, top}, point{left, bottom}))
 	x.drawLabel(d, bottom, xLabel)

@@ -127,7 +127,7 @@ func (c Chart) SVG() ([]byte, error) {
 
 // layout says where the parts of a chart are.
 type layout struct {
-	page      sheet
+	page      Sheet
 	looks     []look
 	legend    legend
 	legendTop float64
@@ -136,23 +136,23 @@ type layout struct {
 
 func (c Chart) layout() layout {
 	l := layout{looks: looks(c.Series)}
-	l.page = sheet{id: c.ID, title: c.Title, description: c.description(), colours: coloursOf(l.looks), width: c.Width,
-		height: c.Height}
-	if l.page.width == 0 {
-		l.page.width = defaultWidth
+	l.page = Sheet{ID: c.ID, Title: c.Title, Description: c.description(), Colours: coloursOf(l.looks), Width: c.Width,
+		Height: c.Height}
+	if l.page.Width == 0 {
+		l.page.Width = defaultWidth
 	}
-	if l.page.height == 0 {
-		l.page.height = defaultHeight
+	if l.page.Height == 0 {
+		l.page.Height = defaultHeight
 	}
 	l.legendTop = l.page.top()
 	if l.legendTop > margin {
 		l.legendTop += margin / 2
 	}
-	l.legend = newLegend(c.Series, l.looks, l.page.width-2*margin)
+	l.legend = newLegend(c.Series, l.looks, l.page.Width-2*margin)
 	above := l.legendTop + l.legend.height()
 	// Where the words take much of the height, the chart gets higher.
-	l.page.height = max(l.page.height, above+0.6*l.page.height)
-	l.frame = c.newFrame(l.page.width, l.page.height, above)
+	l.page.Height = max(l.page.Height, above+0.6*l.page.Height)
+	l.frame = c.newFrame(l.page.Width, l.page.Height, above)
 	return l
 }
 
@@ -178,7 +178,7 @@ func (c Chart) Places() ([]Place, error) {
 				continue
 			}
 			at, x := l.frame.at(s.X[i], s.Y[i]), strconv.FormatFloat(s.X[i], 'g', 4, 64)
-			places = append(places, Place{Left: percent(at.x, l.page.width), Top: percent(at.y, l.page.height),
+			places = append(places, Place{Left: percent(at.x, l.page.Width), Top: percent(at.y, l.page.Height),
 				Name: fmt.Sprintf("%s, %s: %.2f", Plain(s.Name), x, s.Y[i]), Cell: cell})
 		}
 	}

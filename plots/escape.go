@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// escape returns s for the text or an attribute of HTML and XML. What XML cannot hold becomes U+FFFD.
-func escape(s string) string {
+// Escape returns s for the text or an attribute of HTML and XML. What XML cannot hold becomes U+FFFD.
+func Escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 	return b.String()
@@ -52,8 +52,9 @@ func sentences(parts ...string) string {
 	return strings.Join(all, " ")
 }
 
-// name returns s as the name of an element that HTML, XML and CSS all take.
-func name(s string) string {
+// ElementID returns s as the id of an element that HTML, XML and CSS all take: all but letters, digits, - and _ become
+// -, and it begins with a letter.
+func ElementID(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r

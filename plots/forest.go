@@ -77,9 +77,9 @@ func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	page := sheet{id: f.ID, title: f.Title, description: f.description(), colours: []int{0, 1}, width: f.Width}
-	if page.width == 0 {
-		page.width = defaultForestWidth
+	page := Sheet{ID: f.ID, Title: f.Title, Description: f.description(), Colours: []int{0, 1}, Width: f.Width}
+	if page.Width == 0 {
+		page.Width = defaultForestWidth
 	}
 	labels, numbers, low, high := 0.0, 0.0, 0.0, 0.0
 	height := float64(len(f.Groups)) * (forestRow + forestGap)
@@ -87,7 +87,7 @@ func (f Forest) SVG() ([]byte, error) {
 	for i, g := range f.Groups {
 		for _, e := range g.Rows {
 			slack := e.slack()
-			words := func(text string) []string { return wrap(text, slack*tickSize, page.width/3) }
+			words := func(text string) []string { return wrap(text, slack*tickSize, page.Width/3) }
 			w := forestWords{words(e.Label), words(e.numbers())}
 			labels = max(labels, slack*widest(w.label, tickSize))
 			numbers = max(numbers, slack*widest(w.numbers, tickSize))
@@ -99,11 +99,11 @@ func (f Forest) SVG() ([]byte, error) {
 	columns, columnsWidth := f.columns(numbers)
 	numbers += columnsWidth
 	left := margin + labels + yTickLabel
-	right := max(page.width-margin-numbers-forestNumbers, left+page.width/4)
-	page.width = max(page.width, right+forestNumbers+numbers+margin)
+	right := max(page.Width-margin-numbers-forestNumbers, left+page.Width/4)
+	page.Width = max(page.Width, right+forestNumbers+numbers+margin)
 	top := page.top()
 	bottom := top + height
-	page.height = bottom + xTickLabel + xLabelGap + labelDescent + margin
+	page.Height = bottom + xTickLabel + xLabelGap + labelDescent + margin
 	x := newAxis(low, high, max((right-left)/stepX, 2), false)
 	x.start, x.end = left, right
 
@@ -171,7 +171,7 @@ func (e Effect) draw(d *drawing, y float64, x axis) {
 	} else {
 		parts = polyline(point{low, y}, point{high, y})
 	}
-	d.path(stroke(l.colour, width), parts)
+	d.path(Stroke(l.colour, width), parts)
 	d.path(l.markers(), l.marker(point{value, y}))
 }
 

@@ -20,9 +20,9 @@ const (
 // where it is narrow, one below the other. Neither needs a style sheet: notebooks that are not trusted have none.
 func (t Table) html() string {
 	var b strings.Builder
-	id, title, caption := "", escape(Plain(t.Title)), escape(Plain(t.Caption))
+	id, title, caption := "", Escape(Plain(t.Title)), Escape(Plain(t.Caption))
 	if t.ID != "" {
-		id = fmt.Sprintf(` id="%s"`, name(t.ID))
+		id = fmt.Sprintf(` id="%s"`, ElementID(t.ID))
 	}
 	if title != "" {
 		title = "<b>" + title + "</b>"
@@ -105,7 +105,7 @@ func (b block) header() {
 	if shared != "" {
 		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td>"+
 			"<th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
-			len(b.labels), len(b.numbers), escape(shared))
+			len(b.labels), len(b.numbers), Escape(shared))
 	}
 	b.WriteString("<tr>")
 	for _, i := range slices.Concat(b.labels, b.numbers) {
@@ -116,12 +116,12 @@ func (b block) header() {
 		if b.figure() {
 			text = broken(text, longestName)
 		} else {
-			text = escape(text)
+			text = Escape(text)
 		}
 		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, b.side(i), text)
 		var names []string
 		for _, k := range b.under(i) {
-			names = append(names, escape(b.Header[k]))
+			names = append(names, Escape(b.Header[k]))
 		}
 		if len(names) > 0 {
 			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(names, ", "))
@@ -172,7 +172,7 @@ func (b block) cell(row []Field, i int) string {
 	f := row[i]
 	switch {
 	case !b.figure():
-		return f.bolden(flags.ReplaceAllString(escape(f.Text), `<span style="white-space:nowrap">$0</span>`))
+		return f.bolden(flags.ReplaceAllString(Escape(f.Text), `<span style="white-space:nowrap">$0</span>`))
 	case b.isText(i):
 		return f.bolden(broken(f.Text, longestText))
 	default:
@@ -187,13 +187,13 @@ func broken(text string, letters int) string {
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
 		if line != "" && len([]rune(line))+1+len([]rune(word)) > letters {
-			lines = append(lines, escape(line))
+			lines = append(lines, Escape(line))
 			line = word
 			continue
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	return strings.Join(append(lines, escape(line)), " <br/>")
+	return strings.Join(append(lines, Escape(line)), " <br/>")
 }
 
 // sharedPrefix is what the names of all these columns of a figure have before a colon; "" if they differ there.
@@ -229,9 +229,9 @@ func (t Table) side(column int) string {
 // number is a number as HTML: a deviation after it is small.
 func (f Field) number() string {
 	number, sd, found := strings.Cut(f.Text, deviation)
-	s := f.bolden(escape(number))
+	s := f.bolden(Escape(number))
 	if found {
-		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, escape(sd))
+		s += fmt.Sprintf(`<small style="%s">%s%s</small>`, softly, deviation, Escape(sd))
 	}
 	return s
 }
@@ -248,10 +248,10 @@ func (f Field) bolden(html string) string {
 func (f Field) attributes() string {
 	text := ""
 	if f.Note != "" {
-		text += fmt.Sprintf(` title="%s" tabindex="0"`, escape(f.Note))
+		text += fmt.Sprintf(` title="%s" tabindex="0"`, Escape(f.Note))
 	}
 	if f.Cell != "" {
-		text += fmt.Sprintf(` data-cell="%s"`, escape(f.Cell))
+		text += fmt.Sprintf(` data-cell="%s"`, Escape(f.Cell))
 	}
 	return text
 }

@@ -29,8 +29,11 @@ func Palette() []Colour {
 // ink is the colour of the text around the chart.
 const ink = "currentColor"
 
-// colours are those of the series, in order. Ink comes before those that are close to others.
-var colours = slices.Insert(Palette(), 5, Colour{ink, ink})
+// colours are those of [Palette], and the page's ink.
+var colours = append(Palette(), Colour{ink, ink})
+
+// order has the colours of series, one after the other: ink comes before those that are close to others.
+var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 // dashes are those of plain series, referenceDashes those of references: all dashed evenly.
 var (
@@ -57,7 +60,7 @@ func looks(series []Series) []look {
 	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
 	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
 	free := func(s Series) look {
-		l := look{colour: next % len(colours), shape: next % shapes, dash: dashes[next%len(dashes)]}
+		l := look{colour: order[next%len(order)], shape: next % shapes, dash: dashes[next%len(dashes)]}
 		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are whole
 			l.dash = ""
 		}
@@ -121,13 +124,14 @@ func referred(series []Series, reference string) int {
 	return of
 }
 
-// fill returns the attributes that fill a shape with one of the colours. The style sheet finds it by its class.
-func fill(colour int) string {
+// Fill returns the attributes that fill a shape with a colour of [Palette]. The style sheet of [Sheet] finds it by its
+// class, and [Stroke]'s line too.
+func Fill(colour int) string {
 	return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, colours[colour].Light)
 }
 
-// stroke returns the attributes that draw a line of one of the colours.
-func stroke(colour int, width float64) string {
+// Stroke returns the attributes that draw a line in a colour of [Palette].
+func Stroke(colour int, width float64) string {
 	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, colours[colour].Light,
 		px(width))
 }
@@ -138,7 +142,7 @@ func (l look) line() string {
 	if l.open {
 		width = 1.5
 	}
-	attributes := stroke(l.colour, width) + ` stroke-linejoin="round"`
+	attributes := Stroke(l.colour, width) + ` stroke-linejoin="round"`
 	if l.dash != "" {
 		attributes += ` stroke-dasharray="` + l.dash + `"`
 	}
@@ -146,14 +150,14 @@ func (l look) line() string {
 }
 
 // band returns the attributes of the band around a line.
-func (l look) band() string { return fill(l.colour) + ` fill-opacity="0.18"` }
+func (l look) band() string { return Fill(l.colour) + ` fill-opacity="0.18"` }
 
 // markers returns the attributes of the markers.
 func (l look) markers() string {
 	if l.open {
-		return stroke(l.colour, 1.5)
+		return Stroke(l.colour, 1.5)
 	}
-	return fill(l.colour)
+	return Fill(l.colour)
 }
 
 const (

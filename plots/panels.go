@@ -48,18 +48,18 @@ func (p Panels) SVG() ([]byte, error) {
 		}
 	}
 	looks := looks(all.Series)
-	page := sheet{id: p.ID, title: p.Title, description: all.description(), colours: coloursOf(looks), width: p.Width}
-	if page.width == 0 {
-		page.width = defaultPanelsWidth
+	page := Sheet{ID: p.ID, Title: p.Title, Description: all.description(), Colours: coloursOf(looks), Width: p.Width}
+	if page.Width == 0 {
+		page.Width = defaultPanelsWidth
 	}
-	legend := newLegend(all.Series, looks, page.width-2*margin)
+	legend := newLegend(all.Series, looks, page.Width-2*margin)
 	top := page.top() + margin
 	above := top + legend.height()
-	page.height = above + panelsRow*float64(len(p.Rows))
+	page.Height = above + panelsRow*float64(len(p.Rows))
 	d := page.open()
 	legend.draw(d, point{margin, top})
 	for i, row := range p.Rows {
-		share := (page.width - margin) / float64(len(row))
+		share := (page.Width - margin) / float64(len(row))
 		whole := Chart{} // for the scale of all charts of the row
 		for _, c := range row {
 			whole.Series = append(whole.Series, c.Series...)

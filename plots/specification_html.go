@@ -81,6 +81,6 @@ func (s Specification) HTML() (string, error) {
 <script>
 %s</script>
 </div>
-`, base64.StdEncoding.EncodeToString(picture), escape(alt), px(l.page.width), px(l.page.height),
+`, base64.StdEncoding.EncodeToString(picture), Escape(alt), px(l.page.Width), px(l.page.Height),
 		data, specificationScript), nil
 }

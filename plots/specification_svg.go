@@ -20,7 +20,7 @@ const (
 
 // specificationLayout says where things are.
 type specificationLayout struct {
-	page         sheet
+	page         Sheet
 	summary      []string
 	legendTop    float64
 	legend       []specificationSample
@@ -51,9 +51,9 @@ type specificationSample struct {
 }
 
 func (s Specification) layout() specificationLayout {
-	l := specificationLayout{page: sheet{id: s.ID, title: s.Title, description: s.description(), colours: []int{0, 1},
-		width: cmp.Or(s.Width, defaultSpecificationWidth), scrolls: true}}
-	width := l.page.width
+	l := specificationLayout{page: Sheet{ID: s.ID, Title: s.Title, Description: s.description(), Colours: []int{0, 1},
+		Width: cmp.Or(s.Width, defaultSpecificationWidth), Scrolls: true}}
+	width := l.page.Width
 	l.summary = wrap(s.summary()+".", labelSize, width-2*margin)
 	l.legendTop = l.page.top() + float64(len(l.summary))*lineHeight*labelSize + margin/2
 	top := l.placeLegend(s) + tickSize // half of the highest number is above
@@ -86,7 +86,7 @@ func (s Specification) layout() specificationLayout {
 		l.axes = append(l.axes, rows)
 	}
 	l.matrixBottom = at
-	l.page.height = at + margin
+	l.page.Height = at + margin
 	return l
 }
 
@@ -105,7 +105,7 @@ func (l *specificationLayout) placeLegend(s Specification) float64 {
 	x, y := float64(margin), l.legendTop+optionLine/2
 	for _, sample := range samples {
 		width := 22 + textWidth(sample.text, tickSize) + 10
-		if x > margin && x+width > l.page.width {
+		if x > margin && x+width > l.page.Width {
 			x = margin
 			y += optionLine
 		}
@@ -158,7 +158,7 @@ func (l specificationLayout) drawFrame(d *drawing, label string) {
 // drawRows draws the names of axes and options, and the medians.
 func (s Specification) drawRows(d *drawing, l specificationLayout) {
 	var rows, rules strings.Builder
-	end := l.page.width - margin
+	end := l.page.Width - margin
 	d.text(point{end, l.y.start - 4}, tickSize, toTheLeft+` class="medians"`, "median")
 	for k, a := range l.axes {
 		rules.WriteString(polyline(point{margin, a.top - axisGap/2}, point{end, a.top - axisGap/2}))

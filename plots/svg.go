@@ -59,52 +59,64 @@ func checkInterval(v, low, high float64) error {
 	return nil
 }
 
-// sheet is what a drawing has besides its shapes.
-type sheet struct {
-	id, title, description string
-	colours                []int // of its shapes
-	width, height          float64
-	scrolls                bool // where it is too wide, instead of shrinking
+// Sheet is an SVG element, but for its shapes.
+type Sheet struct {
+	ID, Title, Description string
+	Colours                []int // of [Palette], that its shapes have
+	Width, Height          float64
+	Scrolls                bool // where it is too wide, instead of shrinking
 }
 
 // heading returns the lines of the title.
-func (s sheet) heading() []string {
-	if Plain(s.title) == "" {
+func (s Sheet) heading() []string {
+	if Plain(s.Title) == "" {
 		return nil
 	}
-	return wrap(s.title, boldSlack*titleSize, s.width-2*margin)
+	return wrap(s.Title, boldSlack*titleSize, s.Width-2*margin)
 }
 
 // top returns the height of the margin and the title.
-func (s sheet) top() float64 { return margin + float64(len(s.heading()))*lineHeight*titleSize }
+func (s Sheet) top() float64 { return margin + float64(len(s.heading()))*lineHeight*titleSize }
 
-// open returns a drawing without shapes.
-func (s sheet) open() *drawing {
+// open returns a drawing with the title alone.
+func (s Sheet) open() *drawing {
 	d := new(drawing)
-	id, title, style := name(s.id), Plain(s.title), "max-width:100%"
+	d.WriteString(s.head())
+	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, s.heading())
+	return d
+}
+
+// SVG returns the drawing of shapes, which are elements of SVG. It takes its colours from the page, or where it is a
+// page of its own, from the reader's choice of light or dark.
+func (s Sheet) SVG(shapes string) []byte { return []byte(s.head() + shapes + "</svg>\n") }
+
+// head returns all that comes before the shapes.
+func (s Sheet) head() string {
+	var b strings.Builder
+	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"
 	if title == "" {
 		title = "Chart"
 	}
-	if s.scrolls {
-		style = fmt.Sprintf("width:%spx;max-width:none", px(s.width))
+	if s.Scrolls {
+		style = fmt.Sprintf("width:%spx;max-width:none", px(s.Width))
 	}
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `, id)
-	d.printf(`width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.width), px(s.height),
-		style)
-	d.printf("fill=\"%s\" font-family=\"%s\">\n", ink, FontFamily)
-	d.printf("<title id=\"%s-title\">%s</title>\n", id, escape(title))
-	d.printf("<desc id=\"%s-desc\">%s</desc>\n", id, escape(s.description))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
+		id)
+	fmt.Fprintf(&b, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, px(s.Width),
+		px(s.Height), style)
+	fmt.Fprintf(&b, "fill=\"%s\" font-size=\"%d\" font-family=\"%s\">\n", ink, tickSize, FontFamily)
+	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, Escape(title))
+	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, Escape(s.Description))
 	// By itself the drawing is the root and has no text around it to take the colour from.
-	d.printf("<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
-	d.printf("@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
+	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
+	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, colour := range colours {
-		if colour.Dark != ink && slices.Contains(s.colours, i) {
-			d.printf("#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
+		if colour.Dark != ink && slices.Contains(s.Colours, i) {
+			fmt.Fprintf(&b, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
 		}
 	}
-	d.WriteString("}\n</style>\n")
-	d.lines(point{margin, margin + titleSize}, titleSize, lineHeight*titleSize, bold, s.heading())
-	return d
+	fmt.Fprintf(&b, "}\n@media print{#%s:root{color:#1a1a1a;background:none}}\n</style>\n", id)
+	return b.String()
 }
 
 // drawing is an SVG being written.
@@ -128,7 +140,7 @@ func (d *drawing) path(attributes, data string) {
 // text writes one line with its baseline at a place. An empty line is left out.
 func (d *drawing) text(at point, size int, attributes, line string) {
 	if line != "" {
-		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", px(at.x), px(at.y), size, attributes, escape(line))
+		d.printf("<text x=\"%s\" y=\"%s\" font-size=\"%d\"%s>%s</text>\n", px(at.x), px(at.y), size, attributes, Escape(line))
 	}
 }
 

@@ -61,7 +61,7 @@ over all rounds with the least behind it.`,
 	addMarkdown(flags, &f.markdown)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a contender instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
-	c.AddCommand(newContenderCommand(), newBenchBatchesCommand())
+	c.AddCommand(newContenderCommand())
 	return c
 }
 

@@ -99,7 +99,7 @@ func TestWhatTheMultiverseCannotBeAskedIsMisuse(t *testing.T) {
 		"--list: --part tuned has no readings to list": {"--list", "--part", "tuned"},
 		"its sizes and splits are the protocol's": {"--part", "depth", "--splits",
 			"3"},
-		"unknown command \"cora\"": {"cora"},
+		"found 'nodemask multiverse cora'": {"cora"},
 	} {
 		code, _, errs := nodemask(t, append([]string{"multiverse", "--results", folder}, arguments...)...)
 		require.Equal(t, 2, code, errs)

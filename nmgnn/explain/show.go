@@ -161,7 +161,7 @@ func (v View) WriteSVG(w io.Writer) error {
 	}
 	class := v.Model.Classes[v.Class]
 	o.FlowNames = [2]string{"for " + class, "against " + class}
-	return draw.Write(w, v.Tree, draw.SVG, o.ByClass(v.Graph.Labels, v.Graph.Classes))
+	return draw.WriteSVG(w, v.Tree, o.ByClass(v.Graph.Labels, v.Graph.Classes))
 }
 
 // WriteHTML writes a page with the drawing and both tables. It needs no
