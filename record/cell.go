@@ -34,12 +34,12 @@ type Cell struct {
 	Readings bool `json:"readings,omitempty"`
 }
 
-// NewCell returns a cell with the model's preset. It panics for a model that does not exist.
+// NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error, as
+// does all that trains the cell.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
 	p, known := presets()[model]
 	if !known {
-		_, err := hyper.For(model)
-		panic(err)
+		p.Model = model
 	}
 	return Cell{Data: data, Setting: setting, TrainPercent: trainPercent, Parameters: p}
 }

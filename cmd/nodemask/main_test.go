@@ -162,7 +162,7 @@ func TestPresetHelpSaysWhichModelStartsFromWhich(t *testing.T) {
 		preset := hyper.TraitsOf(model).Preset
 		want := preset + ` for ([a-z0-9]+, )*` + model + `\b`
 		if preset == hyper.Presets()[0] {
-			want = preset + ` for the others\)$`
+			want = preset + ` for the others\)`
 		}
 		assert.Regexp(t, want, help, model)
 	}

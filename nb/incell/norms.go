@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
@@ -26,7 +23,7 @@ import (
 // with masking, with rescaled masking and with neither, and shows how large representations are, layer by layer: of
 // train nodes as training sees them, and of test nodes when nothing is masked any more.
 func NormsByLayer(data, model string, setting datasets.Setting, trainPercent int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
 	nb.Table(nb.Must1(normsByLayer(ctx, data, model, setting, trainPercent)))
 }
