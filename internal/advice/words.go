@@ -130,11 +130,10 @@ func (q *Question) open() (n int) {
 // finish fills in what follows from the rest.
 func (a *Advice) finish(s *study) {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
-	if q, arm := a.use(""); arm != nil {
+	if _, arm := a.use(""); arm != nil {
 		c := arm.cell
 		c.Data = s.Data
 		a.Command = strings.TrimSuffix(c.Command(10), " --json")
-		_ = q
 	}
 	a.Sentence = a.sentence()
 }
@@ -250,11 +249,10 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		switch {
 		case best.Name != plain:
 			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
-		case len(gains)+len(none) > 0 || best.Name == plain:
+		case len(gains) > 0:
+			with = " without it"
+		default:
 			with = " without any"
-			if len(gains) > 0 {
-				with = " without it"
-			}
 		}
 		verb := "Use"
 		if len(open) > 0 {
