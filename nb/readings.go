@@ -181,7 +181,7 @@ func whatMatters(results *record.Results, data, model string) {
 			hyper.Title(model), evidence.DataTitle(data)),
 		Header:  []string{"axis", "inductive", "transductive"},
 		Caption: "Dash: it does not matter there. What is left of 100 is axes working together, and noise."}
-	shares := map[datasets.Setting]map[string]stats.AxisShare{}
+	shares := map[datasets.Setting]map[string]float64{}
 	additive := map[datasets.Setting]string{}
 	for _, setting := range datasets.Settings() {
 		e := effectsOf(results, data, model, setting)
@@ -190,12 +190,15 @@ func whatMatters(results *record.Results, data, model string) {
 			additive[setting] = "–"
 			continue
 		}
-		names, v, err := e.Explained()
+		names, explained, err := e.Explained()
 		Must(err)
-		shares[setting], additive[setting] = map[string]stats.AxisShare{}, percent(v.Additive)
-		for i, share := range v.Axes {
+		shares[setting] = map[string]float64{}
+		total := 0.0
+		for i, share := range explained {
 			shares[setting][names[i]] = share
+			total += share
 		}
+		additive[setting] = percent(total)
 	}
 	if len(shares) == 0 {
 		return
@@ -203,14 +206,14 @@ func whatMatters(results *record.Results, data, model string) {
 	settings := []datasets.Setting{datasets.Inductive, datasets.Transductive}
 	axes := Must1(multiverse.AxesOf(model))
 	most := func(name string) float64 {
-		return max(shares[datasets.Inductive][name].Lost, shares[datasets.Transductive][name].Lost)
+		return max(shares[datasets.Inductive][name], shares[datasets.Transductive][name])
 	}
 	slices.SortStableFunc(axes, func(a, b multiverse.Axis) int { return cmp.Compare(most(b.Name), most(a.Name)) })
 	for _, axis := range axes {
 		row := []string{axis.Name, "–", "–"}
 		for i, setting := range settings {
 			if share, is := shares[setting][axis.Name]; is {
-				row[i+1] = percent(share.Lost)
+				row[i+1] = percent(share)
 			}
 		}
 		t.Rows = append(t.Rows, texts(row...))

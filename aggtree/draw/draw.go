@@ -1,5 +1,5 @@
-// Package draw draws aggregation trees: [WriteText] as lines of text, [WriteSVG] as a picture. Of a large tree they draw
-// a part and say how much they leave out. [PaperFigure] draws the paper's figures 1 to 7 anew.
+// Package draw draws aggregation trees: [WriteText] as lines of text, [WriteSVG] as a picture. Of a large tree they
+// draw a part and say how much they leave out. [PaperFigure] draws the paper's figures 1 to 7 anew.
 package draw
 
 import (

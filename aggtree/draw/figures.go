@@ -30,8 +30,8 @@ var paperFigures = map[string]func() figure{"transductive": transductiveFigure, 
 	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
 	"masked": maskedFigure}
 
-// PaperFigure draws one of the paper's figures 1 to 7, panels side by side, and says in words what it shows: those of the
-// two settings ("transductive", "inductive"), "trees", "invalid", "new-node", "cached" or "masked". The same figure
+// PaperFigure draws one of the paper's figures 1 to 7, panels side by side, and says in words what it shows: those of
+// the two settings ("transductive", "inductive"), "trees", "invalid", "new-node", "cached" or "masked". The same figure
 // gives the same bytes. The id of the SVG element is that of the figure.
 func PaperFigure(id string) (svg []byte, words string, err error) {
 	draw, found := paperFigures[id]

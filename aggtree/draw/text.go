@@ -9,8 +9,8 @@ import (
 	"nodemask/aggtree"
 )
 
-// WriteText writes a node of a tree a line, with branches before its name. It returns an error for an empty tree, or the
-// writer's error.
+// WriteText writes a node of a tree a line, with branches before its name. It returns an error for an empty tree, or
+// the writer's error.
 func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err

@@ -169,7 +169,7 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err := measure.Missing(ctx, l.backend, l.store, cells, measure.Options{
-		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool,
+		Seeds: seeds, Batch: len(seeds), Jobs: l.Jobs, Pool: l.pool, WithoutMAD: true,
 		Open: func(context.Context, string) (*datasets.Graph, error) { return l.Graph, nil },
 		Epoch: func(c record.Cell, _ uint64, epoch int, _ train.Epoch) {
 			if err := l.pace(c.Key(), epoch); err != nil {

@@ -42,7 +42,8 @@ NAME is one of those that 'nodemask data list' shows, or the path of a graph of 
   a .pt file of PyTorch Geometric: Data, (data, slices) or a dictionary of tensors; nothing of it is run
 
 A node's attribute or column label, class or y is its class; train_mask, val_mask and test_mask are the graph's own
-split ('train --split own'); other numbers are features. CSV is UTF-8. What is left out, such as weights of edges, is
+split ('train --split own'); other numbers are features. PATH:label=club names the classes otherwise, and
+PATH.pt:mask=3 takes column 3, from 0 on, of masks that have several. CSV is UTF-8. What is left out, such as weights of edges, is
 said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and 64 times its
 bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
 the program, and are read from files only where --data-dir names their folder.`,

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"nodemask/datasets"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/datasets"
 )
 
 // nodemask runs the command and returns its exit code and what it wrote.

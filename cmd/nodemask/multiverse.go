@@ -328,12 +328,12 @@ func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 		"%s), "+
 		"below %.0f %% (p %s)\n", name, joint.Readings, joint.Splits, joint.Median, p(joint.MedianP), 100*joint.Positive,
 		p(joint.PositiveP), 100*joint.Negative, p(joint.NegativeP))
-	names, variance, err := effects.Explained()
+	names, shares, err := effects.Explained()
 	if err != nil {
 		return nil //nolint:nilerr // a single reading varies in nothing
 	}
-	for i, axis := range variance.Axes {
-		fmt.Fprintf(w, "    %s explains %.0f %% alone, %.0f %% beyond the others\n", names[i], 100*axis.Alone, 100*axis.Lost)
+	for i, share := range shares {
+		fmt.Fprintf(w, "    %s explains %.0f %%\n", names[i], 100*share)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
 	"nodemask/record"
@@ -183,49 +181,31 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Agreement says how near gains come to published ones.
-type Agreement struct {
-	Cells       int
-	RMS         float64 // root mean square of ours minus the published ones, in points
-	Correlation float64
-	Inside      int // of Cells: those in which the published gain is in our 95 % interval
-}
-
 // Published returns a published gain in points.
 type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
 
-// Agree compares the gains of answers with published ones, over all cells that both have; answers that lack splits do
-// not count.
-func Agree(answers []Answer, published Published) (Agreement, error) {
-	var ours, theirs []float64
-	var a Agreement
+// Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
+// both have, and how many those are; answers that lack splits do not count.
+func Agree(answers []Answer, published Published) (rms float64, cells int, err error) {
 	for _, answer := range answers {
 		if answer.Splits < Splits {
 			continue
 		}
 		gains, err := answer.BySize()
 		if err != nil {
-			return a, err
+			return 0, 0, err
 		}
 		for _, g := range gains {
-			want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent)
-			if !found {
-				continue
-			}
-			ours, theirs = append(ours, g.Mean), append(theirs, want)
-			a.RMS += (g.Mean - want) * (g.Mean - want)
-			if g.Low <= want && want <= g.High {
-				a.Inside++
+			if want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); found {
+				rms += (g.Mean - want) * (g.Mean - want)
+				cells++
 			}
 		}
 	}
-	if a.Cells = len(ours); a.Cells > 0 {
-		a.RMS = math.Sqrt(a.RMS / float64(a.Cells))
+	if cells > 0 {
+		rms = math.Sqrt(rms / float64(cells))
 	}
-	if a.Cells > 2 {
-		a.Correlation = stat.Correlation(ours, theirs, nil)
-	}
-	return a, nil
+	return rms, cells, nil
 }
 
 // Robustness says what masking does in several readings.

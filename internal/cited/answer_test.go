@@ -148,14 +148,12 @@ func TestAgreementIsTheRootMeanSquareOverCellsThatBothHave(t *testing.T) {
 	})
 	all, err := cited.Answers(r, cited.Choice{})
 	require.NoError(t, err)
-	a, err := cited.Agree(all, func(data, model string, setting datasets.Setting, percent int) (float64, bool) {
+	rms, cells, err := cited.Agree(all, func(data, model string, setting datasets.Setting, percent int) (float64, bool) {
 		return map[int]float64{10: 1, 25: 2.5, 50: 8}[percent], setting == datasets.Inductive && percent != 90
 	})
 	require.NoError(t, err)
-	require.Equal(t, 3, a.Cells)
-	require.Equal(t, 2, a.Inside)
-	require.InDelta(t, 1.7320508, a.RMS, 1e-6) // (0 + 0 + 3²) / 3
-	require.Greater(t, a.Correlation, 0.9)
+	require.Equal(t, 3, cells)
+	require.InDelta(t, 1.7320508, rms, 1e-6) // (0 + 0 + 3²) / 3
 }
 
 func TestRobustnessCountsStatedReadingsAndTheOtherChoices(t *testing.T) {

@@ -47,8 +47,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (plots.Chart, error) {
 				if err != nil {
 					return c, err
 				}
-				s.X, s.Y, s.Low, s.High = append(s.X, ratio), append(s.Y, gain.Mean), append(s.Low, gain.Low), append(s.High,
-					gain.High)
+				s = withGain(s, ratio, gain)
 				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
 			}
 			if len(s.X) > 0 {

@@ -66,8 +66,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		s := plots.Series{Name: name}
 		gains, err := a.BySize()
 		for _, g := range gains {
-			s.X, s.Y, s.Low, s.High = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean), append(s.Low,
-				g.Low), append(s.High, g.High)
+			s = withGain(s, float64(g.TrainPercent), g)
 		}
 		return s, err
 	}
@@ -116,6 +115,13 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		p.Rows = append(p.Rows, row)
 	}
 	return p, nil
+}
+
+// withGain returns a series with a gain at x.
+func withGain(s plots.Series, x float64, g cited.Gain) plots.Series {
+	s.X, s.Y = append(s.X, x), append(s.Y, g.Mean)
+	s.Low, s.High = append(s.Low, g.Low), append(s.High, g.High)
+	return s
 }
 
 // departure returns what masking does one step away from an answer's reading.
@@ -177,8 +183,8 @@ func effectNote(a cited.Answer) string {
 	if a.Effect == nil {
 		return fmt.Sprintf("%d of %d splits", a.Splits, cited.Splits)
 	}
-	return fmt.Sprintf("%s points [%s, %s], %d of %d splits", signed(a.Effect.Pooled.MeanDifference, 2),
-		unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2), a.Splits, cited.Splits)
+	return fmt.Sprintf("%s, %d of %d splits", strings.Replace(intervalText(a.Effect.Pooled, 2), " [", " points [", 1),
+		a.Splits, cited.Splits)
 }
 
 // Answer is what was found, for people.
@@ -201,7 +207,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	var apart []string
 	for _, data := range cited.Data() {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
-		agreement, err := cited.Agree(of, publishedGainOf)
+		apartBy, cells, err := cited.Agree(of, publishedGainOf)
 		if err != nil {
 			return a, err
 		}
@@ -211,8 +217,8 @@ func (e *Evidence) Answer() (Answer, error) {
 				models = append(models, name)
 			}
 		}
-		if agreement.Cells > 0 {
-			text := fmt.Sprintf("%.1f points on %s", agreement.RMS, DataTitle(data))
+		if cells > 0 {
+			text := fmt.Sprintf("%.1f points on %s", apartBy, DataTitle(data))
 			if len(models) < len(cited.Models()) {
 				text += ", for " + and(models) + " alone"
 			}
@@ -379,8 +385,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		}
 		effect, p := "–", "–"
 		if a.Effect != nil {
-			effect = fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2), unsigned(a.Effect.Pooled.Low, 2),
-				unsigned(a.Effect.Pooled.High, 2))
+			effect = intervalText(a.Effect.Pooled, 2)
 			if a.Splits == cited.Splits {
 				p = stats.ProbabilityText(a.P)
 			}
@@ -448,8 +453,7 @@ func (e *Evidence) PartTable(part cited.Part) (plots.Table, error) {
 					return t, err
 				}
 				if a.Effect != nil {
-					row[3] = plots.Field{Text: fmt.Sprintf("%s [%s, %s]", signed(a.Effect.Pooled.MeanDifference, 2),
-						unsigned(a.Effect.Pooled.Low, 2), unsigned(a.Effect.Pooled.High, 2)), Bold: a.Effect.Sign() != 0}
+					row[3] = plots.Field{Text: intervalText(a.Effect.Pooled, 2), Bold: a.Effect.Sign() != 0}
 				}
 				for i := range multiverse.Sizes() {
 					text := "–"

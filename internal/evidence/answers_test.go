@@ -50,8 +50,7 @@ func citedOf(t *testing.T, gain func(c record.Cell, split int) float64, models .
 			all = append(all, under(paper.CitedProtocolHash(), c.Read(cited.FirstSplit+uint64(split), "5eed", one)))
 		}
 	}
-	e, err := NewEvidence(all)
-	require.NoError(t, err)
+	e := newEvidence(t, all)
 	return e
 }
 

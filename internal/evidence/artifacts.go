@@ -79,9 +79,6 @@ func (a Artifact) Cells() []record.Cell {
 			all = append(all, *c.Losses)
 		}
 	}
-	for _, c := range a.Claims {
-		all = append(all, c.Needs...)
-	}
 	return record.Merge(all)
 }
 

@@ -24,7 +24,6 @@ type Claim struct {
 	// it.
 	Ours  bool
 	Rule  string // how it is graded; "": as differences are, by the rule in docs/CLAIMS.md
-	Needs []record.Cell
 	Judge func(*Evidence) Verdict
 }
 
@@ -243,14 +242,12 @@ func (e *Evidence) judgeMoreInductively() Verdict {
 	if err != nil {
 		return notRun("%v", err)
 	}
-	v := Verdict{Effect: &pooled, Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
+	v := Verdict{Unit: points, command: "nodemask multiverse --part cited --data cora --model all " +
 		"--summary", files: []string{trialsFile(CitedFolder, leadingData, "gat"),
 		trialsFile(CitedFolder, leadingData, "sgat")}}
-	above, err := v.tally(all, 0)
-	if err != nil {
+	if err := v.gradeCited(all, pooled, 0); err != nil {
 		return notRun("%v", err)
 	}
-	v.Grade = gradeCited(pooled, 0, above, v.Of)
 	v.Figures = fmt.Sprintf("%s, significant in %s, %d the other way", v.EffectText(), v.Strict(), v.Against)
 	return v
 }

@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -71,32 +69,6 @@ func OpenRecords(folder string) (*record.Results, error) {
 	e := Open(folder)
 	records := e.records()
 	return record.NewResults(records), e.Err()
-}
-
-// NewEvidence collects trials: those without readings are of tables, the others of the protocols. Readings count where
-// each of them has all splits of the protocol. It returns an error for trials with readings that were run under other
-// rules than PROTOCOL.md's and PROTOCOL-2.md's, and that of [record.Results.Err].
-func NewEvidence(records []record.Record) (*Evidence, error) {
-	of := map[string][]record.Record{"": nil, paper.ProtocolHash(): nil, paper.CitedProtocolHash(): nil}
-	for _, r := range records {
-		if _, known := of[r.Protocol]; !known {
-			return nil, fmt.Errorf("a trajectory of %s on %s under protocol %.20q: expected %s or %s, the hashes of "+
-				"paper/PROTOCOL.md and paper/PROTOCOL-2.md; run it again", r.Model, r.Data, r.Protocol, paper.ProtocolHash(),
-				paper.CitedProtocolHash())
-		}
-		of[r.Protocol] = append(of[r.Protocol], r)
-	}
-	e := &Evidence{load: func(pairs ...record.Pair) (some []record.Record, err error) {
-		for _, r := range of[""] {
-			if len(pairs) == 0 || slices.Contains(pairs, r.CellOf().Pair()) {
-				some = append(some, r)
-			}
-		}
-		return some, nil
-	}}
-	e.cited, e.all = record.NewResults(of[paper.CitedProtocolHash()]), record.NewResults(of[paper.ProtocolHash()])
-	e.prepare()
-	return e, cmp.Or(e.cited.Err(), e.all.Err())
 }
 
 // prepare sets what is read and judged later.

@@ -182,8 +182,8 @@ func TestEffectsAreDifferencesOnTheSameSplitPooledOverSizes(t *testing.T) {
 	names, variance, err := effects.Explained()
 	require.NoError(t, err)
 	require.Equal(t, []string{"attention dropout", "self", "stop", "arrivals"}, names)
-	require.InDelta(t, 1, variance.Axes[2].Alone, 1e-9, "stopping explains everything")
-	require.InDelta(t, 0, variance.Axes[1].Alone, 1e-9)
+	require.InDelta(t, 1, variance[2], 1e-9, "stopping explains everything")
+	require.InDelta(t, 0, variance[1], 1e-9)
 
 	// A split that one training lacks counts for none.
 	cells, err := Cells(ofBoth(t, "gat", Sizes()...))

@@ -219,29 +219,26 @@ func (e *Effects) Joint() (stats.Joint, error) {
 	for i, effect := range e.Effects {
 		effects[i] = effect.PerSplit()
 	}
-	return stats.JointTest(effects, stats.JointOptions{})
+	return stats.JointTest(effects)
 }
 
 // Explained says how much of the variance of the pooled effects each axis explains; names are those of axes that matter
 // in the setting.
-func (e *Effects) Explained() (names []string, v stats.Variance, err error) {
+func (e *Effects) Explained() (names []string, shares []float64, err error) {
 	var y []float64
-	var factors [][]int
-	var matter []int
+	factors := make([][]int, len(e.Effects))
 	for i, axis := range e.Axes {
-		if axis.Matters(e.Setting) {
-			matter = append(matter, i)
-			names = append(names, axis.Name)
+		if !axis.Matters(e.Setting) {
+			continue
+		}
+		names = append(names, axis.Name)
+		for k, effect := range e.Effects {
+			factors[k] = append(factors[k], effect.Reading[i])
 		}
 	}
 	for _, effect := range e.Effects {
 		y = append(y, effect.Pooled.MeanDifference)
-		var row []int
-		for _, i := range matter {
-			row = append(row, effect.Reading[i])
-		}
-		factors = append(factors, row)
 	}
-	v, err = stats.Explained(y, factors)
-	return names, v, err
+	shares, err = stats.Explained(y, factors)
+	return names, shares, err
 }

@@ -182,7 +182,7 @@ func (l *Lane) stop() {
 	if l.process == nil {
 		return
 	}
-	l.in.Close()
+	_ = l.in.Close()
 	killing(l.process)()
 	_ = l.process.Wait() // it was killed: there is no other way for it to end
 	l.process = nil

@@ -37,10 +37,11 @@ type Options struct {
 	// Epoch is called after each epoch of each trial of cells without readings, by the trial's job; it must be quick.
 	// Now dates their records; nil: time.Now. Also lists cells that others want, with all that they want measured:
 	// measuring it in the same trials costs little, and running the trials again for it costs much. Cells that are not
-	// run are left out.
-	Epoch func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	Now   func() time.Time
-	Also  []record.Cell
+	// run are left out. WithoutMAD leaves out MAD, which takes a good part of a short trial's time.
+	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
+	Now        func() time.Time
+	Also       []record.Cell
+	WithoutMAD bool
 
 	// Protocol is the hash of the rules, which records with readings keep.
 	Protocol string
@@ -142,6 +143,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 		c.Cached, c.History = c.Cached || more.Cached, c.History || more.History
 	}
 	x := Experiment(c, w.graphs[c.Data])
+	x.Smoothness = !w.WithoutMAD
 	result, err := r.Trial(ctx, x, seed, epochs)
 	if err != nil {
 		return record.Record{}, err
