@@ -380,8 +380,8 @@ func constantF1(g *datasets.Graph) float64 {
 // usual is how many splits settle an arm where nothing is known of it.
 const usual = 30
 
-// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or more
-// than there are to be.
+// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
+// more than there are to be.
 func (a *Arm) more() int {
 	all := looks()[len(looks())-1]
 	switch e := a.Effect; {
