@@ -74,7 +74,7 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
-// RunsOn sets the line that says what the trials run on.
+// RunsOn sets the line that names the backend.
 func (p *Progress) RunsOn(backend string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
