@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Describe describes a graph before training on it: what its file was understood as, what was

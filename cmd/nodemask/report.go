@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/evidence"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func newReportCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/record/measure"
 )

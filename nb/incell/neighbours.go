@@ -6,10 +6,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record/measure"
 	"nodemask/stats"
 )

@@ -10,12 +10,12 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record/measure"
 )
 
