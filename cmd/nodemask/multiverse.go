@@ -14,10 +14,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 

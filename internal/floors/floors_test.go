@@ -31,7 +31,7 @@ var forUsers = []string{
 	"csr", "internal/plots", "stats", "internal/checkout", "datasets", "aggtree", "aggtree/draw", "aggtree/explorer",
 	"nmgnn", "nmgnn/backend", "nmgnn/batches", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/infer",
 	"internal/kernels", "nmgnn/onnx", "nmgnn/theorem", "nmgnn/train",
-	"record", "record/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
+	"record", "internal/measure", "internal/advice", "paper", "internal/evidence", "internal/cited", "internal/multiverse",
 	"internal/page",
 }
 
@@ -93,8 +93,8 @@ var rooms = map[string][]string{
 
 	"internal/worker": {"internal/advice", "datasets", "internal/gobuild", "internal/plots", "record"},
 
-	"record":         {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
-	"record/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
+	"record":           {"datasets", "internal/tidy", "nmgnn/hyper", "stats"},
+	"internal/measure": {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "record"},
 
 	"paper":           {"datasets", "nmgnn/hyper", "record"},
 	"internal/advice": {"datasets", "nmgnn/hyper", "internal/plots", "record", "stats"},
@@ -107,7 +107,7 @@ var rooms = map[string][]string{
 	"internal/page": {"aggtree/explorer", "datasets", "internal/checkout", "internal/gobuild", "internal/wholefile",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/explain", "nmgnn/hyper", "nmgnn/train", "internal/advice",
 		"internal/evidence", "internal/cited", "internal/multiverse", "paper", "internal/plots", "record",
-		"record/measure", "stats"},
+		"internal/measure", "stats"},
 
 	"nb": append([]string{"internal/worker"}, forUsers...),
 	"cmd": append([]string{"internal/memory", "internal/race", "internal/wholefile", "internal/tidy",

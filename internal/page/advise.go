@@ -8,9 +8,9 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 

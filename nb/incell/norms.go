@@ -9,6 +9,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
 	"nodemask/internal/plots"
 	"nodemask/nb"
@@ -16,7 +17,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/record/measure"
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,
