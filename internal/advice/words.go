@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -187,7 +187,7 @@ func (a *Advice) sentence() string {
 	return strings.Join(parts, " ")
 }
 
-// of is what there is to say of a setting.
+// of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
 	var gains, none, open, ahead, unstable, masking []string
 	for i := range a.Questions {
@@ -315,7 +315,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest says what is not settled and how long it would take; "" if all is.
+// Rest says which arms are not settled yet and how long that would take; "" if all are.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
