@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -130,7 +130,7 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 	return s
 }
 
-// togetherOf says what all readings, and the calibrated ones, say together.
+// togetherOf tables the effect over all readings, and over the calibrated ones.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting),
 		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), evidence.DataTitle(e.Data),

@@ -192,7 +192,7 @@ func (r *reader) scan(body []byte) (record Record, h head, ok bool) {
 // hasReadings reports whether a line is written as a trajectory.
 func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"f1":`)) }
 
-// kind says what a line is.
+// kind returns what a line is.
 func kind(line []byte) string {
 	if hasReadings(line) {
 		return "a trajectory"

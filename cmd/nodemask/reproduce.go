@@ -14,10 +14,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // reproduceFlags are the flags of reproduce.

@@ -1,5 +1,5 @@
-// Package multiverse holds every reading of the paper that it leaves open: the choices as one table of axes, what has
-// to be trained to have them all, and what node masking does in each. The rules are fixed in PROTOCOL.md, beside
+// Package multiverse holds every reading of the paper that it leaves open: the choices as one table of axes, the
+// trials that cover them, and what node masking does in each. The rules are fixed in PROTOCOL.md, beside
 // package paper.
 package multiverse
 
