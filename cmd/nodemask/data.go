@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // dataFlags are shared by the subcommands of data.

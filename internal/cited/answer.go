@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
@@ -51,24 +52,20 @@ func Choices() []Choice {
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	text := ""
+	var parts []string
 	for _, part := range []struct {
 		chosen bool
 		words  string
 	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
 		"no attention dropout"}} {
-		if !part.chosen {
-			continue
+		if part.chosen {
+			parts = append(parts, part.words)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += part.words
 	}
-	if text == "" {
+	if len(parts) == 0 {
 		return "the cited reading"
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
@@ -181,8 +178,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Published returns a published gain in points.
-type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
+// Published returns a published gain in points; nil: there is none.
+type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
 // Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
 // both have, and how many those are; answers that lack splits do not count.
@@ -196,8 +193,8 @@ func Agree(answers []Answer, published Published) (rms float64, cells int, err e
 			return 0, 0, err
 		}
 		for _, g := range gains {
-			if want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); found {
-				rms += (g.Mean - want) * (g.Mean - want)
+			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
+				rms += (g.Mean - *want) * (g.Mean - *want)
 				cells++
 			}
 		}
