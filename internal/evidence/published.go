@@ -44,8 +44,8 @@ func GINScores() []Score {
 	}
 }
 
-// Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it has
-// none.
+// Published returns the macro F1 that the paper prints of a model, with node masking or without, in percent; nil: it
+// has none.
 func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
 	either := func(plain, with float64) *float64 {
 		if masked {
