@@ -149,8 +149,8 @@ func (d *Loaded) NeedsMasked() bool {
 }
 
 // Replace replaces the graph and its features by others of the same shapes, for computations that are compiled
-// already. It returns [kernels.ErrNoFit] if they do not fit, as always with [kernels.ChainKernel]; then nothing may be
-// computed any more before a Replace that fits.
+// already. It returns [kernels.ErrNoFit] if they do not fit; then nothing may be computed any more before a Replace
+// that fits.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())

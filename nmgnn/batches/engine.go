@@ -93,9 +93,6 @@ func planFor(b *backend.Backend, divided bool, density float64) kernels.Plan {
 	plan := b.PlanFor(density)
 	if divided {
 		plan.Transposed = false
-		if plan.Kernel == kernels.ChainKernel {
-			plan.Kernel = kernels.ScatterKernel
-		}
 	}
 	return plan
 }
