@@ -6,7 +6,7 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

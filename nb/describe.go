@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // Describe describes a graph before training on it: what its file was understood as, what was

@@ -11,7 +11,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // Progress shows training as it happens: a progress bar with the time left, and the losses of the trials so far. It is

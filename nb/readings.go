@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
-	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

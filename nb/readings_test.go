@@ -11,8 +11,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
-	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
 	"nodemask/record"
 )
 

@@ -3,7 +3,7 @@ package draw
 import (
 	"fmt"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // legend explains what the drawing has, in rows from x to right, and returns the y below the last.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"nodemask/aggtree"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // palette has the colours of all drawings of this project, for light and for dark pages.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // Attributes of shapes without a colour of their own.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // mostNear is the largest number of nodes drawn of the graph.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nodemask/aggtree"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.

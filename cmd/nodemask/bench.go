@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/internal/plots"
 	"nodemask/internal/race"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"nodemask/datasets"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // dataFlags are shared by the subcommands of data.

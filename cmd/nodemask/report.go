@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/evidence"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 func newReportCommand() *cobra.Command {

@@ -15,8 +15,8 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
 	"nodemask/internal/measure"
-	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
+	"nodemask/plots"
 	"nodemask/record"
 )
 

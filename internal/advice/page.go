@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"io"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 //go:embed page.html.tmpl

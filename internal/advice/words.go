@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nodemask/datasets"
-	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"nodemask/internal/multiverse"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 	"nodemask/record"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
-	"nodemask/internal/plots"
+	"nodemask/plots"
 	"nodemask/record"
 )
 

@@ -7,10 +7,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
-	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/plots"
 	"nodemask/stats"
 )
 

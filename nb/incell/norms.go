@@ -11,12 +11,12 @@ import (
 	"nodemask/internal/cited"
 	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
-	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
+	"nodemask/plots"
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,

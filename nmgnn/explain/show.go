@@ -13,9 +13,9 @@ import (
 
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
-	"nodemask/internal/plots"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
+	"nodemask/plots"
 )
 
 // View is an explanation with the names of what is in it, for people to look at.

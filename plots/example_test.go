@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 func ExampleTable_Render() {

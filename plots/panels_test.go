@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 func panels() plots.Panels {

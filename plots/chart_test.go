@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/internal/plots"
+	"nodemask/plots"
 )
 
 // charts are one with references, one with many lines, a narrow one, and one of a single point.
