@@ -17,7 +17,7 @@ export GOFLAGS
 TEST := go test -vet=off "-ldflags=-X 'nodemask/internal/checkout.built=$(CURDIR)'"
 
 .DEFAULT_GOAL := reports
-.PHONY: help reports pdf lab setup setup-lab notebooks build demo test test-beam vet style lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check test-cluster clean-setup
+.PHONY: help reports pdf lab setup setup-lab notebooks build demo test test-beam vet style lint torture third-party sbom vulncheck fuzz bench bench-peers gpu-check gpu-run test-cluster clean-setup
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,6 +109,9 @@ bench: setup build ## time training epochs (BENCH="--data cora --models gin": le
 
 gpu-check: setup ## compile every model for an H100 and an A100, with no GPU there, and hold bounds (fetches 256 MB; GPUCHECK="-models gin": less)
 	@scripts/gpucheck/run.sh $(GPUCHECK)
+
+gpu-run: setup ## on a machine with an NVIDIA GPU, after CUDA=1 make setup: hold every model to the CPU's numbers, and time epochs
+	go test ./scripts/gpucheck -run AGPUComputes -count=1 -v -timeout 60m
 
 PEERS := .nodemask/peers
 bench-peers: setup build ## the same beside PyTorch Geometric, DGL and tuned PyTorch, fetched from PyPI (some 10 GB)

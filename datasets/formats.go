@@ -69,7 +69,7 @@ func folder(dir string) opener {
 // extension returns how a name ends, in lower case.
 func extension(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
-// layouts says what [Open] reads from a path.
+// layouts lists what [Open] reads from a path.
 func layouts(readers []Reader) string {
 	all := []string{"an .npz, .graphml, .json or .pt file",
 		"a folder with " + csvNodesFile + " and " + csvEdgesFile, "a folder with " + ogb.EdgeFile}

@@ -6,7 +6,7 @@ import (
 
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

@@ -17,10 +17,10 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 

@@ -7,10 +7,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

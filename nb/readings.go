@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/checkout"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -130,7 +130,7 @@ func curveOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Specificati
 	return s
 }
 
-// togetherOf says what all readings, and the calibrated ones, say together.
+// togetherOf tables the effect over all readings, and over the calibrated ones.
 func togetherOf(e *multiverse.Effects, c *multiverse.Calibration) plots.Table {
 	t := plots.Table{ID: fmt.Sprintf("together-%s-%s-%s", e.Data, e.Model, e.Setting),
 		Title: fmt.Sprintf("All readings together: %s on %s, %s, %s", hyper.Title(e.Model), evidence.DataTitle(e.Data),
@@ -318,8 +318,8 @@ func plainOf(r *record.Results, model string, c *multiverse.Calibration) plots.T
 				f1 = append(f1, scores[seed])
 			}
 			published := "–"
-			if value, found := evidence.PublishedPlain(model)(setting, size); found {
-				published = fmt.Sprintf("%.2f", value)
+			if value := evidence.Published("cora", model, setting, size, false); value != nil {
+				published = fmt.Sprintf("%.2f", *value)
 			}
 			t.Rows = append(t.Rows, texts(string(setting), fmt.Sprintf("%d %%", size), stats.Summarize(f1).Text(2), published))
 		}

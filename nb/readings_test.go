@@ -11,8 +11,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/evidence"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 
@@ -38,9 +38,7 @@ func readingsOfGAT(t *testing.T) *record.Results {
 			for _, on := range hyper.StopOns() {
 				var f1 []float64
 				for _, way := range datasets.AllArrivals()[:record.NumArrivals(c.Setting)] {
-					published, found := evidence.PublishedPlain("gat")(c.Setting, c.TrainPercent)
-					require.True(t, found)
-					x := math.Round(published) + float64(2*split-1)
+					x := math.Round(*evidence.Published("cora", "gat", c.Setting, c.TrainPercent, false)) + float64(2*split-1)
 					switch {
 					case c.Parameters.KeepRate.Active():
 						if on == hyper.StopOnF1 {

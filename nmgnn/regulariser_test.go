@@ -111,7 +111,7 @@ func TestDropNodeDropsWholeRowsOfTheFeaturesAndScalesTheOthers(t *testing.T) {
 		x[v] = []float32{float32(v + 1), 0, -1}
 	}
 	var first [][]float32
-	for _, plan := range append(gnntest.EveryKernel(), kernels.Plan{Kernel: kernels.ChainKernel, DenseFeatures: true}) {
+	for _, plan := range append(gnntest.EveryKernel(), kernels.Plan{Kernel: kernels.ScatterKernel, DenseFeatures: true}) {
 		b := gnntest.Go(t)
 		store := gnntest.Store(t)
 		edges := gnntest.Undirected(t, len(x), [][2]int32{{0, 1}})

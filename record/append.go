@@ -78,9 +78,9 @@ func lastLine(f *os.File, size int64) ([]byte, error) {
 	return tail[i+1:], nil
 }
 
-// CheckEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
+// checkEnds returns an error for each file whose last line was cut short, which [Store.Load] leaves out: a program was
 // stopped while it wrote. It waits for those that write now.
-func (s *Store) CheckEnds() error {
+func (s *Store) checkEnds() error {
 	paths, err := s.files()
 	if err != nil {
 		return err

@@ -34,8 +34,8 @@ type Cell struct {
 	Readings bool `json:"readings,omitempty"`
 }
 
-// NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error, as
-// does all that trains the cell.
+// NewCell returns a cell with the model's preset. For a model that does not exist, Parameters.Check returns an error,
+// as does all that trains the cell.
 func NewCell(data, model string, setting datasets.Setting, trainPercent int) Cell {
 	p, known := presets()[model]
 	if !known {

@@ -192,7 +192,7 @@ func (r *reader) scan(body []byte) (record Record, h head, ok bool) {
 // hasReadings reports whether a line is written as a trajectory.
 func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"f1":`)) }
 
-// kind says what a line is.
+// kind returns what a line is.
 func kind(line []byte) string {
 	if hasReadings(line) {
 		return "a trajectory"
@@ -289,7 +289,7 @@ func (s *Store) Verify() (trials int, err error) {
 		}
 		return nil
 	})
-	return len(first), errors.Join(named(wrong), err, s.CheckEnds())
+	return len(first), errors.Join(named(wrong), err, s.checkEnds())
 }
 
 // contradiction says that a record differs from an earlier one of its trial.

@@ -7,7 +7,7 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Options says how a tree is drawn. The zero value draws the tree alone and calls its nodes by number.

@@ -3,7 +3,7 @@ package draw
 import (
 	"fmt"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // legend explains what the drawing has, in rows from x to right, and returns the y below the last.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // columns returns how many letters wide a text is. Letters of some scripts count as two.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Attributes of shapes without a colour of their own.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // mostNear is the largest number of nodes drawn of the graph.

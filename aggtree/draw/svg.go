@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nodemask/aggtree"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // Sizes in CSS pixels. Letters are as wide as in wide fonts.

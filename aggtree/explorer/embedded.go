@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // embedded is what the script reads: src/state.js is the other side. Nodes have the numbers of the excerpt.

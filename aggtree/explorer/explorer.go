@@ -14,7 +14,7 @@ import (
 
 	"nodemask/aggtree/draw"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // bundle is the script, which 'npm ci && npm run build' makes of src. It begins with the licence of the parts of d3

@@ -10,7 +10,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/csr"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // fallbackLimit is the largest tree that is built for the image: more than it can show.

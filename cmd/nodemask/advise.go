@@ -20,11 +20,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 func newAdviseCommand() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"nodemask/datasets"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // dataFlags are shared by the subcommands of data.
@@ -43,9 +43,9 @@ NAME is one of those that 'nodemask data list' shows, or the path of a graph of 
 
 A node's attribute or column label, class or y is its class; train_mask, val_mask and test_mask are the graph's own
 split ('train --split own'); other numbers are features. PATH:label=club names the classes otherwise, and
-PATH.pt:mask=3 takes column 3, from 0 on, of masks that have several. CSV is UTF-8. What is left out, such as weights of edges, is
-said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and 64 times its
-bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
+PATH.pt:mask=3 takes column 3, from 0 on, of masks that have several. CSV is UTF-8. What is left out, such as weights
+of edges, is said. Files are regular files, no pipes, and what one takes in memory is bounded by its size: 256 MiB and
+64 times its bytes. Data sets are looked for in --data-dir, in $NODEMASK_DATA and in the user's cache; Cora and PubMed are part of
 the program, and are read from files only where --data-dir names their folder.`,
 		RunE: func(*cobra.Command, []string) error {
 			return misusef("data: expected list, describe, fetch or verify; see 'nodemask data --help'")

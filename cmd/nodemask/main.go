@@ -21,7 +21,7 @@ import (
 
 	"nodemask/cmd/nodemask/internal/home"
 	"nodemask/internal/memory"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 	"nodemask/record"
 )
 

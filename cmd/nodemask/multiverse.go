@@ -14,10 +14,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
 	"nodemask/paper"
 	"nodemask/record"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 
@@ -153,7 +153,7 @@ func (f *multiverseFlags) run(c *cobra.Command) error {
 	return r.runReadings()
 }
 
-// runReadings trains all that the text allows, and says what came out.
+// runReadings trains all readings that the text allows, and prints the results.
 func (r multiverseRun) runReadings() error {
 	results := r.results()
 	var questions []multiverse.Question
@@ -254,7 +254,7 @@ func (r multiverseRun) printStatus(of string, results *record.Results, cells []r
 	return err
 }
 
-// printSummary says what masking does over all readings, and over the calibrated ones.
+// printSummary prints the effect of masking over all readings, and over the calibrated ones.
 func (r multiverseRun) printSummary(results *record.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	calibration, err := evidence.Calibrate(results, r.model)
@@ -313,7 +313,7 @@ func printCalibration(w io.Writer, calibration *multiverse.Calibration, model st
 	return err
 }
 
-// printEffects says what masking does over some readings together, and which axes explain how it differs.
+// printEffects prints the effect of masking over some readings together, and which axes explain how it differs.
 func printEffects(w io.Writer, name string, effects *multiverse.Effects) error {
 	if len(effects.Effects) == 0 {
 		_, err := fmt.Fprintf(w, "%s: none\n", name)

@@ -27,7 +27,7 @@ func oneOrAll(flag, value string, known []string) ([]string, error) {
 	return []string{value}, nil
 }
 
-// runCited trains what a part of the second protocol asks for, and says what came out.
+// runCited trains what a part of the second protocol asks for, and prints the results.
 func (r multiverseRun) runCited() error {
 	data, err := oneOrAll("data", r.data, cited.Data())
 	if err != nil {
@@ -88,7 +88,7 @@ func (r multiverseRun) runCited() error {
 	return nil
 }
 
-// printCited says what masking does in each reading that is asked about, over the sizes and at each.
+// printCited prints the effect of masking in each reading that is asked about, over the sizes and at each.
 func (r multiverseRun) printCited(results *record.Results, questions []multiverse.Question) error {
 	w := bufio.NewWriter(r.OutOrStdout())
 	for _, q := range questions {
@@ -119,7 +119,7 @@ func pointsOf(t stats.TTest) string {
 		t.MeanDifference, t.Low, t.High, stats.ProbabilityText(t.P))
 }
 
-// runDepth trains networks of all depths at all keep rates, and says what came out.
+// runDepth trains networks of all depths at all keep rates, and prints the results.
 func (r multiverseRun) runDepth() error {
 	keepRates := []hyper.KeepRate{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
 	cells := map[datasets.Setting][]record.Cell{}

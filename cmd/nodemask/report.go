@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/internal/evidence"
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func newReportCommand() *cobra.Command {
@@ -19,13 +19,12 @@ func newReportCommand() *cobra.Command {
 	var holm bool
 	c := &cobra.Command{
 		Use:   "report [ID…]",
-		Short: "Show the paper's tables and figures from the results that there are",
-		Long: `Show the paper's tables and figures from the results that there are, beside the published ones, with a verdict
-on each claim. The HTML page needs nothing but itself; unless tables or figures are named, it begins with what was
-found. 'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim
-(each as a table, or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md says what each
-field holds. 'summary --format ro-crate' describes the project's folder, which has that of results in it, as an
-RO-Crate.`,
+		Short: "Show the paper's tables and figures from the recorded results",
+		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
+claim. The HTML page needs no other files; unless tables or figures are named, it begins with the findings. 'answers'
+is what node masking changes in the reading that the paper cites, 'summary' the verdict on each claim (each as a table,
+or drawn with --format svg). 'summary --format json' is for programs: docs/FORMATS.md describes its fields. 'summary
+--format ro-crate' describes the project's folder, with its results, as an RO-Crate.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary

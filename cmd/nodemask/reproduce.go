@@ -14,10 +14,10 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/evidence"
+	"nodemask/internal/measure"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // reproduceFlags are the flags of reproduce.
@@ -297,7 +297,7 @@ func demo(c *cobra.Command, backendID string, trials int) error {
 				return err
 			}
 			measured := scores(results, func(r *train.Result) float64 { return r.Test.MacroF1 })
-			published, _ := evidence.GINScore(graph.Name, setting, trainPercent, cell.Parameters.KeepRate.Active())
+			published := *evidence.Published(graph.Name, "gin", setting, trainPercent, cell.Parameters.KeepRate.Active())
 			row = append(row, fields(measured.Text(2), fmt.Sprintf("%.2f", published))...)
 		}
 		t.Rows = append(t.Rows, row)

@@ -57,7 +57,7 @@ func newResultsCommand() *cobra.Command {
 			}
 			return nil
 		})
-	add("verify", "Check every record: that it can be read, that it says what its cell says, and that no two contradict "+
+	add("verify", "Check every record: that it can be read, that it agrees with its cell, and that no two contradict "+
 		"each other", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		records, err := record.OpenStore(folder).Verify()
 		trajectories := 0

@@ -13,12 +13,12 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/advice"
+	"nodemask/internal/measure"
 	"nodemask/internal/worker"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/theorem"
 	"nodemask/nmgnn/train"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 func newServeCommand() *cobra.Command {

@@ -43,7 +43,8 @@ func newTreeCommand() *cobra.Command {
 the graph from there.
 
 The graph is a data set, whose nodes are called by their numbers, or a file of edges: two ids a line, separated by a
-comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
+comma, a tab or spaces, with comments after '#' at the start of a line. Large trees are drawn in
+part. Text is cut at the terminal's width, or at 100 columns in a pipe; a file of --output has whole lines.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 --format svg -o tree.svg
   nodemask tree --data cora --root 5 --format html -o tree.html

@@ -1,6 +1,6 @@
 // Package advice says which regulariser, if any, helps a graph, and for which model. It chooses configurations by
-// validation on some splits, compares them on others until the answer is clear, and links no GoMLX: whoever asks
-// brings what trains.
+// validation on some splits, compares them on others until the answer is clear, and links no GoMLX: the caller
+// brings the function that trains.
 package advice
 
 import (

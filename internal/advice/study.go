@@ -121,7 +121,7 @@ const (
 	stageFresh
 )
 
-// assess says what is known, and wants what is to be trained next.
+// assess returns what is known, and lists the trials to run next.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -313,7 +313,7 @@ func seenAt(n int) (at int) {
 	return at
 }
 
-// judge says what the differences from the plain model say.
+// judge tests the differences from the plain model.
 func (a *Arm) judge(plain, own []float64, alpha float64) error {
 	a.Verdict = Open
 	if len(own) < 2 {
@@ -380,8 +380,8 @@ func constantF1(g *datasets.Graph) float64 {
 // usual is how many splits settle an arm where nothing is known of it.
 const usual = 30
 
-// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or more
-// than there are to be.
+// more is how many more splits are likely to settle the arm either way, if its mean and deviation stay; 0: none, or
+// more than there are to be.
 func (a *Arm) more() int {
 	all := looks()[len(looks())-1]
 	switch e := a.Effect; {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )
@@ -130,11 +130,10 @@ func (q *Question) open() (n int) {
 // finish fills in what follows from the rest.
 func (a *Advice) finish(s *study) {
 	a.Settled = !slices.ContainsFunc(a.Questions, func(q Question) bool { return q.open() > 0 })
-	if q, arm := a.use(""); arm != nil {
+	if _, arm := a.use(""); arm != nil {
 		c := arm.cell
 		c.Data = s.Data
 		a.Command = strings.TrimSuffix(c.Command(10), " --json")
-		_ = q
 	}
 	a.Sentence = a.sentence()
 }
@@ -188,7 +187,7 @@ func (a *Advice) sentence() string {
 	return strings.Join(parts, " ")
 }
 
-// of is what there is to say of a setting.
+// of is the sentence on a setting.
 func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
 	var gains, none, open, ahead, unstable, masking []string
 	for i := range a.Questions {
@@ -250,11 +249,10 @@ func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string)
 		switch {
 		case best.Name != plain:
 			with = " with " + strings.Replace(best.title(), " with ", ", ", 1)
-		case len(gains)+len(none) > 0 || best.Name == plain:
+		case len(gains) > 0:
+			with = " without it"
+		default:
 			with = " without any"
-			if len(gains) > 0 {
-				with = " without it"
-			}
 		}
 		verb := "Use"
 		if len(open) > 0 {
@@ -317,7 +315,7 @@ func joined(all []string, word string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
 }
 
-// Rest says what is not settled and how long it would take; "" if all is.
+// Rest says which arms are not settled yet and how long that would take; "" if all are.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/internal/multiverse"
@@ -40,7 +41,6 @@ type Answer struct {
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all their edges, not with those to train nodes alone
 	SelfMasked bool // a masked node's own term is masked in GAT and SGAT, as eqs. 7 and 9 have it
-	Rescaled   bool // what is kept is divided by p: silent
 	Fair       bool // GAT and SGAT have no attention dropout in the plain arm either
 }
 
@@ -51,24 +51,20 @@ func Choices() []Choice {
 
 // String says what differs from the cited reading: "all edges"; "the cited reading" if nothing does.
 func (c Choice) String() string {
-	text := ""
+	var parts []string
 	for _, part := range []struct {
 		chosen bool
 		words  string
-	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Rescaled, "rescaled"}, {c.Fair,
+	}{{c.AllEdges, "all edges"}, {c.SelfMasked, "own term masked"}, {c.Fair,
 		"no attention dropout"}} {
-		if !part.chosen {
-			continue
+		if part.chosen {
+			parts = append(parts, part.words)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += part.words
 	}
-	if text == "" {
+	if len(parts) == 0 {
 		return "the cited reading"
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // reading is the choice as a reading; what has no place in a model or setting changes nothing.
@@ -77,7 +73,7 @@ func (c Choice) reading(axes []multiverse.Axis, setting datasets.Setting) multiv
 	for _, choice := range []struct {
 		axis   string
 		chosen bool
-	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisRescale, c.Rescaled}, {axisAttention, c.Fair}} {
+	}{{axisArrivals, c.AllEdges}, {axisSelf, c.SelfMasked}, {axisAttention, c.Fair}} {
 		if i := index(axes, choice.axis); choice.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = 1
 		}
@@ -181,8 +177,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Published returns a published gain in points.
-type Published func(data, model string, setting datasets.Setting, trainPercent int) (points float64, found bool)
+// Published returns a published gain in points; nil: there is none.
+type Published func(data, model string, setting datasets.Setting, trainPercent int) *float64
 
 // Agree returns the root mean square of the gains of answers minus the published ones, in points, over all cells that
 // both have, and how many those are; answers that lack splits do not count.
@@ -196,8 +192,8 @@ func Agree(answers []Answer, published Published) (rms float64, cells int, err e
 			return 0, 0, err
 		}
 		for _, g := range gains {
-			if want, found := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); found {
-				rms += (g.Mean - want) * (g.Mean - want)
+			if want := published(answer.Data, answer.Model, answer.Setting, g.TrainPercent); want != nil {
+				rms += (g.Mean - *want) * (g.Mean - *want)
 				cells++
 			}
 		}

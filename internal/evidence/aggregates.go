@@ -10,9 +10,9 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
-	"nodemask/plots"
 )
 
 // Aggregates draws, for GIN and SGAT on a data set, what masking adds over how much larger what a node sums up is in

@@ -8,8 +8,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -207,7 +207,7 @@ func (e *Evidence) Answer() (Answer, error) {
 	var apart []string
 	for _, data := range cited.Data() {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a cited.Answer) bool { return a.Data != data })
-		apartBy, cells, err := cited.Agree(of, publishedGainOf)
+		apartBy, cells, err := cited.Agree(of, publishedGain)
 		if err != nil {
 			return a, err
 		}
@@ -349,14 +349,6 @@ func and(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
-func publishedGainOf(data, model string, s datasets.Setting, size int) (float64, bool) {
-	gain := publishedGain(data, model, s, size)
-	if gain == nil {
-		return 0, false
-	}
-	return *gain, true
 }
 
 // AnswersTable returns the protocol's primary results: the pooled effect of the cited reading and of the other choices

@@ -43,46 +43,6 @@ func Subjects() []string {
 	return []string{aboutGIN, aboutAttention, aboutMAD, aboutCaching, aboutKeepRates, aboutLosses, aboutBeyond}
 }
 
-func claimsOf(a Artifact) []Claim {
-	switch a.ID {
-	case "table-gat":
-		return append(claimsOfGAT(a.ID, "cora"), claimOfMoreInductively(a.ID))
-	case "table-gat-citeseer":
-		return claimsOfGAT(a.ID, "citeseer")
-	case "table-mad":
-		return claimsOfMAD(a.ID)
-	case "table-gin-cora":
-		return append(claimsOfGIN(a.ID, "cora"), claimOfGINSmoothness(a.ID))
-	case "table-gin-pubmed":
-		return claimsOfGIN(a.ID, "pubmed")
-	case "table-gin-citeseer":
-		return claimsOfGIN(a.ID, "citeseer")
-	case "table-gin-reddit":
-		return claimsOfGIN(a.ID, "reddit")
-	case "table-scale-cora":
-		return claimsOfScale(a.ID, "cora")
-	case "table-scale-pubmed":
-		return claimsOfScale(a.ID, "pubmed")
-	case "fig-keep-rate-gin", "fig-keep-rate-others", "fig-keep-rate-gat":
-		return claimsOfKeepRates(a)
-	case "fig-depth":
-		return claimsOfDepth(a)
-	case "fig-loss-cora":
-		return claimsOfLoss(a.ID, "cora")
-	case "fig-loss-pubmed":
-		return claimsOfLoss(a.ID, "pubmed")
-	case "table-scores":
-		return []Claim{claimOfScores(a.ID)}
-	case "table-regularisers":
-		return claimsOfRegularisers(a.ID)
-	case tunedID, balancedID:
-		return claimsOfTuned(a.ID)
-	case "table-models":
-		return claimsOfModels(a.ID)
-	}
-	return nil
-}
-
 func asIs(c record.Cell) record.Cell { return c }
 
 // gains compares masked cells with plain ones, for sizes and settings, beside what the paper gains there.
@@ -105,24 +65,11 @@ func gains(data, model string, settings []datasets.Setting, sizes []int,
 
 // publishedGain is what masking gains in the paper's tables; nil: they do not have it.
 func publishedGain(data, model string, s datasets.Setting, size int) *float64 {
-	if model == "gin" {
-		plain, found := GINScore(data, s, size, false)
-		with, both := GINScore(data, s, size, true)
-		if found && both {
-			return publish(with - plain)
-		}
+	plain, with := Published(data, model, s, size, false), Published(data, model, s, size, true)
+	if plain == nil || with == nil {
+		return nil
 	}
-	for _, p := range AttentionScores() {
-		if data == "cora" && p.Setting == s && p.TrainPercent == size {
-			switch model {
-			case "gat":
-				return publish(p.GATMasked - p.GAT)
-			case "sgat":
-				return publish(p.SGATMasked - p.SGAT)
-			}
-		}
-	}
-	return nil
+	return publish(*with - *plain)
 }
 
 // publishedOverReadings is the paper's mean gain over the sizes at which readings are compared; nil: it has none.

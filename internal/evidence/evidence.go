@@ -8,8 +8,8 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 

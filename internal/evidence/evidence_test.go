@@ -28,11 +28,9 @@ func readingsOf(t *testing.T, model string, splits int, gain func(c record.Cell,
 	}
 	cells, err := multiverse.Cells(questions)
 	require.NoError(t, err)
-	published := PublishedPlain(model)
 	var all []record.Record
 	for _, c := range cells {
-		base, found := published(c.Setting, c.TrainPercent)
-		require.True(t, found)
+		base := *Published("cora", model, c.Setting, c.TrainPercent, false)
 		for split := range splits {
 			f1 := base + plain(c)
 			if c.Parameters.KeepRate != 1 {

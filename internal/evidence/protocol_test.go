@@ -37,16 +37,13 @@ func TestPublishedPlainColumnsAreTheTables(t *testing.T) {
 		want    float64
 	}{{"gin", datasets.Inductive, 10, 52.91}, {"gin", datasets.Transductive, 90, 86.67},
 		{"gat", datasets.Inductive, 25, 74.12}, {"sgat", datasets.Transductive, 50, 87.32}} {
-		got, found := PublishedPlain(c.model)(c.setting, c.size)
-		require.True(t, found)
-		require.Equal(t, c.want, got)
+		require.Equal(t, c.want, *Published("cora", c.model, c.setting, c.size, false))
 	}
 	for _, model := range []string{"gin", "gat", "gcn"} {
-		_, found := PublishedPlain(model)(datasets.Inductive, 11)
-		require.False(t, found)
+		require.Nil(t, Published("cora", model, datasets.Inductive, 11, false))
 	}
-	_, found := PublishedPlain("gcn")(datasets.Inductive, 10)
-	require.False(t, found)
+	require.Nil(t, Published("cora", "gcn", datasets.Inductive, 10, false))
+	require.Nil(t, Published("reddit", "gin", datasets.Transductive, 10, false))
 }
 
 func TestTheFigureOnDepthHasTheBodyThatTrainsBestWithoutMasking(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/paper"
-	"nodemask/plots"
 	"nodemask/record"
 )
 

@@ -39,16 +39,8 @@ func tableGAT(id, data string) Artifact {
 				entries := []Entry{{Cell: plain, Metric: record.MacroF1},
 					{Cell: plain.Fair(), Metric: record.MacroF1, Against: &plain}, {Cell: masked(plain), Metric: record.MacroF1,
 						Against: &plain}}
-				for _, p := range AttentionScores() {
-					if data != "cora" || p.Setting != setting || p.TrainPercent != size {
-						continue
-					}
-					if model == "gat" {
-						entries[0].Published, entries[2].Published = publish(p.GAT), publish(p.GATMasked)
-					} else {
-						entries[0].Published, entries[2].Published = publish(p.SGAT), publish(p.SGATMasked)
-					}
-				}
+				entries[0].Published = Published(data, model, setting, size, false)
+				entries[2].Published = Published(data, model, setting, size, true)
 				row.Entries = append(append(row.Entries, entries...), over...)
 			}
 			a.Rows = append(a.Rows, row)
@@ -148,9 +140,7 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 			entries := []Entry{{Cell: plain, Metric: record.MacroF1},
 				{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 			for i := range entries {
-				if score, found := GINScore(data, setting, size, i == 1); found {
-					entries[i].Published = &score
-				}
+				entries[i].Published = Published(data, "gin", setting, size, i == 1)
 			}
 			row.Entries = append(row.Entries, entries...)
 			if splits {
@@ -184,9 +174,7 @@ func tableScale(id, data string) Artifact {
 				row.Entries[3].Published, row.Entries[4].Published = publish(p.Cached), publish(p.Masked)
 			}
 		}
-		if score, found := GINScore(data, datasets.Inductive, size, false); found {
-			row.Entries[0].Published = &score
-		}
+		row.Entries[0].Published = Published(data, "gin", datasets.Inductive, size, false)
 		a.Rows = append(a.Rows, row)
 	}
 	return a

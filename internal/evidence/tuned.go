@@ -9,8 +9,8 @@ import (
 
 	"nodemask/internal/cited"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nmgnn/hyper"
-	"nodemask/plots"
 	"nodemask/record"
 	"nodemask/stats"
 )

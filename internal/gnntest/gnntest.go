@@ -65,17 +65,10 @@ func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan 
 	})
 }
 
-// ForEachBestPlan runs a test with each kernel on the pure-Go backend, and on XLA with those that it is used with: what
-// XLA compiles otherwise takes long to compile and adds little.
+// ForEachBestPlan runs a test on each backend with each kernel.
 func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
-	ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		if b.ID == "go" {
-			forEach(t, b, test, EveryKernel())
-			return
-		}
-		forEach(t, b, test, []kernels.Plan{{Kernel: kernels.FusedKernel}, {Kernel: kernels.ChainKernel}})
-	})
+	ForEachBackend(t, func(t *testing.T, b *backend.Backend) { forEach(t, b, test, EveryKernel()) })
 }
 
 // Sampled skips a case on XLA, which compiles each program for a second or several, unless it is one of those that say

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/gomlx"
+	"nodemask/internal/kernels/fused"
 )
 
 // Constants makes variables of a model that are not trained. Data lives in variables, not in the program, so that it is
@@ -106,6 +107,16 @@ func Fill(v *model.Variable, fill func(flat []float32)) error {
 		return gomlx.Error(err)
 	}
 	return gomlx.Error(tensors.MutableFlatData(value, fill))
+}
+
+// Donate lets a computation write the new values of the variables that it changes over the old ones, where the backend
+// can. It is called when the computation is built.
+func Donate(g *Graph, store *model.Store) {
+	for v := range store.IterVariables() {
+		if v.ChangedInGraph(g) {
+			fused.Donate(g.GetParameterByName(v.Path()))
+		}
+	}
 }
 
 // Positions returns the positions of a matrix's entries as uint32 [dimensions…]: those stored, or 0, 1, … if stored

@@ -346,8 +346,8 @@ func drawMatrix(t *rapid.T) csr.Matrix {
 	return fromRows(columns, inRow...)
 }
 
-// uneven is a matrix of 40 rows with hardly any entries but for three long ones, so that chains have rests and are cut;
-// its first row, its last row and its last column are empty.
+// uneven is a matrix of 40 rows with hardly any entries but for three long ones, and whose first row, last row and
+// last column are empty.
 func uneven(r *rand.Rand) csr.Matrix {
 	const columns = 90
 	inRow := make([][]int32, 40)

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -64,17 +65,22 @@ func (p *fusedPattern) in(g *Graph) fused.Matrix {
 }
 
 func (p *fusedPattern) slots() int                   { return p.room }
-func (p *fusedPattern) slotOf() []int32              { return nil }
 func (p *fusedPattern) times(h, weights *Node) *Node { return p.in(h.Graph()).Times(h, weights, nil) }
 func (p *fusedPattern) gather(h *Node) *Node         { return Gather(h, p.column.NodeValue(h.Graph())) }
 func (p *fusedPattern) total(e *Node) *Node          { return p.in(e.Graph()).Total(e, nil) }
 func (p *fusedPattern) highest(e *Node) *Node        { return p.in(e.Graph()).Highest(e) }
+
+// alone keeps XLA on a CPU from fusing what makes x into what uses it, where it would be computed anew for each entry:
+// OptimizationBarrier is gone before fusion begins. A scatter is never fused; this one adds zero to one row, in place.
 func (p *fusedPattern) alone(x *Node) *Node {
-	if !fused.Available(x.Graph()) {
+	g := x.Graph()
+	if !fused.Available(g) {
 		return x
 	}
-	return alone(x)
+	zeros := Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1]))
+	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), zeros, true, false)
 }
+
 func (p *fusedPattern) agreement(x, h *Node, heads int) *Node {
 	return p.in(x.Graph()).Agreement(x, h, heads)
 }
@@ -157,7 +163,8 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 	return s.drop(x, p.Slots(), heads, rate) // slots are entries
 }
 
-// Mean weighs entries, which costs nothing while they are added up.
+// Mean weighs entries, which costs nothing while they are added up. On a GPU too: with the division left to XLA, which
+// fuses it into a product, an epoch of SAGE on Cora is one kernel less and twice as long by XLA's estimate.
 func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	weights := p.Spread(Inverse(divisor))
 	if keep != nil {

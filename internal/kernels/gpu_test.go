@@ -24,7 +24,7 @@ import (
 // interpreted returns a pure-Go backend that runs the kernels of GPUs by interpreting them; see is shown each.
 func interpreted(t *testing.T, see ...func(k triton.Kernel)) *backend.Backend {
 	b := gnntest.Go(t)
-	fused.ForGPU(b.Backend, func(k triton.Kernel, arrays []any) error {
+	err := fused.ForGPU(b.Backend, func(k triton.Kernel, arrays []any) error {
 		for _, s := range see {
 			s(k)
 		}
@@ -55,6 +55,7 @@ func interpreted(t *testing.T, see ...func(k triton.Kernel)) *backend.Backend {
 		}
 		return nil
 	})
+	require.NoError(t, err)
 	return b
 }
 

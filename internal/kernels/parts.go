@@ -21,8 +21,7 @@ type pattern interface {
 	highest(e *Node) *Node
 	alone(x *Node) *Node // see [Product]
 	agreement(x, h *Node, heads int) *Node
-	slots() int
-	slotOf() []int32 // slot of each entry; nil: at its own place
+	slots() int // an entry's slot is its place; those behind the entries are padding
 	replace(m csr.Matrix) error
 }
 
@@ -146,13 +145,7 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 // transposedAt is the slot here of each of the adjoint's: [slots, 1], one behind all of them for padding.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.forward.slots()), func(m csr.Matrix) []int32 {
-		from := slices.Clone(p.transposedFrom(m))
-		if slotOf := p.forward.slotOf(); slotOf != nil {
-			for i, entry := range from {
-				from[i] = slotOf[entry]
-			}
-		}
-		return from
+		return p.transposedFrom(m)
 	})
 }
 
@@ -206,27 +199,18 @@ func once[T int32 | float32](p *parts, name string, direction pattern, padding T
 	return v
 }
 
-// perSlot puts what belongs to each entry into the entries' slots, and padding everywhere else.
+// perSlot puts padding behind what belongs to each entry.
 func perSlot[T any](p pattern, perEntry []T, padding T) []T {
-	slotOf := p.slotOf()
-	if slotOf == nil {
-		if missing := p.slots() - len(perEntry); missing > 0 {
-			return slices.Concat(perEntry, slices.Repeat([]T{padding}, missing))
-		}
-		return perEntry
+	if missing := p.slots() - len(perEntry); missing > 0 {
+		return slices.Concat(perEntry, slices.Repeat([]T{padding}, missing))
 	}
-	spread := slices.Repeat([]T{padding}, p.slots())
-	for i, x := range perEntry {
-		spread[slotOf[i]] = x
-	}
-	return spread
+	return perEntry
 }
 
 // emptyPattern is a matrix without entries. It has one slot, of padding, since no node is empty.
 type emptyPattern struct{ rows int }
 
 func (p emptyPattern) slots() int             { return 1 }
-func (p emptyPattern) slotOf() []int32        { return []int32{} }
 func (p emptyPattern) times(h, _ *Node) *Node { return p.zeros(h, p.rows) }
 func (p emptyPattern) gather(h *Node) *Node   { return p.zeros(h, 1) }
 func (p emptyPattern) spread(x *Node) *Node   { return p.zeros(x, 1) }

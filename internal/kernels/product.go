@@ -26,16 +26,13 @@ const (
 	// FusedKernel leaves the loops over entries to package fused, which XLA on a CPU and the pure-Go backend call: the
 	// fastest there.
 	FusedKernel Kernel = "fused"
-	// ChainKernel adds up gathers, one for each place in a row, which XLA on a CPU compiles into a single loop: nothing as
-	// large as entries × width is ever made. By far the fastest of what XLA can compile itself there, and slow on a GPU.
-	ChainKernel Kernel = "chain"
-	// ScatterKernel gathers one row an entry and adds each to its result: the plainest way, and what XLA compiles into the
-	// fewest kernels for a GPU.
+	// ScatterKernel gathers one row an entry and adds each to its result: the plainest way, which every backend compiles
+	// by itself, and XLA into the fewest kernels for a GPU. On a CPU it is slow.
 	ScatterKernel Kernel = "scatter"
 )
 
 // Kernels lists all kernels.
-func Kernels() []Kernel { return []Kernel{FusedKernel, ChainKernel, ScatterKernel} }
+func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
 // Plan says how a graph and its features are computed with. The backend chooses one: see backend.Backend.PlanFor.
 type Plan struct {
@@ -119,8 +116,8 @@ type Product interface {
 	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
 	// Replace replaces this pattern by another with as many rows, columns and entries (with [FusedKernel]: by up to as
 	// many entries as there are slots), for computations that are compiled already, and remakes what Ints and Floats made.
-	// It returns [ErrNoFit] for a pattern that does not fit, and always for [ChainKernel], whose programs depend on the
-	// pattern. Without gradients, computations that have them need another Replace first.
+	// It returns [ErrNoFit] for a pattern that does not fit. Without gradients, computations that have them need another
+	// Replace first.
 	Replace(m csr.Matrix, gradients bool) error
 
 	// alone returns x, and keeps what makes it from being fused into what uses it if that would be computed again and
@@ -155,12 +152,9 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	var product Product = p
 	if o.Kernel == FusedKernel {
 		forward, adjoint := bothWays(p, behind, func(into *Constants, m csr.Matrix) *fusedPattern {
-			return newFused(into, m,
-				o.Slots)
+			return newFused(into, m, o.Slots)
 		})
 		product = &fusedProduct{parts: p, forward: forward, adjoint: adjoint}
-	} else if o.Kernel == ChainKernel {
-		bothWays(p, behind, newChain)
 	} else {
 		bothWays(p, behind, newScatter)
 	}

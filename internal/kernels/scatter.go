@@ -1,12 +1,11 @@
 package kernels
 
 import (
+	"errors"
+
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-
-	"nodemask/internal/gomlx"
 
 	"nodemask/csr"
 )
@@ -24,8 +23,7 @@ func newScatter(into *Constants, m csr.Matrix) *scatterPattern {
 	return p
 }
 
-func (p *scatterPattern) slots() int      { return p.entries }
-func (p *scatterPattern) slotOf() []int32 { return nil }
+func (p *scatterPattern) slots() int { return p.entries }
 
 // alone changes nothing: on a GPU, where this kernel is used, whatever is fused is one kernel less to launch.
 func (p *scatterPattern) alone(x *Node) *Node { return x }
@@ -64,8 +62,5 @@ func (p *scatterPattern) replace(m csr.Matrix) error {
 	if m.NumEntries() != p.entries {
 		return ErrNoFit
 	}
-	if err := p.row.SetValue(tensors.FromFlatDataAndDimensions(m.RowIndices(), p.entries, 1)); err != nil {
-		return gomlx.Error(err)
-	}
-	return gomlx.Error(p.column.SetValue(tensors.FromFlatDataAndDimensions(m.Indices, p.entries, 1)))
+	return errors.Join(overwrite(p.row, m.RowIndices()), overwrite(p.column, m.Indices))
 }

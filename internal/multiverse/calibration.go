@@ -1,6 +1,7 @@
 package multiverse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,8 +20,8 @@ type Fit struct {
 	Calibrated                    bool
 }
 
-// Published returns the paper's macro F1 without masking, in percent.
-type Published func(setting datasets.Setting, trainPercent int) (percent float64, found bool)
+// Published returns the paper's macro F1 without masking, in percent; nil: it has none.
+type Published func(setting datasets.Setting, trainPercent int) *float64
 
 // Calibration holds the fits of all readings, best first.
 type Calibration struct {
@@ -83,8 +84,8 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 					}
 				}
 				fit.CacheCost += cost / float64(len(q.Sizes))
-				if want, found := published(q.Setting, size); found {
-					sum += (f1 - want) * (f1 - want)
+				if want := published(q.Setting, size); want != nil {
+					sum += (f1 - *want) * (f1 - *want)
 					n++
 				}
 			}
@@ -102,15 +103,7 @@ func Calibrate(r *record.Results, data, model string, published Published, cache
 		fit.Both = math.Sqrt(total)
 		c.Fits = append(c.Fits, fit)
 	}
-	slices.SortStableFunc(c.Fits, func(a, b Fit) int {
-		switch {
-		case a.Both < b.Both:
-			return -1
-		case a.Both > b.Both:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.Fits, func(a, b Fit) int { return cmp.Compare(a.Both, b.Both) })
 	for ; ; c.Limit += limitStep {
 		passed, possible := 0, 0
 		for i, f := range c.Fits {

@@ -62,7 +62,7 @@ func TestEffectsAndCalibrationAreThoseOfAnIndependentProgram(t *testing.T) {
 		}
 	}
 	want := fixture["gin calibration"]
-	calibration, err := multiverse.Calibrate(results, "cora", "gin", evidence.PublishedPlain("gin"), true)
+	calibration, err := evidence.Calibrate(results, "gin")
 	require.NoError(t, err)
 	assert.InDelta(t, want.Limit, calibration.Limit, near)
 	calibrated := 0

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"nodemask/datasets"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 

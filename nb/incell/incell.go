@@ -11,10 +11,13 @@ import (
 	"syscall"
 	"time"
 
+	"nodemask/datasets"
+	"nodemask/internal/measure"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
+	"nodemask/record"
 )
 
 // untilStopped is a context that ends when the notebook's stop button is pressed.
@@ -25,6 +28,9 @@ func untilStopped() (context.Context, context.CancelFunc) {
 // Backend opens $GOMLX_BACKEND or, if that is empty, the best backend usable here. It ends the cell if there is none.
 // Open one per cell: with XLA, each has threads of its own.
 func Backend() *backend.Backend { return nb.Must1(backend.Open("")) }
+
+// Experiment returns the experiment that a cell's trials run on a graph.
+func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
 // Train runs trials of an experiment on any graph, with a progress bar and the losses as they fall. Its results live in
 // this cell alone: save what you want to keep. The stop button ends it with the trials that are finished; if there are

@@ -6,11 +6,11 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/measure"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
-	"nodemask/record/measure"
 	"nodemask/stats"
 )
 

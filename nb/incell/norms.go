@@ -9,14 +9,14 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/cited"
+	"nodemask/internal/measure"
 	"nodemask/internal/multiverse"
+	"nodemask/internal/plots"
 	"nodemask/nb"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/train"
-	"nodemask/plots"
-	"nodemask/record/measure"
 )
 
 // NormsByLayer trains a model of the cited reading on one split, with batch normalisation and without where it has it,

@@ -165,9 +165,15 @@ func TestABackendThatLostItsKernelsSaysWhyAndDoesWithoutThem(t *testing.T) {
 		require.Equal(t, kernels.FusedKernel, b.PlanFor(0).Kernel, id)
 		lost := *b
 		lost.KernelsLost = errors.New("another version")
-		require.Equal(t, kernels.ChainKernel, lost.PlanFor(0).Kernel, id)
+		require.Equal(t, kernels.ScatterKernel, lost.PlanFor(0).Kernel, id)
+		if why := lost.behindGo(); id == "go" {
+			require.Nil(t, why)
+		} else {
+			require.ErrorContains(t, why, "another version; without them it is slower than pure Go")
+		}
+		require.Nil(t, b.behindGo())
 	}
-	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so"}
+	gpu := Backend{ID: "xla:cuda", Plugin: "plugin.so", scatters: true}
 	require.Equal(t, kernels.ScatterKernel, gpu.PlanFor(0).Kernel)
 }
 
@@ -195,17 +201,17 @@ func TestABackendSaysInOneLineWhyItIsSlowAndNamesNoFolderInRecords(t *testing.T)
 		slower, inFull string
 	}{
 		{Backend{ID: "go"}, "", "go, fused kernels"},
-		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), scatter kernels"},
+		{Backend{ID: "xla:cuda", Plugin: "p.so", scatters: true}, "", "xla:cuda (p.so), scatter kernels"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
 		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
 			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("the backend's plugin is /home/me/a.so, not " +
 			"/opt/b.so (github.com/gomlx/go-xla)")},
 			"the backend's plugin is a.so, not b.so (github.com/gomlx/go-xla)",
-			"xla:cpu (p.so), chain kernels; slower than it could be: the backend's plugin is /home/me/a.so, not /opt/b.so " +
+			"xla:cpu (p.so), scatter kernels; slower than it could be: the backend's plugin is /home/me/a.so, not /opt/b.so " +
 				"(github.com/gomlx/go-xla)"},
 		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("go-xla is version v9")}, "go-xla is version v9",
-			"xla:cpu (p.so), chain kernels; slower than it could be: go-xla is version v9"},
+			"xla:cpu (p.so), scatter kernels; slower than it could be: go-xla is version v9"},
 	} {
 		require.Equal(t, c.slower, c.b.Slower())
 		require.Equal(t, c.inFull, c.b.String())

@@ -22,7 +22,7 @@ type Traits struct {
 	Matrices int  // of weights, in each linear layer; 0: 1
 }
 
-// Attention says what weighs the terms of a sum; its zero value is none.
+// Attention is how the terms of a sum are weighed; its zero value: not at all.
 type Attention int
 
 const (

@@ -21,8 +21,10 @@ type measured struct {
 	estimate     float64 // XLA's, µs, without launches; 0: none
 	bytes        int64   // that kernels read and write, by the shapes of their operands and results
 	peak         int64
-	wide         int  // arrays with a row for each entry
-	spills       bool // a kernel has not enough registers
+	alias        int64 // of it, bytes of inputs that results are written over
+	apart        int   // what is launched outside of the one command buffer
+	wide         int   // arrays with a row for each entry
+	spills       bool  // a kernel has not enough registers
 }
 
 const h100Bandwidth = 3.35e12 // bytes a second, by NVIDIA's data sheet
@@ -39,9 +41,10 @@ func (m measured) row() string {
 }
 
 var (
-	launchLine  = regexp.MustCompile(`(?m)^\s*\d+: (k(?:Custom)?Kernel)\b`)
-	computation = regexp.MustCompile(`(?ms)^%(\S+) \(.*?\) -> .*? \{\n(.*?)^\}`)
-	instruction = regexp.MustCompile(`^\s+(?:ROOT )?%\S+ = (.*?) ` +
+	launchLine    = regexp.MustCompile(`(?m)^\s*\d+: (k(?:Custom)?Kernel)\b`)
+	launchedFirst = regexp.MustCompile(`(?m)^\d+: k`) // not by a command buffer
+	computation   = regexp.MustCompile(`(?ms)^%(\S+) \(.*?\) -> .*? \{\n(.*?)^\}`)
+	instruction   = regexp.MustCompile(`^\s+(?:ROOT )?%\S+ = (.*?) ` +
 		`(fusion|custom-call|copy|scatter|while|sort|gather|dot|reduce)\((.*)`)
 	defined      = regexp.MustCompile(`(?m)^\s+(?:ROOT )?(%\S+) = (.*?) [a-z\-]+\(`)
 	operand      = regexp.MustCompile(`%[\w.\-]+`)
@@ -49,7 +52,7 @@ var (
 	bodyOf       = regexp.MustCompile(` while\(.*body=%([\w.\-]+)`)
 	microseconds = regexp.MustCompile(`"exec_time_us":([0-9.e+-]+)`)
 	shape        = regexp.MustCompile(`\b(pred|s8|u8|s16|u16|bf16|f16|s32|u32|f32|s64|u64|f64)\[([\d,]*)\]`)
-	peakSaid     = regexp.MustCompile(`(?m)^peak (\d+)$`)
+	peakSaid     = regexp.MustCompile(`(?m)^peak (\d+) alias (\d+)$`)
 )
 
 // readDump reads XLA's dump of the one program in a folder, and what the compiler said.
@@ -67,7 +70,7 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 		return string(text)
 	}
 	m.hlo = read("*gpu_after_optimizations.txt")
-	thunks := read("*thunk_sequence.txt")
+	thunks, launches := read("*thunk_sequence.txt"), read("*thunk_sequence_after_thunk_passes.txt")
 	if err != nil {
 		return m, err
 	}
@@ -76,6 +79,8 @@ func readDump(folder, said string, entries int64) (m measured, err error) {
 		return m, fmt.Errorf("the compiler did not say its peak: %s", said)
 	}
 	m.peak, _ = strconv.ParseInt(found[1], 10, 64)
+	m.alias, _ = strconv.ParseInt(found[2], 10, 64)
+	m.apart = len(launchedFirst.FindAllString(launches, -1)) - 1
 	m.kernels = len(launchLine.FindAllString(thunks, -1))
 
 	bodies := map[string]string{}

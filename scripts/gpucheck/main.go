@@ -230,6 +230,10 @@ func (all limits) holds(name, target string, m measured) (out []string) {
 	if m.spills && !l.spills {
 		say("a kernel spills registers")
 	}
+	if strings.Contains(name, " epoch ") && (m.alias == 0 || m.apart != 0) {
+		say("%d bytes of weights are written in place, and %d thunks are launched beside the first: expected all weights, and "+
+			"one command buffer alone", m.alias, m.apart)
+	}
 	if m.idle > 0 {
 		say("%d scatters that add nothing", m.idle)
 	}

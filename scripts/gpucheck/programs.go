@@ -39,10 +39,13 @@ func (w *writer) with(ours bool) *backend.Backend {
 	return w.scatter
 }
 
-// newWriter opens XLA for the CPU by another name, by which it has no kernels of ours, and calls it a GPU.
+// newWriter opens XLA for the CPU by another name, by which it has none of the CPU's kernels.
 func newWriter(scratch string) (*writer, error) {
 	cpu, err := backend.Open("xla:cpu")
 	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return nil, err
 	}
 	link := filepath.Join(scratch, "plugin.so")
@@ -57,9 +60,10 @@ func newWriter(scratch string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	fused.ForGPU(b, nil)
-	// By the name of the CPU it has the plan with kernels of our own, which is not yet that of GPUs.
-	w := &writer{scatter: &backend.Backend{Backend: a, ID: "xla:cuda", Plugin: link},
+	if err := fused.ForGPU(b, nil); err != nil {
+		return nil, err
+	}
+	w := &writer{scatter: &backend.Backend{Backend: a, ID: "xla:cpu", Plugin: link, KernelsLost: errors.New("as XLA compiles them")},
 		ours: &backend.Backend{Backend: b, ID: "xla:cpu", Plugin: link}}
 	flags := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(flags)

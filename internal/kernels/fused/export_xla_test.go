@@ -4,6 +4,6 @@ package fused
 
 // What tests may ask that nobody else can: what becomes of types that are others, and which version is in use.
 var (
-	CheckXLA  = checkXLA
+	CheckXLA  = checkTypes
 	VersionOf = versionOf
 )

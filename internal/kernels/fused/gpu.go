@@ -20,8 +20,16 @@ var forGPU sync.Map // compute.Backend → func(triton.Kernel, []any)
 
 // ForGPU has computations for a backend call kernels in Triton's IR: with XLA, such as XLA compiles for CUDA. The
 // pure-Go backend runs them by run, which is given the slices of numbers of their inputs and outputs; for XLA it is
-// nil.
-func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) { forGPU.Store(b, run) }
+// nil. An error says why this version of go-xla cannot call them.
+func ForGPU(b compute.Backend, run func(k triton.Kernel, arrays []any) error) error {
+	if run == nil {
+		if err := checkXLA(); err != nil {
+			return fmt.Errorf("XLA cannot call our kernels: %w", err)
+		}
+	}
+	forGPU.Store(b, run)
+	return nil
+}
 
 // onGPU returns whether a computation is for a GPU, and what runs its kernels.
 func onGPU(g *Graph) (run func(k triton.Kernel, arrays []any) error, is bool) {

@@ -23,9 +23,14 @@ const (
 	clientOfBackend  = "client" // of an xla.Backend: its *pjrt.Client
 )
 
-// checkXLA returns an error unless go-xla's types for values in a computation, in a program, and for backends have
+// checkXLA is checkTypes for this version of go-xla.
+func checkXLA() error {
+	return checkTypes(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](), reflect.TypeFor[xla.Backend]())
+}
+
+// checkTypes returns an error unless go-xla's types for values in a computation, in a program, and for backends have
 // these fields.
-func checkXLA(node, value, backend reflect.Type) error {
+func checkTypes(node, value, backend reflect.Type) error {
 	for _, known := range []struct {
 		of   reflect.Type
 		name string
@@ -90,8 +95,7 @@ func register(b compute.Backend, plugin string) error {
 	if !isXLA {
 		return fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
-	if err := checkXLA(reflect.TypeFor[xla.Node](), reflect.TypeFor[stablehlo.Value](),
-		reflect.TypeFor[xla.Backend]()); err != nil {
+	if err := checkXLA(); err != nil {
 		return err
 	}
 	p, err := pjrt.GetPlugin(x.PluginName()) // it is loaded: there is one of each
@@ -122,6 +126,20 @@ func takesForeign(g *Graph) bool {
 	}
 	handlers, found := registered.Load(p)
 	return found && handlers.(func() error)() == nil
+}
+
+// Donate has XLA write the result that takes a parameter's place over it: GoMLX donates the buffers of variables that a
+// computation changes, but go-xla does not say so in the program, without which XLA allocates anew. Other backends, and
+// versions of go-xla whose insides are others, go on without.
+func Donate(parameter *Node) {
+	node, isXLA := InternalBackendOutputs(parameter)[0].(*xla.Node)
+	if !isXLA {
+		return
+	}
+	value, err := pointer[stablehlo.Value](node, valueOfNode)
+	if err == nil && value.OpName() == stablehlo.InputParameterName {
+		value.Attributes = map[string]any{"jax.buffer_donor": true}
+	}
 }
 
 // makeForeign makes the call that returned results one of a kernel, by that version of XLA's interface.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"nodemask/internal/kernels/fused/triton"
 )
 
 var errNoXLA = errors.New("XLA is not part of this build: it needs cgo, on Linux or an Apple processor")
@@ -16,6 +18,12 @@ func Register(compute.Backend, string) error { return errNoXLA }
 
 // Platform returns an error: XLA is not part of this build.
 func Platform(compute.Backend) (string, error) { return "", errNoXLA }
+
+// ForGPU returns an error: XLA is not part of this build.
+func ForGPU(compute.Backend, func(triton.Kernel, []any) error) error { return errNoXLA }
+
+// Donate does nothing: XLA is not part of this build.
+func Donate(*graph.Node) {}
 
 func takesForeign(*graph.Graph) bool { return false }
 

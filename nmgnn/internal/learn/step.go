@@ -58,6 +58,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		if s.More != nil {
 			outputs = append(outputs, s.More(scope, logits)...)
 		}
+		kernels.Donate(delta.Graph(), store)
 		return outputs
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-// compile PLUGIN TARGET.txtpb PROGRAM.mlir: compiles a StableHLO program for a GPU that is not there, and prints "peak BYTES".
+// compile PLUGIN TARGET.txtpb PROGRAM.mlir: compiles a StableHLO program for a GPU that is not there, and prints "peak BYTES alias BYTES".
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +72,6 @@ int main(int argc, char** argv) {
   PJRT_Executable_GetCompiledMemoryStats_Args memory = NEW(PJRT_Executable_GetCompiledMemoryStats_Args);
   memory.executable = compile.executable;
   must("asking for its memory", api->PJRT_Executable_GetCompiledMemoryStats(&memory));
-  printf("\npeak %ld\n", (long)memory.peak_memory_in_bytes);
+  printf("\npeak %ld alias %ld\n", (long)memory.peak_memory_in_bytes, (long)memory.alias_size_in_bytes);
   return 0;
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // anyText is text with much of what the formats take for markup.

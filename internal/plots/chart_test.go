@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // charts are one with references, one with many lines, a narrow one, and one of a single point.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func panels() plots.Panels {

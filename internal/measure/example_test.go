@@ -6,10 +6,10 @@ import (
 	"os"
 
 	"nodemask/datasets"
+	"nodemask/internal/measure"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/record"
-	"nodemask/record/measure"
 )
 
 // Trials that a store has are not run again.

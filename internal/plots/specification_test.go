@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // specification returns a curve of n readings that hang on what they choose.

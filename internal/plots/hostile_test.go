@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // steers has what controls a terminal (ESC, its 8-bit form in UTF-8 and alone, backspace), ends lines, or turns the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func ExampleTable_Render() {

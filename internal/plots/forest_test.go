@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 func forest() plots.Forest {

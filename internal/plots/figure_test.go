@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/plots"
+	"nodemask/internal/plots"
 )
 
 // wide returns a table of two blocks and two sections, with published numbers under ours.
