@@ -241,6 +241,10 @@ func TestHostilePicklesOfPyTorchAreErrorsThatNameTheByte(t *testing.T) {
 			`field "edge_index" is a dictionary: expected a tensor`},
 		"Data in itself": {[]byte("ctorch_geometric.data.data\nData\n)\x81q\x00}X\x06\x00\x00\x00_storeh\x00sb."),
 			"a Data object without its _mapping"},
+		"no storage": {[]byte("\x80\x02}X\x0a\x00\x00\x00edge_indexctorch._utils\n_rebuild_tensor_v2\n(NK\x00K\x02K\x02\x86K" +
+			"\x01K\x01\x86tRs."), "expected a storage and an offset"},
+		"a storage of -1 elements": {bytes.Replace(edges("K\x00K\x02K\x02\x86K\x01K\x01\x86"), []byte("cpuK\x0f"),
+			[]byte("cpuJ\xff\xff\xff\xff"), 1), `expected ("storage", type, key, device, elements)`},
 		"a huge shape": {edges("K\x00K\x02J\xff\xff\xff\x7f\x86K\x01K\x01\x86"),
 			"it ends beyond its storage of 15 elements"},
 		"a shape that overflows": {edges(
